@@ -1,0 +1,25 @@
+"""A stand-in for any MCP server: with state, and with the faults of the real one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_sim.simulator import Simulator as Simulator
+    from mcp_sim.world import World as World
+
+__version__ = "0.1.0"
+__all__ = ["Simulator", "World", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public classes on first use, so that `import mcp_sim` stays cheap."""
+    if name == "Simulator":
+        from mcp_sim.simulator import Simulator  # noqa: PLC0415 (lazy on purpose)
+
+        return Simulator
+    if name == "World":
+        from mcp_sim.world import World  # noqa: PLC0415 (lazy on purpose)
+
+        return World
+    raise AttributeError(name)

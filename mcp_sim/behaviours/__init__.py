@@ -1,0 +1,1 @@
+"""Behaviours: ways for tools to work on the world; one per file."""

@@ -1,0 +1,103 @@
+"""The time of a world. Nothing else in mcp-sim reads the time."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Literal, Protocol
+
+Mode = Literal["virtual", "real"]
+
+DEFAULT_NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
+"""Where a world's time starts unless the scenario says otherwise: never the machine's date."""
+
+_UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)")
+
+
+class Clock(Protocol):
+    """Tells a world its time. `elapsed` never goes back."""
+
+    mode: Mode
+    start: datetime
+
+    def elapsed(self) -> timedelta:
+        """World time since the world's start."""
+        ...
+
+    def advance(self, span: timedelta) -> None:
+        """Let world time pass; only the virtual clock can be moved, the real one moves by itself."""
+        ...
+
+    def wait_seconds(self, span: timedelta) -> float:
+        """How many real seconds a client has to wait for `span` of world time."""
+        ...
+
+    def fork(self) -> Clock:
+        """A clock that stands where this one stands and moves on its own."""
+        ...
+
+
+class VirtualClock:
+    """Moves when told to, never sleeps."""
+
+    mode: Mode = "virtual"
+
+    def __init__(self, start: datetime, elapsed: timedelta = timedelta(0)) -> None:
+        self.start = start
+        self._elapsed = elapsed
+
+    def elapsed(self) -> timedelta:
+        return self._elapsed
+
+    def advance(self, span: timedelta) -> None:
+        self._elapsed += span
+
+    def wait_seconds(self, span: timedelta) -> float:
+        return 0.0
+
+    def fork(self) -> VirtualClock:
+        return VirtualClock(self.start, self._elapsed)
+
+
+class RealClock:
+    """Elapsed real time counts, `speed` times as fast."""
+
+    mode: Mode = "real"
+
+    def __init__(self, start: datetime, speed: float = 1.0, elapsed: timedelta = timedelta(0)) -> None:
+        self.start = start
+        self.speed = speed
+        self._before = elapsed
+        self._opened = time.monotonic()
+
+    def elapsed(self) -> timedelta:
+        return self._before + timedelta(seconds=(time.monotonic() - self._opened) * self.speed)
+
+    def advance(self, span: timedelta) -> None:
+        return
+
+    def wait_seconds(self, span: timedelta) -> float:
+        return span.total_seconds() / self.speed
+
+    def fork(self) -> RealClock:
+        return RealClock(self.start, self.speed, self.elapsed())
+
+
+def duration(text: str) -> timedelta:
+    """`250ms`, `30s`, `5m`, `2h`, `1d` as a span; raises ValueError on anything else, bare numbers included."""
+    found = _DURATION.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"{text!r} is not a duration; write 250ms, 30s, 5m, 2h or 1d")
+    try:
+        return timedelta(microseconds=float(found[1]) * _UNITS[found[2]])
+    except OverflowError:
+        raise ValueError(f"{text!r} is longer than any world lasts") from None
+
+
+def iso(moment: datetime) -> str:
+    """RFC 3339 in UTC with `Z`; fractions only where there are any."""
+    utc = moment.astimezone(UTC)
+    text = utc.strftime("%Y-%m-%dT%H:%M:%S") if utc.year >= 1000 else utc.isoformat()[:19]
+    return f"{text}.{utc.microsecond:06d}".rstrip("0") + "Z" if utc.microsecond else text + "Z"

@@ -1,0 +1,109 @@
+"""What a scenario fixes for all its worlds: tools, entities, and what each tool does to which entity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from mcp_sim.types import Key, Record, Tool
+
+Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "unknown"]
+Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of an entity: its JSON Schema, and the entity it refers to, if any."""
+
+    name: str
+    schema: Record
+    link: str | None = None
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A kind of record. `key` is the field that identifies one; `key_like` an example id that the next ids follow."""
+
+    name: str
+    key: str = "id"
+    key_like: Key | None = None
+    fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """An argument that narrows a list: which field it looks at, and how."""
+
+    field: str
+    op: Operator = "equals"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Where things stand in a result, as dotted paths ('' is the whole result, None is nowhere)."""
+
+    record: str | None = None
+    rows: str | None = None
+    total: str | None = None
+    cursor: str | None = None
+    more: str | None = None
+    key: str | None = None
+    success: str | None = None
+    echoes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Path in the result -> argument that is returned as given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Arguments that choose a page. `size` is the page where none is asked for, `most` the largest allowed."""
+
+    limit: str | None = None
+    offset: str | None = None
+    page: str | None = None
+    cursor: str | None = None
+    size: int = 20
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a tool does to which entity, and how sure that is.
+
+    `key` is the argument that names the record; `sets` maps arguments (dotted where nested) to the fields they write;
+    `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
+    """
+
+    tool: str
+    verb: Verb
+    entity: str | None = None
+    behaviour: str = "records"
+    key: str | None = None
+    sets: Mapping[str, str] = field(default_factory=dict[str, str])
+    filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
+    query: str | None = None
+    searched: tuple[str, ...] = ()
+    sort: str | None = None
+    order: str | None = None
+    paging: Paging = Paging()
+    envelope: Envelope = Envelope()
+    confidence: float = 1.0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def guessed(self) -> bool:
+        """True where too little spoke for it; such steps say so in the ledger."""
+        return self.confidence < 0.6 or self.verb == "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Tools by id, plans by tool id, entities by name, and what the world is about."""
+
+    tools: Mapping[str, Tool]
+    entities: Mapping[str, Entity]
+    plans: Mapping[str, Plan]
+    description: str
+    now: datetime

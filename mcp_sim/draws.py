@@ -1,0 +1,48 @@
+"""Chance, derived and not shared: a draw is a pure function of seed, stream, purpose and occurrence.
+
+No draw depends on how many others were made before it, so adding, removing or reordering perturbations, and the
+arrival order of different parallel calls, leave every other draw as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+SEPARATOR = "\x1f"
+
+
+def unit(seed: int, stream: str, purpose: str, occurrence: int) -> float:
+    """A number in [0, 1): the first 53 bits of SHA-256 over the four."""
+    text = f"{seed}{SEPARATOR}{stream}{SEPARATOR}{purpose}{SEPARATOR}{occurrence}"
+    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return (int.from_bytes(digest[:7], "big") >> 3) / (1 << 53)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """The chance of one call: `seed` and `stream` of its world, the call itself, the how-manieth of its like.
+
+    `scope` names the call (tool and canonical arguments) and is part of every purpose.
+    """
+
+    seed: int
+    stream: str
+    scope: str
+    occurrence: int
+
+    def unit(self, purpose: str) -> float:
+        """A number in [0, 1), the same whenever the same purpose is asked for."""
+        return unit(self.seed, self.stream, purpose + SEPARATOR + self.scope, self.occurrence)
+
+    def choice(self, purpose: str, options: Sequence[T]) -> T:
+        """One of the options, evenly."""
+        return options[int(self.unit(purpose) * len(options))]
+
+    def generator(self, purpose: str) -> Random:
+        """A generator of its own, for what needs many numbers for one purpose."""
+        return Random(f"{self.seed}{SEPARATOR}{self.stream}{SEPARATOR}{purpose}{SEPARATOR}{self.scope}{SEPARATOR}{self.occurrence}")

@@ -1,0 +1,95 @@
+"""What can go wrong in mcp-sim itself, as opposed to what it simulates.
+
+    McpSimError
+    +-- DocumentError   a document cannot be used; carries every problem found
+    +-- UsageError      a command or an API call asks for something impossible
+    +-- UnknownKind     a name that no registry knows
+    +-- StaleChange     a change was computed from an older version of a record
+    +-- Rejected        a world model's answer cannot be served; may be asked again
+    +-- Crash           a call could not be answered; never an observation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal
+
+
+class McpSimError(Exception):
+    """Base of every exception that mcp-sim raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a document, and where.
+
+    `path` is dotted (`perturbations[0].when.nth`); `line` counts from 1, 0 where there is none.
+    """
+
+    file: str
+    line: int
+    path: str
+    message: str
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.line else f"{self.file}: "
+        where = f"{self.path}: " if self.path else ""
+        label = "warning: " if self.severity == "warning" else ""
+        return f"{place}{label}{where}{self.message}"
+
+
+class DocumentError(McpSimError):
+    """One or more documents cannot be used. `problems` has all of them, warnings included."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(McpSimError):
+    """What was asked for cannot be done; the message says what to do instead."""
+
+
+class UnknownKind(McpSimError):
+    """No kind of this name is registered. `choices` are the names that are."""
+
+    def __init__(self, family: str, name: str, choices: Sequence[str]) -> None:
+        self.family, self.name, self.choices = family, name, tuple(choices)
+        super().__init__(f"unknown {family} kind {name!r}{did_you_mean(name, choices)}")
+
+
+class StaleChange(McpSimError):
+    """A change expected another version of its record than the newest one."""
+
+    def __init__(self, entity: str, key: str | int, expected: int, found: int) -> None:
+        self.entity, self.key, self.expected, self.found = entity, key, expected, found
+        super().__init__(f"{entity} {key!r} is at version {found}, not {expected}")
+
+
+class Rejected(McpSimError):
+    """A world model answered, and the answer cannot be served. `raw` is what it said, `problems` what is wrong."""
+
+    def __init__(self, raw: str, problems: Sequence[str], measured: dict[str, Any] | None = None) -> None:
+        self.raw, self.problems, self.measured = raw, tuple(problems), measured or {}
+        super().__init__("; ".join(self.problems))
+
+
+class Crash(McpSimError):
+    """mcp-sim could not answer a call. Recorded as a crash, never served as an observation."""
+
+    def __init__(self, tool: str, error: str) -> None:
+        self.tool, self.error = tool, error
+        super().__init__(f"{tool}: {error}")
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """`; did you mean 'x'?` or `; choose from 'a', 'b'`, ready to be put behind a message."""
+    known = sorted(choices)
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    shown = ", ".join(repr(choice) for choice in known[:12])
+    return f"; choose from {shown}{', ...' if len(known) > 12 else ''}" if known else ""

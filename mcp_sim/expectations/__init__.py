@@ -1,0 +1,1 @@
+"""Expectations: what the agent should have done or left behind; one kind per file."""

@@ -1,0 +1,221 @@
+"""The families that can be extended: their base classes and registries.
+
+A kind is a pydantic model whose fields are its YAML options and whose methods are its behaviour; its docstring is its
+manual. Kinds are immutable and shared by all worlds: what a kind must remember stands in `turn.memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.registry import Registry
+from mcp_sim.types import Attempt, Json, Proceed, Record, Step, Tool, Transition, Turn, View
+
+
+class Kind(BaseModel):
+    """A kind as a document writes it: `kind: {options}`; `kind:` alone is no options, a scalar or a list is the first field."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    takes_mapping: ClassVar[bool] = False
+    """True where the first field is itself a mapping, so that `kind: {a: 1}` is that field and not the options."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_shorthand(cls, value: Any) -> Any:
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping) or cls.takes_mapping:
+            return {next(iter(cls.model_fields), "value"): value}
+        return cast("Mapping[str, Any]", value)
+
+
+# perturbations --------------------------------------------------------------------------------------------------------
+
+
+class Stage(IntEnum):
+    """Where in a call a perturbation stands. Outermost first: TRANSPORT, ANSWER, COMMIT, BEFORE, then the world."""
+
+    BEFORE = 0
+    COMMIT = 1
+    ANSWER = 2
+    TRANSPORT = 3
+
+
+class Perturbation(Kind):
+    """Bends a call. What a subclass says in `apply` is done at the calls that its entry's `when` decides for.
+
+    A `before` kind may answer without calling `proceed`, or change the turn's call and proceed. A `commit` kind bends
+    the changes of what `proceed` returns, an `answer` kind its observation, a `transport` kind its delivery.
+    """
+
+    stage: ClassVar[Stage]
+
+    visibility: ClassVar[Literal["explicit", "implicit"]] = "explicit"
+    """Whether the agent gets a sign that something went wrong; an entry's `visible:` overrides it."""
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        """The bent transition. Return `turn.no_effect(transition)` where there is nothing to bend."""
+        raise NotImplementedError
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        """What makes these options impossible with the tools in reach; each is an error at load."""
+        return ()
+
+
+# triggers -------------------------------------------------------------------------------------------------------------
+
+Check: TypeAlias = Callable[[Turn, int], bool]
+"""Does it hold for this turn, which is the count-th (from 1) that passed the filters?"""
+
+
+class Role(IntEnum):
+    """When a trigger is looked at: filters first; counters see the calls that pass them; chance is drawn last."""
+
+    FILTER = 0
+    COUNTER = 1
+    CHANCE = 2
+
+
+class Trigger(Kind):
+    """Decides whether a perturbation applies to a call. It never looks at other perturbations."""
+
+    role: ClassVar[Role]
+
+    carries: ClassVar[bool] = False
+    """True where a decision that came to nothing (preempted, no_effect) is carried to the next call that passes the filters."""
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        """The check for one tool; `purpose` names this trigger's own draws."""
+        raise NotImplementedError
+
+    def why(self) -> str:
+        """The options in few words, for the ledger: `nth 1`, `probability 0.25`."""
+        raise NotImplementedError
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        """What makes it impossible that this ever holds, or unclear what is meant."""
+        return ()
+
+
+# expectations ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`vacuous`: nothing happened that could have been judged; never counted as passed. `because` is for people."""
+
+    outcome: Literal["passed", "failed", "vacuous"]
+    because: str
+
+
+class Expectation(Kind):
+    """What the agent should have done, or left behind. Facts are immutable, kept up step by step, forked with the world."""
+
+    def facts(self) -> Any:
+        """The facts before the first step."""
+        return None
+
+    def notice(self, facts: Any, step: Step, domain: Domain) -> Any:
+        """The facts after one more step."""
+        return facts
+
+    def verdict(self, facts: Any, view: View, domain: Domain) -> Verdict:
+        """The judgement at the end; an expectation that cannot be evaluated fails and says why."""
+        raise NotImplementedError
+
+    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+        """Unknown tools, entities or perturbation ids; each is an error at load."""
+        return ()
+
+
+# world models ---------------------------------------------------------------------------------------------------------
+
+
+class Predictor(Protocol):
+    """A world model bound to one scenario."""
+
+    async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
+        """What the call does. `rejected` are this call's earlier answers that could not be served.
+
+        Raises Rejected where the model's answer is no observation at all (it may be asked again), any other exception
+        where there is no use in asking again: that is a crash.
+        """
+        ...
+
+
+class WorldModel(Kind):
+    """Predicts the transition of a turn. `bind` is called once per scenario; what it enters lives as long as the run."""
+
+    max_attempts: int = 1
+    """How often one call is asked for before it is a crash."""
+
+    fallback: Literal["builtin"] | None = None
+    """What answers after `max_attempts`, marked in the ledger, instead of a crash."""
+
+    def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
+        """The predictor for a scenario, entered when its first world opens, left when the simulator closes."""
+        raise NotImplementedError
+
+
+# behaviours -----------------------------------------------------------------------------------------------------------
+
+
+class Invent(Protocol):
+    """Fills in a field that neither the arguments nor the world determine."""
+
+    def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
+        """A value for `field` of the record under way, valid under `schema`."""
+        ...
+
+
+Answer: TypeAlias = Callable[[Turn, Invent], Transition]
+"""What one tool does, compiled: a pure function of the turn, and of what `Invent` fills in."""
+
+
+class Behaviour:
+    """A way for tools to work on the world, chosen by a plan. It answers from the plan and the state alone.
+
+    Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only in
+    who fills the open fields.
+    """
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        """The closure that answers calls of this tool."""
+        raise NotImplementedError
+
+
+# sinks ----------------------------------------------------------------------------------------------------------------
+
+
+class Sink(Protocol):
+    """Receives ledger entries as they are committed, as lines of a trace."""
+
+    def write(self, line: bytes) -> None:
+        """One JSON object, without the newline. On disk when it returns."""
+        ...
+
+    def close(self) -> None: ...
+
+
+COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible", "group", "enabled"})
+COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
+COMMON_WORLD_MODEL_KEYS = frozenset({"tools"})
+COMBINATORS = frozenset({"any", "all", "not", "per"})
+
+perturbations: Registry[Perturbation] = Registry("perturbations", Perturbation, COMMON_PERTURBATION_KEYS)
+triggers: Registry[Trigger] = Registry("triggers", Trigger, COMBINATORS)
+expectations: Registry[Expectation] = Registry("expectations", Expectation, COMMON_EXPECTATION_KEYS)
+world_models: Registry[WorldModel] = Registry("world_models", WorldModel, COMMON_WORLD_MODEL_KEYS)
+behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour)
+
+families: Mapping[str, Registry[Any]] = {
+    registry.family: registry for registry in (perturbations, triggers, expectations, world_models, behaviours)
+}

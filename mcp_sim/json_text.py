@@ -1,0 +1,26 @@
+"""JSON as text: one compact form for what is written, one sorted form for what is compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+
+def encode(value: Any) -> bytes:
+    """Compact UTF-8 JSON, keys in the order of the value. Lone surrogates are written as escapes."""
+    try:
+        return to_json(value)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def decode(data: bytes | str) -> Any:
+    """The value of a JSON text; raises ValueError."""
+    return from_json(data, allow_inf_nan=False)
+
+
+def canonical(value: Any) -> str:
+    """Equal for equal JSON values, whatever the order of their keys: what draws and counters are keyed on."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

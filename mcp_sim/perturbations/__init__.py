@@ -1,0 +1,1 @@
+"""Perturbations: one kind per file; the file, the class and the YAML key share a name."""

@@ -1,0 +1,72 @@
+"""A family of kinds: name = module = class, imported on first use.
+
+Third parties add kinds with an entry point in the group `mcp_sim.<family>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import EntryPoints, entry_points
+from pkgutil import iter_modules
+from typing import Generic, TypeVar
+
+from mcp_sim.errors import UnknownKind
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """The kinds of one family. `reserved` names are taken by the keys that stand beside a kind in a document."""
+
+    def __init__(self, family: str, base: type[T], reserved: frozenset[str] = frozenset()) -> None:
+        self.family = family
+        self.base = base
+        self.reserved = reserved
+        self.package = f"mcp_sim.{family}"
+        self._kinds: dict[str, type[T]] = {}
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Class decorator: this class is the kind `name` of the family."""
+        if name in self.reserved:
+            raise ValueError(f"{name!r} is a common key in {self.family}; a kind cannot bear it")
+
+        def add(kind: type[T]) -> type[T]:
+            known = self._kinds.get(name)
+            if known is not None and known.__module__ != kind.__module__:
+                raise ValueError(f"{self.family} kind {name!r} is registered by {known.__module__} already")
+            self._kinds[name] = kind
+            return kind
+
+        return add
+
+    def __getitem__(self, name: str) -> type[T]:
+        """The class of a kind; raises UnknownKind, which names the nearest one."""
+        if name not in self._kinds:
+            self._import(name)
+        return self._kinds[name]
+
+    def names(self) -> list[str]:
+        """Every kind that can be used here, sorted, without importing any."""
+        return sorted(self._shipped() | {entry.name for entry in self._entry_points()} | set(self._kinds))
+
+    def name_of(self, kind: T | type[T]) -> str:
+        """The name under which a class, or the class of an instance, is registered."""
+        cls = kind if isinstance(kind, type) else type(kind)
+        return next(name for name, known in self._kinds.items() if known is cls)
+
+    def _import(self, name: str) -> None:
+        if name in self._shipped():
+            import_module(f"{self.package}.{name}")
+            return
+        for entry in self._entry_points():
+            if entry.name == name:
+                entry.load()
+        if name not in self._kinds:
+            raise UnknownKind(self.family, name, self.names())
+
+    def _shipped(self) -> set[str]:
+        return {module.name for module in iter_modules(import_module(self.package).__path__)}
+
+    def _entry_points(self) -> EntryPoints:
+        return entry_points(group=self.package)

@@ -1,0 +1,161 @@
+"""A scenario, loaded: tools, world, world model, perturbations, expectations, seed. `documents` makes it from YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from mcp_sim.clock import DEFAULT_NOW, Mode
+from mcp_sim.conditions import Matcher
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
+from mcp_sim.types import Json, Record, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of world time, or of calls: exactly one of the two is set."""
+
+    time: timedelta | None = None
+    calls: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A `when` mapping: all triggers and all nested mappings must hold.
+
+    `any`, `all` and `none` (YAML: `not`) hold nested mappings, each with its own counter. `per` splits the counter:
+    `tool`, `entity`, or `arguments.NAME`.
+    """
+
+    triggers: tuple[Trigger, ...] = ()
+    any: tuple[When, ...] = ()
+    all: tuple[When, ...] = ()
+    none: tuple[When, ...] = ()
+    per: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fires:
+    """How often a perturbation is applied at most (None: no bound), per what, and how long it rests after each."""
+
+    max: int | None = None
+    per: str | None = None
+    cooldown: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbationEntry:
+    """One entry of `perturbations`. `tools` are globs; empty: every tool."""
+
+    id: str
+    kind: str
+    perturbation: Perturbation
+    tools: tuple[str, ...] = ()
+    when: When = When()
+    fires: Fires = Fires()
+    visible: Literal["explicit", "implicit"] = "explicit"
+    group: str | None = None
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationEntry:
+    """One entry of `expect`. `gate`: if it fails, nothing else counts; `optional`: reported, not graded."""
+
+    id: str
+    kind: str
+    expectation: Expectation
+    weight: float = 1.0
+    gate: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorldModelEntry:
+    """Who answers which tools (globs; empty: every tool). The first entry that matches answers."""
+
+    world_model: WorldModel
+    kind: str
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """A canned answer: the first stub whose tool (glob) and arguments match answers in the world's step."""
+
+    tool: str
+    arguments: Mapping[str, Matcher]
+    result: Json = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRecords:
+    """Records of one entity: `rows` as given (completed by the generator), then generated ones up to `count` in all."""
+
+    count: int
+    rows: tuple[Record, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSettings:
+    """`mode` None: the command's default. `per_call` is how far the virtual clock moves at each call."""
+
+    mode: Mode | None = None
+    per_call: timedelta = timedelta(seconds=1)
+    speed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """One impersonated server: what it calls itself, and the ids of its tools in the order they are listed.
+
+    `unknown_tool`: how a tool that does not exist is answered, as a JSON-RPC error or as an isError result.
+    """
+
+    name: str
+    tools: tuple[str, ...]
+    version: str = "1.0.0"
+    title: str | None = None
+    instructions: str | None = None
+    unknown_tool: Literal["rpc", "is_error"] = "rpc"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A recorded call and its result: ground for format and wording, demonstration for a language model."""
+
+    tool: str
+    arguments: dict[str, Json]
+    result: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario with everything it refers to resolved. `sha256` is over the bytes of all its documents."""
+
+    name: str
+    domain: Domain
+    servers: Mapping[str, ServerSpec]
+    world_models: tuple[WorldModelEntry, ...]
+    path: str = ""
+    sha256: str = ""
+    task: str = ""
+    seed: int = 0
+    records: Mapping[str, GivenRecords] = field(default_factory=dict[str, GivenRecords])
+    now: datetime = DEFAULT_NOW
+    clock: ClockSettings = ClockSettings()
+    is_open: bool = False
+    perturbations: tuple[PerturbationEntry, ...] = ()
+    expectations: tuple[ExpectationEntry, ...] = ()
+    stubs: tuple[Stub, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+
+def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:
+    """Do the globs (empty: every tool) match this tool, by its id or by its bare name?"""
+    return not globs or any(fnmatchcase(tool.id, glob) or fnmatchcase(tool.name, glob) for glob in globs)

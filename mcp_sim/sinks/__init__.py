@@ -1,0 +1,1 @@
+"""Sinks: who receives the ledger as it is written; one per file."""

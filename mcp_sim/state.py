@@ -1,0 +1,223 @@
+"""The relational value that a world's state is: entity -> key -> record, persistent and in the order of creation.
+
+A `Base` is frozen and shared by all worlds of a scenario and seed. A `State` lays an overlay over it: a persistent map
+of the recent writes above a frozen dict of the settled ones. A snapshot or a fork is one reference, and every past
+version stays readable. rpds maps iterate in random order, at a microsecond a row: they hold the recent writes, at most
+`SETTLE` of them, and never define an order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rpds import HashTrieMap
+
+from mcp_sim.errors import StaleChange
+from mcp_sim.json_text import canonical
+from mcp_sim.types import Change, Due, Json, Key, Record
+
+SETTLE = 256
+
+Rows = list[tuple[Key, Record]]
+
+
+def comparable(value: Json) -> Any:
+    """A hashable stand-in, equal exactly where the JSON values are equal (1 = 1.0, but True is not 1)."""
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, dict | list):
+        return ("json", canonical(value))
+    return value
+
+
+class Table:
+    """The generated or given records of one entity: frozen, in creation order, indexed by field on first use."""
+
+    __slots__ = ("_indexes", "_positions", "last_key", "records")
+
+    def __init__(self, records: Mapping[Key, Record]) -> None:
+        self.records = dict(records)
+        self.last_key = next(reversed(self.records), None)
+        self._indexes: dict[str, dict[Any, list[Key]]] = {}
+        self._positions: dict[Key, int] | None = None
+
+    def having(self, field: str, value: Json) -> Sequence[Key]:
+        """The keys whose record has this value in this field."""
+        index = self._indexes.get(field)
+        if index is None:
+            index = {}
+            for key, record in self.records.items():
+                index.setdefault(comparable(record.get(field)), []).append(key)
+            self._indexes[field] = index
+        return index.get(comparable(value), ())
+
+    def position(self, key: Key) -> int:
+        """The place of a key in the order of creation."""
+        if self._positions is None:
+            self._positions = {key: at for at, key in enumerate(self.records)}
+        return self._positions[key]
+
+
+EMPTY_TABLE = Table({})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A written record (None: removed), its version, and its place: `born` is -1 where the base has its place."""
+
+    record: Record | None
+    version: int
+    born: int
+
+
+class Overlay:
+    """What a world has written to one entity. Immutable; `rows` is derived once and kept."""
+
+    __slots__ = ("_rows", "born", "count", "last_key", "recent", "settled")
+
+    def __init__(
+        self, settled: dict[Key, Row], recent: HashTrieMap[Key, Row], born: int, count: int, last_key: Key | None
+    ) -> None:
+        self.settled = settled
+        self.recent = recent
+        self.born = born
+        self.count = count
+        self.last_key = last_key
+        self._rows: dict[Key, Row] | None = None
+
+    def get(self, key: Key) -> Row | None:
+        row = self.recent.get(key)
+        return self.settled.get(key) if row is None else row
+
+    def rows(self) -> dict[Key, Row]:
+        """All written rows, in no particular order."""
+        if self._rows is None:
+            self._rows = {**self.settled, **dict(self.recent.items())} if len(self.recent) else self.settled
+        return self._rows
+
+    def written(self, key: Key, row: Row, born: int, count: int, last_key: Key | None) -> Overlay:
+        recent = self.recent.insert(key, row)
+        if len(recent) <= SETTLE:
+            return Overlay(self.settled, recent, born, count, last_key)
+        return Overlay({**self.settled, **dict(recent.items())}, HashTrieMap[Key, Row](), born, count, last_key)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One version of a world's state. Implements `View`; `apply` makes the next version, atomically."""
+
+    base: Mapping[str, Table]
+    overlays: HashTrieMap[str, Overlay]
+    agenda: tuple[Due, ...] = ()
+
+    @classmethod
+    def of(cls, records: Mapping[str, Mapping[Key, Record]]) -> State:
+        """The first version: these records and nothing written yet."""
+        return cls({entity: Table(rows) for entity, rows in records.items()}, HashTrieMap[str, Overlay]())
+
+    # reading
+
+    def get(self, entity: str, key: Key) -> Record | None:
+        overlay = self.overlays.get(entity)
+        row = overlay.get(key) if overlay is not None else None
+        return self._table(entity).records.get(key) if row is None else row.record
+
+    def version(self, entity: str, key: Key) -> int:
+        overlay = self.overlays.get(entity)
+        row = overlay.get(key) if overlay is not None else None
+        return 0 if row is None else row.version
+
+    def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
+        return self._select(entity, self._table(entity).records.items(), None)
+
+    def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
+        table, wanted = self._table(entity), comparable(value)
+        hits = [(key, table.records[key]) for key in table.having(field, value)]
+        return list(self._select(entity, hits, lambda record: comparable(record.get(field)) == wanted))
+
+    def count(self, entity: str) -> int:
+        overlay = self.overlays.get(entity)
+        return len(self._table(entity).records) if overlay is None else overlay.count
+
+    def last_key(self, entity: str) -> Key | None:
+        overlay = self.overlays.get(entity)
+        return self._table(entity).last_key if overlay is None else overlay.last_key
+
+    def entities(self) -> Sequence[str]:
+        return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
+
+    def after(self, changes: Iterable[Change]) -> State:
+        return self.apply(tuple(changes))
+
+    # writing
+
+    def apply(self, changes: Sequence[Change], agenda: Sequence[Due] = ()) -> State:
+        """The next version, with these changes written and these entries on the agenda. Raises StaleChange."""
+        overlays = self.overlays
+        for change in changes:
+            overlay = overlays.get(change.entity) or self._untouched(change.entity)
+            overlays = overlays.insert(change.entity, self._write(overlay, change))
+        due = tuple(sorted((*self.agenda, *agenda), key=lambda entry: entry.at)) if agenda else self.agenda
+        return replace(self, overlays=overlays, agenda=due)
+
+    def split_agenda(self, is_due: Callable[[Due], bool]) -> tuple[tuple[Due, ...], State]:
+        """The entries that are due, earliest first, and the state without them."""
+        due = tuple(entry for entry in self.agenda if is_due(entry))
+        if not due:
+            return (), self
+        return due, replace(self, agenda=tuple(entry for entry in self.agenda if not is_due(entry)))
+
+    def _write(self, overlay: Overlay, change: Change) -> Overlay:
+        table = self._table(change.entity)
+        before = overlay.get(change.key)
+        version = before.version if before is not None else 0
+        if change.expected is not None and change.expected != version:
+            raise StaleChange(change.entity, change.key, change.expected, version)
+        stood = before.record is not None if before is not None else change.key in table.records
+        keeps_place = stood or change.op == "remove"
+        place = before.born if before is not None else -1 if change.key in table.records else overlay.born
+        born = place if keeps_place else overlay.born
+        row = Row(change.record if change.op == "put" else None, version + 1, born)
+        is_new = change.op == "put" and not stood
+        count = overlay.count + (1 if is_new else -1 if stood and change.op == "remove" else 0)
+        last_key = change.key if is_new else overlay.last_key
+        return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
+
+    def _select(
+        self, entity: str, hits: Iterable[tuple[Key, Record]], matches: Callable[[Record], bool] | None
+    ) -> Iterator[tuple[Key, Record]]:
+        """`hits` of the base as they stand now, then what was written since and matches, all in creation order."""
+        overlay = self.overlays.get(entity)
+        if overlay is None:
+            yield from hits
+            return
+        rows = overlay.rows()
+        if matches is None:
+            yield from self._merged(hits, rows)
+        else:
+            table = self._table(entity)
+            kept: Rows = [(key, record) for key, record in hits if key not in rows]
+            moved = [(k, r.record) for k, r in rows.items() if r.born < 0 and r.record is not None and matches(r.record)]
+            yield from sorted((*kept, *moved), key=lambda row: table.position(row[0])) if moved else kept
+        born = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
+        for _, key, record in sorted(born, key=lambda row: row[0]):
+            if matches is None or matches(record):
+                yield key, record
+
+    @staticmethod
+    def _merged(hits: Iterable[tuple[Key, Record]], rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:
+        for key, record in hits:
+            row = rows.get(key)
+            if row is None:
+                yield key, record
+            elif row.born < 0 and row.record is not None:
+                yield key, row.record
+
+    def _table(self, entity: str) -> Table:
+        return self.base.get(entity, EMPTY_TABLE)
+
+    def _untouched(self, entity: str) -> Overlay:
+        table = self._table(entity)
+        return Overlay({}, HashTrieMap[Key, Row](), 0, len(table.records), table.last_key)

@@ -1,0 +1,1 @@
+"""Triggers: when a perturbation applies; one kind per file."""

@@ -1,0 +1,372 @@
+"""The words of one call: Call, Tool, View, Turn, Change, Observation, Transition.
+
+Everything that decides takes a `Turn`; everything that acts returns a `Transition`; only the world writes state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol, TypeAlias
+
+from rpds import HashTrieMap
+
+from mcp_sim.draws import Draws
+
+Json: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict with str keys. Never mutated once it is in a world."""
+
+Record: TypeAlias = dict[str, Any]
+Key: TypeAlias = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call as it came. `tool` is the tool's id in the scenario (`server/name` where several are served)."""
+
+    tool: str
+    arguments: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One write to the state. `part` is the item of a batch it belongs to, `expected` the record version it was computed from."""
+
+    op: Literal["put", "remove"]
+    entity: str
+    key: Key
+    record: Record | None = None
+    part: int | None = None
+    expected: int | None = None
+
+    def to_json(self) -> Record:
+        """The form that a ledger keeps."""
+        body: Record = {"op": self.op, "entity": self.entity, "key": self.key}
+        if self.record is not None:
+            body["record"] = self.record
+        if self.part is not None:
+            body["part"] = self.part
+        return body
+
+    @classmethod
+    def from_json(cls, body: Record) -> Change:
+        """The change that `to_json` wrote."""
+        return cls(body["op"], body["entity"], body["key"], body.get("record"), body.get("part"))
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Changes that will be committed when the world's time has come, by someone else than the agent."""
+
+    at: datetime
+    actor: str
+    changes: tuple[Change, ...]
+
+
+class View(Protocol):
+    """A read-only version of a world's state. Iteration is always in the order of creation."""
+
+    def get(self, entity: str, key: Key) -> Record | None:
+        """The record, or None."""
+        ...
+
+    def version(self, entity: str, key: Key) -> int:
+        """How many times the record was written since the world began (0: as generated, or absent)."""
+        ...
+
+    def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
+        """All records of an entity."""
+        ...
+
+    def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
+        """The records whose field equals a value, by index."""
+        ...
+
+    def count(self, entity: str) -> int:
+        """How many records there are; O(1)."""
+        ...
+
+    def last_key(self, entity: str) -> Key | None:
+        """The key most recently created, also when that record is gone: what the next id follows."""
+        ...
+
+    def entities(self) -> Sequence[str]:
+        """The names of all entities."""
+        ...
+
+    def after(self, changes: Iterable[Change]) -> View:
+        """The state as it would be after these changes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A result as MCP knows it: ONE value, from which text and structuredContent are both rendered.
+
+    `form` says how it goes out: `structured` (the value as structuredContent, and its JSON as text), `json` (its JSON
+    as text only), `text` (a string as text only), `blocks` (a list of MCP content blocks, passed on as they are).
+    `text` replaces the rendered text where the two differ on purpose.
+    """
+
+    value: Json
+    form: Literal["structured", "json", "text", "blocks"] = "structured"
+    is_error: bool = False
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RpcError:
+    """A JSON-RPC error in place of a result."""
+
+    code: int
+    message: str
+    data: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenDelivery:
+    """No proper answer: `no_answer` (hangs), `closed`, `partial` (cut in the middle), `http` (a status, no JSON-RPC)."""
+
+    how: Literal["no_answer", "closed", "partial", "http"]
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What the agent gets for a call, when it gets it (`delay`, in world time), and what is sent beside it."""
+
+    body: ToolResult | RpcError | BrokenDelivery
+    delay: timedelta = timedelta(0)
+    notifications: tuple[Record, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True where the agent sees a success."""
+        return isinstance(self.body, ToolResult) and not self.body.is_error
+
+    def to_json(self) -> Record:
+        """The form that a ledger keeps: one of `result`, `rpc_error`, `broken`, with `delay_ms` where it is not 0."""
+        match self.body:
+            case ToolResult(value, form, is_error, text):
+                body: Record = {"result": value, "form": form}
+                if is_error:
+                    body["is_error"] = True
+                if text is not None:
+                    body["text"] = text
+            case RpcError(code, message, data):
+                body = {"rpc_error": {"code": code, "message": message} | ({} if data is None else {"data": data})}
+            case BrokenDelivery(how, status, headers, text):
+                body = {"broken": {"how": how, "status": status, "headers": dict(headers), "body": text}}
+        if self.delay:
+            body["delay_ms"] = self.delay / timedelta(milliseconds=1)
+        if self.notifications:
+            body["notifications"] = list(self.notifications)
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An answer of a world model that could not be served: what it said, and what was wrong with it."""
+
+    raw: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What a call does: its observation and its changes.
+
+    `pins` are records that an open world's model invented in the observation: they exist from now on, if it is served.
+    `no_effect` holds the ids of perturbations that found nothing to bend. `measured` is not part of a run's identity.
+    """
+
+    observation: Observation
+    changes: tuple[Change, ...] = ()
+    agenda: tuple[Due, ...] = ()
+    pins: tuple[Change, ...] = ()
+    guessed: bool = False
+    no_effect: frozenset[str] = frozenset()
+    measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class Wording(Protocol):
+    """How a vendor words a failure."""
+
+    def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation: ...
+
+
+def plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
+    """A failure as most MCP servers tell it: isError with a sentence as text."""
+    return Observation(ToolResult(message, form="text", is_error=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as it is served: its definition from tools/list, untouched, and how it fails.
+
+    `id` is unique in a scenario: the name, or `server/name` where several servers are served.
+    """
+
+    id: str
+    server: str
+    definition: Record
+    wording: Wording = plain_failure
+
+    @property
+    def name(self) -> str:
+        return self.definition["name"]
+
+    @property
+    def input_schema(self) -> Record:
+        return self.definition["inputSchema"]
+
+    @property
+    def output_schema(self) -> Record | None:
+        return self.definition.get("outputSchema")
+
+    @property
+    def description(self) -> str:
+        return self.definition.get("description") or ""
+
+    @property
+    def annotations(self) -> Record:
+        return self.definition.get("annotations") or {}
+
+    def failure(self, kind: str, message: str, **slots: Json) -> Observation:
+        """An error observation in this tool's own style.
+
+        `kind` (`not_found`, `invalid`, `timeout`, `rate_limited`, ...) chooses the vendor's wording, whose slots are
+        filled from `slots`; where the vendor has none, `message` is what the agent reads.
+        """
+        return self.wording(kind, message, slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """An earlier call, as later ones may look at it. `changes` were committed, by the agent's call or (tool '') by an event."""
+
+    index: int
+    tool: str
+    arguments: dict[str, Json]
+    ok: bool
+    at: datetime
+    changes: tuple[Change, ...]
+
+
+class Memory:
+    """A persistent map for one owner (a perturbation's id, a world model) in one world, forked with the world.
+
+    Writes are staged and kept only if the call is committed. Values must be immutable.
+    """
+
+    __slots__ = ("_memories", "_owner")
+
+    def __init__(self, memories: Memories, owner: str) -> None:
+        self._memories = memories
+        self._owner = owner
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._memories.get((self._owner, name), default)
+
+    def set(self, name: str, value: Any) -> None:
+        self._memories.staged[(self._owner, name)] = value
+
+
+class Memories:
+    """All memories of a world during one call: what was kept before it, and what it stages."""
+
+    __slots__ = ("kept", "staged")
+
+    def __init__(self, kept: HashTrieMap[tuple[str, str], Any]) -> None:
+        self.kept = kept
+        self.staged: dict[tuple[str, str], Any] = {}
+
+    def get(self, at: tuple[str, str], default: Any) -> Any:
+        return self.staged[at] if at in self.staged else self.kept.get(at, default)
+
+    def of(self, owner: str) -> Memory:
+        return Memory(self, owner)
+
+    def committed(self) -> HashTrieMap[tuple[str, str], Any]:
+        return self.kept.update(self.staged) if self.staged else self.kept
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Everything that one call may look at. `index` counts the calls of the world from 1; `owner` is whose turn it is."""
+
+    call: Call
+    index: int
+    tool: Tool
+    view: View
+    start: datetime
+    now: datetime
+    draws: Draws
+    history: Sequence[Past]
+    memories: Memories
+    owner: str = ""
+
+    @property
+    def memory(self) -> Memory:
+        """The owner's own persistent map."""
+        return self.memories.of(self.owner)
+
+    def chance(self, purpose: str = "") -> float:
+        """The owner's own number in [0, 1) for this call."""
+        return self.draws.unit(f"{self.owner}/{purpose}")
+
+    def owned_by(self, owner: str) -> Turn:
+        """The same turn through the eyes of another perturbation."""
+        return replace(self, owner=owner)
+
+    def after(self, changes: Iterable[Change]) -> Turn:
+        """The same call on the state as it would be after these changes."""
+        return replace(self, view=self.view.after(changes))
+
+    def no_effect(self, transition: Transition) -> Transition:
+        """The transition as it was, with the note that the owner found nothing to bend."""
+        return replace(transition, no_effect=transition.no_effect | {self.owner})
+
+
+Proceed: TypeAlias = Callable[[Turn], Awaitable[Transition]]
+"""The rest of the pipeline, as a perturbation sees it."""
+
+Outcome: TypeAlias = Literal["applied", "preempted", "no_effect", "capped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A perturbation that was decided for a call, what became of it, and why it was decided."""
+
+    id: str
+    kind: str
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of a ledger, as expectations and sinks see it; `trace` writes it as JSON.
+
+    `truth` is the world model's transition for the unmodified call (None if it was not asked), `served` what the agent
+    got, `committed` what was written. `actor` is set on events, `opening` (seed, stream, clock, ...) on resets.
+    """
+
+    n: int
+    entry: Literal["call", "event", "reset"]
+    at: datetime
+    index: int = 0
+    tool: str = ""
+    arguments: dict[str, Json] = field(default_factory=dict[str, Any])
+    truth: Transition | None = None
+    served: Observation | None = None
+    committed: tuple[Change, ...] = ()
+    pins: tuple[Change, ...] = ()
+    guessed: bool = False
+    stub: bool = False
+    perturbations: tuple[Decided, ...] = ()
+    actor: str = ""
+    opening: Record = field(default_factory=dict[str, Any])

@@ -1,0 +1,1 @@
+"""World models: who predicts what a call does; one kind per file."""
