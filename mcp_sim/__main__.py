@@ -1,0 +1,7 @@
+"""`python -m mcp_sim` is `mcp-sim`."""
+
+import sys
+
+from mcp_sim.cli import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""The command line: `mcp-sim COMMAND`. One module per command, imported only when it is the one that runs.
+
+A command's module has `arguments(parser)`, which declares what it takes, and `run(args) -> int`, which is its exit code:
+
+    0    done
+    1    the documents have errors, or an expectation failed
+    2    the command line asks for something impossible
+    3    mcp-sim could not answer a call (a crash, as opposed to a simulated fault)
+    130  Ctrl-C;  143  SIGTERM
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from mcp_sim import __version__
+from mcp_sim.errors import Crash, DocumentError, McpSimError
+
+COMMANDS = {
+    "serve": "serve a scenario as an MCP server over stdio",
+    "demo": "watch a scripted agent work through a flaky CRM over a real MCP connection",
+    "play": "run calls from a file or stdin in one world, without MCP",
+    "check": "check scenarios and tool specs; every problem with its place",
+    "plan": "show what mcp-sim inferred about each tool",
+    "list": "document perturbations, triggers, expectations, world models, shipped scenarios and specs",
+    "schema": "print the JSON Schema of scenarios or tool specs, for editors",
+    "client-config": "print the entry that a client needs to start mcp-sim",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; every error of the user is a message on stderr and an exit code, never a traceback."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(words)
+    args = parser.parse_args(words)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return args.run(args)
+    except DocumentError as error:
+        return _fail(str(error), 1)
+    except Crash as error:
+        return _fail(f"mcp-sim: crash: {error}", 3)
+    except McpSimError as error:
+        return _fail(f"mcp-sim: {error}", 2)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """All commands by name and help; only the one that is asked for brings its arguments."""
+    parser = argparse.ArgumentParser(
+        prog="mcp-sim", description="A stand-in for any MCP server: with state, and with the faults of the real one."
+    )
+    parser.add_argument("--version", action="version", version=f"mcp-sim {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if name == asked:
+            module = import_module(f"mcp_sim.cli.{name.replace('-', '_')}")
+            module.arguments(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def _fail(text: str, code: int) -> int:
+    print(text, file=sys.stderr)
+    return code
