@@ -45,4 +45,5 @@ class Draws:
 
     def generator(self, purpose: str) -> Random:
         """A generator of its own, for what needs many numbers for one purpose."""
-        return Random(f"{self.seed}{SEPARATOR}{self.stream}{SEPARATOR}{purpose}{SEPARATOR}{self.scope}{SEPARATOR}{self.occurrence}")
+        parts = (self.seed, self.stream, purpose, self.scope, self.occurrence)
+        return Random(SEPARATOR.join(str(part) for part in parts))  # noqa: S311 (chance, not a secret)

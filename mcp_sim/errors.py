@@ -1,12 +1,12 @@
 """What can go wrong in mcp-sim itself, as opposed to what it simulates.
 
-    McpSimError
-    +-- DocumentError   a document cannot be used; carries every problem found
-    +-- UsageError      a command or an API call asks for something impossible
-    +-- UnknownKind     a name that no registry knows
-    +-- StaleChange     a change was computed from an older version of a record
-    +-- Rejected        a world model's answer cannot be served; may be asked again
-    +-- Crash           a call could not be answered; never an observation
+McpSimError
++-- DocumentError   a document cannot be used; carries every problem found
++-- UsageError      a command or an API call asks for something impossible
++-- UnknownKind     a name that no registry knows
++-- StaleChange     a change was computed from an older version of a record
++-- Rejected        a world model's answer cannot be served; may be asked again
++-- Crash           a call could not be answered; never an observation
 """
 
 from __future__ import annotations
@@ -78,10 +78,13 @@ class Rejected(McpSimError):
 
 
 class Crash(McpSimError):
-    """mcp-sim could not answer a call. Recorded as a crash, never served as an observation."""
+    """mcp-sim could not answer a call. Recorded as a crash, never served as an observation.
 
-    def __init__(self, tool: str, error: str) -> None:
-        self.tool, self.error = tool, error
+    `attempts` are the answers of the world model that were turned down, each as `{"raw", "problems"}`.
+    """
+
+    def __init__(self, tool: str, error: str, attempts: Sequence[dict[str, Any]] = ()) -> None:
+        self.tool, self.error, self.attempts = tool, error, tuple(attempts)
         super().__init__(f"{tool}: {error}")
 
 

@@ -20,7 +20,7 @@ from mcp_sim.types import Attempt, Json, Proceed, Record, Step, Tool, Transition
 
 
 class Kind(BaseModel):
-    """A kind as a document writes it: `kind: {options}`; `kind:` alone is no options, a scalar or a list is the first field."""
+    """A kind as a document writes it: `kind: {options}`; `kind:` has none, a scalar or list is the first field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,8 +33,8 @@ class Kind(BaseModel):
         if value is None:
             return {}
         if not isinstance(value, Mapping) or cls.takes_mapping:
-            return {next(iter(cls.model_fields), "value"): value}
-        return cast("Mapping[str, Any]", value)
+            return {next(iter(cls.model_fields), "value"): cast("Any", value)}
+        return value
 
 
 # perturbations --------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class Trigger(Kind):
     role: ClassVar[Role]
 
     carries: ClassVar[bool] = False
-    """True where a decision that came to nothing (preempted, no_effect) is carried to the next call that passes the filters."""
+    """True where a decision that came to nothing (preempted, no_effect) is carried to the next call in question."""
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         """The check for one tool; `purpose` names this trigger's own draws."""
@@ -117,7 +117,7 @@ class Verdict:
 
 
 class Expectation(Kind):
-    """What the agent should have done, or left behind. Facts are immutable, kept up step by step, forked with the world."""
+    """What the agent should have done, or left behind. Facts are immutable, kept step by step, forked with the world."""
 
     def facts(self) -> Any:
         """The facts before the first step."""
@@ -152,7 +152,7 @@ class Predictor(Protocol):
 
 
 class WorldModel(Kind):
-    """Predicts the transition of a turn. `bind` is called once per scenario; what it enters lives as long as the run."""
+    """Predicts the transition of a turn. `bind` is called once a scenario; what it enters lives as long as the run."""
 
     max_attempts: int = 1
     """How often one call is asked for before it is a crash."""
@@ -183,8 +183,8 @@ Answer: TypeAlias = Callable[[Turn, Invent], Transition]
 class Behaviour:
     """A way for tools to work on the world, chosen by a plan. It answers from the plan and the state alone.
 
-    Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only in
-    who fills the open fields.
+    Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only
+    in who fills the open fields.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:

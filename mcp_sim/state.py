@@ -47,7 +47,7 @@ class Table:
         """The keys whose record has this value in this field."""
         index = self._indexes.get(field)
         if index is None:
-            index = {}
+            index = dict[Any, list[Key]]()
             for key, record in self.records.items():
                 index.setdefault(comparable(record.get(field)), []).append(key)
             self._indexes[field] = index
@@ -199,7 +199,8 @@ class State:
         else:
             table = self._table(entity)
             kept: Rows = [(key, record) for key, record in hits if key not in rows]
-            moved = [(k, r.record) for k, r in rows.items() if r.born < 0 and r.record is not None and matches(r.record)]
+            placed = ((key, row.record) for key, row in rows.items() if row.born < 0 and row.record is not None)
+            moved = [(key, record) for key, record in placed if matches(record)]
             yield from sorted((*kept, *moved), key=lambda row: table.position(row[0])) if moved else kept
         born = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
         for _, key, record in sorted(born, key=lambda row: row[0]):

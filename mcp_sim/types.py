@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 from rpds import HashTrieMap
 
 from mcp_sim.draws import Draws
+from mcp_sim.json_text import encode
 
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys. Never mutated once it is in a world."""
@@ -31,7 +33,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One write to the state. `part` is the item of a batch it belongs to, `expected` the record version it was computed from."""
+    """One write to the state. `part`: the item of a batch; `expected`: the record version it was computed from."""
 
     op: Literal["put", "remove"]
     entity: str
@@ -100,7 +102,7 @@ class View(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolResult:
     """A result as MCP knows it: ONE value, from which text and structuredContent are both rendered.
 
@@ -114,6 +116,11 @@ class ToolResult:
     is_error: bool = False
     text: str | None = None
 
+    @cached_property
+    def encoded(self) -> bytes:
+        """The value as compact JSON: serialised once, for the wire and for the ledger."""
+        return encode(self.value)
+
 
 @dataclass(frozen=True, slots=True)
 class RpcError:
@@ -126,7 +133,7 @@ class RpcError:
 
 @dataclass(frozen=True, slots=True)
 class BrokenDelivery:
-    """No proper answer: `no_answer` (hangs), `closed`, `partial` (cut in the middle), `http` (a status, no JSON-RPC)."""
+    """No proper answer: `no_answer` (hangs), `closed`, `partial` (cut short), `http` (a status, no JSON-RPC)."""
 
     how: Literal["no_answer", "closed", "partial", "http"]
     status: int | None = None
@@ -146,25 +153,6 @@ class Observation:
     def ok(self) -> bool:
         """True where the agent sees a success."""
         return isinstance(self.body, ToolResult) and not self.body.is_error
-
-    def to_json(self) -> Record:
-        """The form that a ledger keeps: one of `result`, `rpc_error`, `broken`, with `delay_ms` where it is not 0."""
-        match self.body:
-            case ToolResult(value, form, is_error, text):
-                body: Record = {"result": value, "form": form}
-                if is_error:
-                    body["is_error"] = True
-                if text is not None:
-                    body["text"] = text
-            case RpcError(code, message, data):
-                body = {"rpc_error": {"code": code, "message": message} | ({} if data is None else {"data": data})}
-            case BrokenDelivery(how, status, headers, text):
-                body = {"broken": {"how": how, "status": status, "headers": dict(headers), "body": text}}
-        if self.delay:
-            body["delay_ms"] = self.delay / timedelta(milliseconds=1)
-        if self.notifications:
-            body["notifications"] = list(self.notifications)
-        return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +186,7 @@ class Wording(Protocol):
     def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation: ...
 
 
-def plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
+def plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:  # noqa: ARG001 (a Wording)
     """A failure as most MCP servers tell it: isError with a sentence as text."""
     return Observation(ToolResult(message, form="text", is_error=True))
 
@@ -246,7 +234,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An earlier call, as later ones may look at it. `changes` were committed, by the agent's call or (tool '') by an event."""
+    """An earlier call, or event (tool ''), as later calls may look at it, and the changes that were committed."""
 
     index: int
     tool: str
@@ -276,13 +264,17 @@ class Memory:
 
 
 class Memories:
-    """All memories of a world during one call: what was kept before it, and what it stages."""
+    """All memories of a world during one call: what was kept before it, and what it stages.
 
-    __slots__ = ("kept", "staged")
+    `counts` are the counters of triggers, a list with one place for each: cheap to copy at every call.
+    """
 
-    def __init__(self, kept: HashTrieMap[tuple[str, str], Any]) -> None:
+    __slots__ = ("counts", "kept", "staged")
+
+    def __init__(self, kept: HashTrieMap[tuple[str, str], Any], counts: Sequence[int] = ()) -> None:
         self.kept = kept
         self.staged: dict[tuple[str, str], Any] = {}
+        self.counts = list(counts)
 
     def get(self, at: tuple[str, str], default: Any) -> Any:
         return self.staged[at] if at in self.staged else self.kept.get(at, default)
@@ -291,12 +283,15 @@ class Memories:
         return Memory(self, owner)
 
     def committed(self) -> HashTrieMap[tuple[str, str], Any]:
-        return self.kept.update(self.staged) if self.staged else self.kept
+        kept = self.kept
+        for at, value in self.staged.items():
+            kept = kept.insert(at, value)
+        return kept
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Everything that one call may look at. `index` counts the calls of the world from 1; `owner` is whose turn it is."""
+    """Everything that one call may look at. `index` counts the world's calls from 1; `owner` is whose turn it is."""
 
     call: Call
     index: int
