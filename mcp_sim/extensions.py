@@ -34,7 +34,7 @@ class Kind(BaseModel):
             return {}
         if not isinstance(value, Mapping) or cls.takes_mapping:
             return {next(iter(cls.model_fields), "value"): cast("Any", value)}
-        return value
+        return cast("Mapping[str, Any]", value)
 
 
 # perturbations --------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Verdict:
 
 
 class Expectation(Kind):
-    """What the agent should have done, or left behind. Facts are immutable, kept step by step, forked with the world."""
+    """What the agent should have done, or left behind. Facts are immutable and forked with the world."""
 
     def facts(self) -> Any:
         """The facts before the first step."""

@@ -1,0 +1,118 @@
+"""Does a transition agree with the world (rules R1 to R8), whoever predicted it?
+
+Each finding is a sentence that names the rule, the record and the value, so that a model that is asked again knows what
+to mend. What a tool's plan does not tell about a result is not judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, TypeAlias, cast
+
+from mcp_sim.clock import iso
+from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn, View
+
+Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
+NOWHERE = object()
+
+
+def inspection(plan: Plan, domain: Domain) -> Inspection:
+    """The checks for one tool, compiled from its plan."""
+    entity = domain.entities.get(plan.entity or "")
+
+    def inspect(turn: Turn, transition: Transition) -> list[str]:
+        body = transition.observation.body
+        changes = (*transition.changes, *transition.pins)
+        after = turn.view.after(changes) if changes else turn.view
+        written = _change_problems(turn, changes, after, domain) if changes else ()
+        if entity is None or not isinstance(body, ToolResult) or body.is_error or plan.guessed:
+            return list(written)
+        shown = _record_problems(body.value, plan, entity, after)
+        return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))
+
+    return inspect
+
+
+def at(value: Json, path: str) -> Any:
+    """The value at a dotted path; '' is the whole, NOWHERE where there is none."""
+    for part in path.split(".") if path else ():
+        if not isinstance(value, dict) or part not in value:
+            return NOWHERE
+        value = cast("Record", value)[part]
+    return value
+
+
+def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domain: Domain) -> Iterator[str]:
+    for change in changes:
+        entity = domain.entities.get(change.entity)
+        if entity is None or change.record is None:
+            continue
+        if change.record.get(entity.key, change.key) != change.key:
+            yield f"R2: the record under {change.key!r} calls itself {change.record[entity.key]!r}"
+        is_new = turn.view.get(change.entity, change.key) is None
+        if is_new and turn.view.version(change.entity, change.key):
+            yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
+        yield from _link_problems(change, entity, after)
+        yield from _time_problems(change.record, entity, iso(turn.now))
+
+
+def _link_problems(change: Change, entity: Entity, after: View) -> Iterator[str]:
+    for name, value in (change.record or {}).items():
+        field = entity.fields.get(name)
+        if field is None or field.link is None or value is None:
+            continue
+        for key in cast("list[Any]", value) if isinstance(value, list) else [value]:
+            if after.get(field.link, key) is None:
+                yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
+
+
+def _time_problems(record: Record, entity: Entity, now: str) -> Iterator[str]:
+    created, updated = record.get("created_at"), record.get("updated_at")
+    if isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated) and created > updated:
+        yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, before it was created at {created}"
+
+
+def _record_problems(value: Json, plan: Plan, entity: Entity, after: View) -> Iterator[str]:
+    for shown in _shown(value, plan):
+        key = shown.get(entity.key)
+        if not isinstance(key, str | int):
+            continue
+        stored = after.get(entity.name, key)
+        if stored is None:
+            yield f"R1: {entity.name} {key!r} does not exist"
+            continue
+        for name, told in shown.items():
+            if name in stored and stored[name] != told:
+                yield f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {told!r}"
+
+
+def _shown(value: Json, plan: Plan) -> Iterator[Record]:
+    """The records in a result, where the plan says they stand."""
+    envelope = plan.envelope
+    if envelope.record is not None and plan.verb != "delete":
+        record = at(value, envelope.record)
+        if isinstance(record, dict):
+            yield cast("Record", record)
+    if envelope.rows is not None:
+        rows = at(value, envelope.rows)
+        for row in cast("list[Any]", rows) if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                yield cast("Record", row)
+
+
+def _count_problems(value: Json, plan: Plan) -> Iterator[str]:
+    envelope = plan.envelope
+    if envelope.rows is None or envelope.total is None:
+        return
+    rows, total = at(value, envelope.rows), at(value, envelope.total)
+    if isinstance(rows, list) and isinstance(total, int) and total < len(cast("list[Any]", rows)):
+        yield f"R6: {envelope.total} is {total}, but {len(cast('list[Any]', rows))} are shown"
+
+
+def _echo_problems(value: Json, plan: Plan, turn: Turn) -> Iterator[str]:
+    for path, argument in plan.envelope.echoes.items():
+        told = at(value, path)
+        if told is not NOWHERE and argument in turn.call.arguments and told != turn.call.arguments[argument]:
+            yield f"R8: {path} is {told!r}, but {argument} was given as {turn.call.arguments[argument]!r}"

@@ -1,0 +1,226 @@
+"""What one call of one tool passes through: perturbations, and in their midst the world.
+
+Stages from outside in: transport, answer (the last listed outermost), commit (likewise), before (the first listed
+outermost), world. All decisions are made when the turn opens, on the call as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mcp_sim.conditions import ABSENT
+from mcp_sim.consistency import Inspection
+from mcp_sim.errors import Crash, Rejected
+from mcp_sim.extensions import Predictor, Stage
+from mcp_sim.rules import Rule
+from mcp_sim.scenario import Stub
+from mcp_sim.types import Attempt, Decided, Observation, Outcome, Proceed, ToolResult, Transition, Turn
+from mcp_sim.validation import Validator
+
+MOST_RAW = 20_000
+"""How much of a rejected answer is kept, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What became of a call: the world's own transition (None if it was not asked), the bent one, and who bent it."""
+
+    truth: Transition | None
+    transition: Transition
+    decided: tuple[Decided, ...]
+    is_stub: bool
+
+
+@dataclass(slots=True)
+class _Course:
+    """What is noted while one call is under way."""
+
+    turn: Turn
+    truth: Transition | None = None
+    answered: Transition | None = None
+    """The transition of a `before` kind that answered in the world's place."""
+    reached: bool = False
+    is_stub: bool = False
+    entered: set[str] = field(default_factory=set[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything that bears on the calls of one tool, compiled once per scenario."""
+
+    rules: tuple[Rule, ...]
+    arguments: Validator
+    output: Validator | None
+    inspect: Inspection
+    stubs: tuple[Stub, ...]
+    predictor: Predictor
+    max_attempts: int
+    fallback: Predictor | None
+
+    async def run(self, turn: Turn) -> Passage:
+        """One call, from opening to what is to be committed. Raises Crash."""
+        course = _Course(turn)
+        decided = [rule for rule in self.rules if rule.decide(turn)]
+        if not decided:
+            transition = await self._world(turn, course)
+            return Passage(course.truth, transition, (), course.is_stub)
+        outcomes: dict[str, Outcome] = {rule.id: "capped" for rule in decided if rule.is_capped(turn)}
+        active = _one_per_group([rule for rule in decided if rule.id not in outcomes])
+        transition = await self._nest(active, course)(turn)
+        for rule in decided:
+            if rule.id not in outcomes:
+                outcomes[rule.id] = _outcome(rule, transition, course)
+        _remember(turn, decided, outcomes)
+        named = tuple(Decided(rule.id, rule.kind, outcomes[rule.id], rule.why) for rule in decided)
+        return Passage(course.truth, transition, named, course.is_stub)
+
+    def _nest(self, active: Sequence[Rule], course: _Course) -> Proceed:
+        """The perturbations that apply to this call, around the world."""
+
+        async def world(turn: Turn) -> Transition:
+            return await self._world(turn, course)
+
+        proceed: Proceed = world
+        for rule in sorted(active, key=_from_inside):
+            proceed = _layer(rule, proceed, course)
+        return proceed
+
+    async def _world(self, turn: Turn, course: _Course) -> Transition:
+        """The world's step: check the arguments, predict, hold to the schema and to the world."""
+        course.reached = True
+        transition = self._refusal(turn)
+        if transition is None:
+            stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
+            course.is_stub = stub is not None
+            transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
+        if turn.call is course.turn.call and turn.view is course.turn.view:
+            course.truth = transition
+        return transition
+
+    def _refusal(self, turn: Turn) -> Transition | None:
+        """The answer to arguments that the tool's inputSchema does not allow."""
+        if self.arguments.is_valid(turn.call.arguments):
+            return None
+        problems = self.arguments.problems(turn.call.arguments)
+        message = "Invalid arguments: " + "; ".join(problems)
+        return Transition(turn.tool.failure("invalid", message, problems="; ".join(problems), **turn.call.arguments))
+
+    def _stubbed(self, stub: Stub, turn: Turn) -> Transition:
+        if stub.error is not None:
+            return Transition(Observation(ToolResult(stub.error, form="text", is_error=True)))
+        form = "text" if isinstance(stub.result, str) else "json" if self.output is None else "structured"
+        transition = Transition(Observation(ToolResult(stub.result, form=form)))
+        problems = self._shape_problems(transition)
+        if problems:
+            raise Crash(turn.tool.id, f"a stub's result violates the outputSchema: {'; '.join(problems)}")
+        return transition
+
+    async def _predict(self, turn: Turn) -> Transition:
+        rejected: tuple[Attempt, ...] = ()
+        while len(rejected) < self.max_attempts:
+            transition, attempt = await self._attempt(self.predictor, turn, rejected)
+            if transition is not None:
+                return _with_attempts(transition, rejected)
+            rejected = (*rejected, attempt)
+        if self.fallback is not None:
+            transition, attempt = await self._attempt(self.fallback, turn, ())
+            if transition is not None:
+                return _with_attempts(transition, rejected, fallback=True)
+            rejected = (*rejected, attempt)
+        raise Crash(turn.tool.id, "; ".join(rejected[-1].problems), _attempts_json(rejected))
+
+    async def _attempt(
+        self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...]
+    ) -> tuple[Transition | None, Attempt]:
+        """A transition that may be served, or None and what is wrong with the answer."""
+        try:
+            transition = await predictor.predict(turn, rejected)
+        except Rejected as error:
+            return None, Attempt(error.raw[:MOST_RAW], error.problems)
+        problems = (*self._shape_problems(transition), *self.inspect(turn, transition))
+        if not problems:
+            return transition, Attempt("", ())
+        body = transition.observation.body
+        raw = body.encoded.decode() if isinstance(body, ToolResult) else ""
+        return None, Attempt(raw[:MOST_RAW], tuple(problems))
+
+    def _shape_problems(self, transition: Transition) -> tuple[str, ...]:
+        """Where a result violates the tool's outputSchema."""
+        body = transition.observation.body
+        if self.output is None or not isinstance(body, ToolResult) or body.is_error:
+            return ()
+        if body.form != "structured":
+            return ("the tool declares an outputSchema, but the result is not structured",)
+        return self.output.problems(body.value)
+
+
+def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
+    """One perturbation around the rest. Where a `before` kind answered, commit kinds are passed by."""
+
+    async def through(turn: Turn) -> Transition:
+        if rule.stage is Stage.COMMIT and course.answered is not None:
+            return course.answered
+        transition = await inner(turn)
+        if rule.stage is Stage.COMMIT and not course.reached:
+            course.answered = transition
+        return transition
+
+    async def layer(turn: Turn) -> Transition:
+        course.entered.add(rule.id)
+        bent = await rule.apply(turn.owned_by(rule.id), lambda inward: through(inward.owned_by("")))
+        if rule.stage is Stage.COMMIT and course.answered is not None:
+            return course.answered
+        return bent
+
+    return layer
+
+
+def _from_inside(rule: Rule) -> tuple[int, int]:
+    """Sorts the innermost first: before (last listed innermost), commit, answer, transport (first listed innermost)."""
+    return (rule.stage, -rule.place if rule.stage is Stage.BEFORE else rule.place)
+
+
+def _one_per_group(rules: Sequence[Rule]) -> list[Rule]:
+    """Of each group only the first in file order."""
+    taken = set[str]()
+    kept = list[Rule]()
+    for rule in rules:
+        if rule.group is None or rule.group not in taken:
+            kept.append(rule)
+        if rule.group is not None:
+            taken.add(rule.group)
+    return kept
+
+
+def _outcome(rule: Rule, transition: Transition, course: _Course) -> Outcome:
+    if rule.id not in course.entered or (rule.stage is Stage.COMMIT and course.answered is not None):
+        return "preempted"
+    return "no_effect" if rule.id in transition.no_effect else "applied"
+
+
+def _remember(turn: Turn, decided: Sequence[Rule], outcomes: dict[str, Outcome]) -> None:
+    """Count what was applied against `fires`, and carry what came to nothing to the next call in question."""
+    for rule in decided:
+        outcome = outcomes[rule.id]
+        if outcome == "applied":
+            rule.note_applied(turn)
+        if rule.carries:
+            turn.memories.of(rule.id).set("carried", outcome in ("preempted", "no_effect"))
+
+
+def _fits(stub: Stub, turn: Turn) -> bool:
+    arguments = turn.call.arguments
+    return all(matches(arguments.get(name, ABSENT)) for name, matches in stub.arguments.items())
+
+
+def _with_attempts(transition: Transition, rejected: tuple[Attempt, ...], *, fallback: bool = False) -> Transition:
+    if not rejected:
+        return transition
+    noted: dict[str, Any] = {"rejected": _attempts_json(rejected)}
+    return replace(transition, measured={**transition.measured, **noted, **({"fallback": True} if fallback else {})})
+
+
+def _attempts_json(rejected: tuple[Attempt, ...]) -> list[dict[str, Any]]:
+    return [{"raw": attempt.raw, "problems": list(attempt.problems)} for attempt in rejected]

@@ -1,0 +1,238 @@
+"""When does a perturbation apply? A scenario's entries, compiled to one `Rule` for each tool in their reach.
+
+Deciding looks at the call as it came: filters first; counters count the calls that pass them, from 1; chance is drawn
+last. It never looks at other perturbations, so adding, removing or reordering entries leaves the others' decisions as
+they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Check, Role, Stage, Trigger
+from mcp_sim.extensions import triggers as trigger_kinds
+from mcp_sim.json_text import canonical
+from mcp_sim.scenario import Fires, PerturbationEntry, When, in_reach
+from mcp_sim.types import Memory, Proceed, Tool, Transition, Turn
+
+Decide: TypeAlias = Callable[[Turn], bool]
+Counter: TypeAlias = Callable[[Turn], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One perturbation as it bears on one tool. `place` is its place in the file."""
+
+    id: str
+    kind: str
+    place: int
+    stage: Stage
+    why: str
+    carries: bool
+    group: str | None
+    fires: Fires
+    decide: Decide
+    apply: Callable[[Turn, Proceed], Awaitable[Transition]]
+    part: Callable[[Turn], str]
+    """Which bound of `fires` a call counts towards."""
+
+    def is_capped(self, turn: Turn) -> bool:
+        """Was it applied as often as `fires` allows, or is it resting?"""
+        if self.fires.max is None and self.fires.cooldown is None:
+            return False
+        memory = turn.memories.of(self.id)
+        if self.fires.max is not None and memory.get(self._applied_at(turn), 0) >= self.fires.max:
+            return True
+        return self.fires.cooldown is not None and self._rests(turn, memory)
+
+    def note_applied(self, turn: Turn) -> None:
+        """Count an application, and start its cooldown."""
+        if self.fires.max is None and self.fires.cooldown is None:
+            return
+        memory = turn.memories.of(self.id)
+        memory.set(self._applied_at(turn), memory.get(self._applied_at(turn), 0) + 1)
+        memory.set("applied-last", (turn.now, turn.index))
+
+    def _rests(self, turn: Turn, memory: Memory) -> bool:
+        last, cooldown = memory.get("applied-last"), self.fires.cooldown
+        if last is None or cooldown is None:
+            return False
+        if cooldown.calls is not None:
+            return turn.index - last[1] <= cooldown.calls
+        return cooldown.time is not None and turn.now - last[0] < cooldown.time
+
+    def _applied_at(self, turn: Turn) -> str:
+        return f"applied:{self.part(turn)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules of a scenario by tool id, in file order, and how many counters they need."""
+
+    by_tool: dict[str, tuple[Rule, ...]]
+    counters: int
+
+
+def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules:
+    """The rules of a scenario. One counter serves all tools of an entry."""
+    slots = count()
+    places = {entry.id: place for place, entry in enumerate(entries)}
+    enabled = [(entry, _number(entry.when, slots)) for entry in entries if entry.enabled]
+    by_tool = {
+        tool.id: tuple(
+            _rule(entry, places[entry.id], numbered, tool, domain)
+            for entry, numbered in enabled
+            if in_reach(entry.tools, tool)
+        )
+        for tool in domain.tools.values()
+    }
+    return Rules(by_tool, next(slots))
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """A `when` mapping with the place of its counter (None where it needs none)."""
+
+    when: When
+    slot: int
+    any: tuple[_Numbered, ...]
+    all: tuple[_Numbered, ...]
+    none: tuple[_Numbered, ...]
+
+    @property
+    def is_filter(self) -> bool:
+        return all(trigger.role is Role.FILTER for trigger in self.when.triggers) and all(
+            nested.is_filter for nested in (*self.any, *self.all, *self.none)
+        )
+
+
+def _number(when: When, slots: count[int]) -> _Numbered:
+    slot = next(slots)
+    any_, all_, none = (tuple(_number(nested, slots) for nested in group) for group in (when.any, when.all, when.none))
+    return _Numbered(when, slot, any_, all_, none)
+
+
+def _rule(entry: PerturbationEntry, place: int, numbered: _Numbered, tool: Tool, domain: Domain) -> Rule:
+    return Rule(
+        id=entry.id,
+        kind=entry.kind,
+        place=place,
+        stage=entry.perturbation.stage,
+        why=describe(entry.when),
+        carries=any(trigger.carries for trigger in entry.when.triggers),
+        group=entry.group,
+        fires=entry.fires,
+        decide=_decide(numbered, tool, domain, entry.id, carried_by=entry.id),
+        apply=entry.perturbation.apply,
+        part=splitter(tool, domain, entry.fires.per),
+    )
+
+
+def _decide(numbered: _Numbered, tool: Tool, domain: Domain, path: str, carried_by: str = "") -> Decide:
+    """The decision of one `when` mapping; `path` names its draws."""
+    when = numbered.when
+    checks = {role: _checks(when.triggers, role, tool, domain, path) for role in Role}
+    nested = [
+        _nested(group, word, tool, domain, path)
+        for group, word in ((numbered.any, "any"), (numbered.all, "all"), (numbered.none, "not"))
+        if group
+    ]
+    early = [check for check, is_filter in nested if is_filter]
+    late = [check for check, is_filter in nested if not is_filter]
+    filters, counters, chances = checks[Role.FILTER], checks[Role.COUNTER], checks[Role.CHANCE]
+    number = _counter(numbered.slot, path, tool, domain, when.per)
+    carries = bool(carried_by) and any(trigger.carries for trigger in when.triggers)
+
+    def decide(turn: Turn) -> bool:
+        for check in filters:
+            if not check(turn, 0):
+                return False
+        for holds in early:
+            if not holds(turn):
+                return False
+        n = number(turn) if counters else 0
+        carried = carries and bool(turn.memories.of(carried_by).get("carried"))
+        held = all([holds(turn) for holds in late])  # each counts, whatever the others say
+        return carried or (
+            held and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
+        )
+
+    if not (filters or early or late or carries) and len(counters) + len(chances) <= 1:
+        return _single(counters, chances, number)
+    return decide
+
+
+def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter) -> Decide:
+    """The common cases, a trigger alone or none at all, without the loops."""
+    if counters:
+        check = counters[0]
+        return lambda turn: check(turn, number(turn))
+    if chances:
+        draw = chances[0]
+        return lambda turn: draw(turn, 0)
+    return lambda _: True
+
+
+def _nested(
+    group: Sequence[_Numbered], word: str, tool: Tool, domain: Domain, path: str
+) -> tuple[Decide, bool]:
+    """`any`, `all` or `not` of nested mappings, and whether it is a mere filter. Each is always looked at: it may count."""
+    parts = [_decide(nested, tool, domain, f"{path}/{word}[{at}]") for at, nested in enumerate(group)]
+    is_filter = all(nested.is_filter for nested in group)
+    combine: dict[str, Callable[[list[bool]], bool]] = {"any": any, "all": all, "not": lambda held: not any(held)}
+    combined = combine[word]
+    return lambda turn: combined([part(turn) for part in parts]), is_filter
+
+
+def _checks(triggers: Sequence[Trigger], role: Role, tool: Tool, domain: Domain, path: str) -> list[Check]:
+    return [
+        trigger.compile(tool, domain, f"{path}/{trigger_kinds.name_of(trigger)}")
+        for trigger in triggers
+        if trigger.role is role
+    ]
+
+
+def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) -> Counter:
+    """Counts a call and gives its number, from 1; split by `per`, each value has a count of its own."""
+    if per is None:
+
+        def number(turn: Turn) -> int:
+            counts = turn.memories.counts
+            counts[slot] += 1
+            return counts[slot]
+
+        return number
+    part = splitter(tool, domain, per)
+
+    def split_number(turn: Turn) -> int:
+        memory, name = turn.memories.of(path), f"count:{part(turn)}"
+        n = memory.get(name, 0) + 1
+        memory.set(name, n)
+        return n
+
+    return split_number
+
+
+def splitter(tool: Tool, domain: Domain, per: str | None) -> Callable[[Turn], str]:
+    """Which of several counters a call belongs to: one for all, one per tool, per entity, or per value of an argument."""
+    if per is None:
+        return lambda _: ""
+    if per.startswith("arguments."):
+        name = per.removeprefix("arguments.")
+        return lambda turn: canonical(turn.call.arguments.get(name))
+    plan = domain.plans.get(tool.id)
+    fixed = (plan.entity if plan and per == "entity" else None) or tool.id
+    return lambda _: fixed
+
+
+def describe(when: When) -> str:
+    """A `when` in few words, for the ledger; empty where it always holds."""
+    parts = [trigger.why() for trigger in when.triggers]
+    for word, group in (("any", when.any), ("all", when.all), ("not", when.none)):
+        if group:
+            parts.append(f"{word} of ({'; '.join(describe(nested) for nested in group)})")
+    return ", ".join(parts) or "always"

@@ -1,0 +1,181 @@
+"""The ledger of a world, and its form in a trace: JSONL, format 1.
+
+Each line holds `{"world", "step", "measured"}`. `step` is the same for the same scenario, seed and calls; `measured`
+(real time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from mcp_sim.clock import iso
+from mcp_sim.errors import Crash
+from mcp_sim.json_text import decode, encode
+from mcp_sim.types import BrokenDelivery, Change, Decided, Observation, Past, Record, RpcError, Step, ToolResult, Transition
+
+FORMAT = 1
+MOST_BYTES = 64 * 1024 * 1024
+"""What one world keeps of its ledger at most, however large its entries are."""
+
+
+def header_line(scenario: str, sha256: str, version: str) -> bytes:
+    """The first line of a trace."""
+    return encode({"format": FORMAT, "scenario": scenario, "sha256": sha256, "version": version})
+
+
+def step_line(world: str, step: Step, measured: Mapping[str, Any]) -> bytes:
+    """The line of an entry."""
+    return b'{"world":%b,"step":%b,"measured":%b}' % (encode(world), step_bytes(step), encode(measured))
+
+
+def crash_line(world: str, crash: Crash, arguments: Record, measured: Mapping[str, Any]) -> bytes:
+    """The line of a crash: what was asked, what went wrong, what the world model said."""
+    body = {"tool": crash.tool, "arguments": arguments, "error": crash.error, "attempts": crash.attempts}
+    return encode({"world": world, "crash": body, "measured": measured})
+
+
+def fork_line(world: str, parent: str, n: int, stream: str) -> bytes:
+    """The line that opens a forked world: its steps go on where those of its parent stood at step `n`."""
+    return encode({"world": world, "fork": {"of": parent, "n": n, "stream": stream}})
+
+
+def step_bytes(step: Step) -> bytes:
+    """A step as JSON. Observations are spliced in as they were serialised for the wire."""
+    head = b'{"n":%d,"entry":"%b","at":"%b"' % (step.n, step.entry.encode(), iso(step.at).encode())
+    match step.entry:
+        case "reset":
+            return head + b"," + encode(step.opening)[1:]
+        case "event":
+            return head + b',"actor":%b,"committed":%b}' % (encode(step.actor), changes_bytes(step.committed))
+        case "call":
+            return head + _call_bytes(step) + b"}"
+
+
+def _call_bytes(step: Step) -> bytes:
+    truth, served = step.truth, step.served
+    same = truth is not None and served is not None and served == truth.observation
+    return b',"index":%d,"tool":%b,"arguments":%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b' % (
+        step.index,
+        encode(step.tool),
+        encode(step.arguments),
+        b"null" if truth is None else transition_bytes(truth),
+        b"null" if same or served is None else observation_bytes(served),
+        changes_bytes(step.committed),
+        changes_bytes(step.pins),
+        b',"guessed":true' if step.guessed else b',"guessed":false',
+        b',"stub":true' if step.stub else b"",
+        b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
+    )
+
+
+def decided_json(decided: Decided) -> Record:
+    return {"id": decided.id, "kind": decided.kind, "outcome": decided.outcome, "why": decided.why}
+
+
+def changes_bytes(changes: Sequence[Change]) -> bytes:
+    return b"[]" if not changes else encode([change.to_json() for change in changes])
+
+
+def transition_bytes(transition: Transition) -> bytes:
+    return b'{"observation":%b,"changes":%b}' % (
+        observation_bytes(transition.observation),
+        changes_bytes(transition.changes),
+    )
+
+
+def observation_bytes(observation: Observation) -> bytes:
+    """One of `result`, `rpc_error`, `broken`; `delay_ms` and `notifications` where there are any."""
+    body, rest = observation.body, dict[str, Any]()
+    match body:
+        case ToolResult():
+            rest["form"] = body.form
+            if body.is_error:
+                rest["is_error"] = True
+            if body.text is not None:
+                rest["text"] = body.text
+        case RpcError(code, message, data):
+            rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}
+        case BrokenDelivery(how, status, headers, text):
+            rest["broken"] = {"how": how, "status": status, "headers": dict(headers), "body": text}
+    if observation.delay:
+        rest["delay_ms"] = observation.delay / timedelta(milliseconds=1)
+    if observation.notifications:
+        rest["notifications"] = list(observation.notifications)
+    tail = encode(rest)
+    return b'{"result":%b,%b' % (body.encoded, tail[1:]) if isinstance(body, ToolResult) else tail
+
+
+class Ledger:
+    """The newest entries of one world, as lines. Iterating gives them parsed, oldest first.
+
+    At most `keep` entries and 64 MB; older ones are in the trace only.
+    """
+
+    __slots__ = ("_bytes", "_lines", "keep")
+
+    def __init__(self, keep: int, lines: Sequence[bytes] = ()) -> None:
+        self.keep = keep
+        self._lines = deque(lines, maxlen=keep)
+        self._bytes = sum(map(len, lines)) if lines else 0
+
+    def append(self, line: bytes) -> None:
+        if len(self._lines) == self.keep:
+            self._bytes -= len(self._lines[0])
+        self._lines.append(line)
+        self._bytes += len(line)
+        while self._bytes > MOST_BYTES and len(self._lines) > 1:
+            self._bytes -= len(self._lines.popleft())
+
+    def fork(self) -> Ledger:
+        """A ledger with the same entries that grows on its own."""
+        twin = Ledger(self.keep)
+        twin._lines, twin._bytes = self._lines.copy(), self._bytes
+        return twin
+
+    @property
+    def steps(self) -> list[Record]:
+        """The `step` objects, without crashes: what two runs are compared by."""
+        return [entry["step"] for entry in self if "step" in entry]
+
+    @property
+    def crashes(self) -> list[Record]:
+        """The `crash` objects."""
+        return [entry["crash"] for entry in self if "crash" in entry]
+
+    def __iter__(self) -> Iterator[Record]:
+        return (decode(line) for line in tuple(self._lines))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+class History(Sequence[Past]):
+    """The newest calls and events of one world, as later calls may look at them; bounded like the ledger."""
+
+    __slots__ = ("_bytes", "_items", "_keep")
+
+    def __init__(self, keep: int) -> None:
+        self._keep = keep
+        self._items = deque[tuple[Past, int]]()
+        self._bytes = 0
+
+    def append(self, past: Past, size: int) -> None:
+        """Add the newest; `size` is about how many bytes it holds."""
+        self._items.append((past, size))
+        self._bytes += size
+        while len(self._items) > 1 and (len(self._items) > self._keep or self._bytes > MOST_BYTES):
+            self._bytes -= self._items.popleft()[1]
+
+    def fork(self) -> History:
+        twin = History(self._keep)
+        twin._items, twin._bytes = self._items.copy(), self._bytes
+        return twin
+
+    def __getitem__(self, at: Any) -> Any:
+        return [past for past, _ in list(self._items)[at]] if isinstance(at, slice) else self._items[at][0]
+
+    def __len__(self) -> int:
+        return len(self._items)
