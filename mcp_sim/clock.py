@@ -38,6 +38,10 @@ class Clock(Protocol):
         """A clock that stands where this one stands and moves on its own."""
         ...
 
+    def restarted(self) -> Clock:
+        """A clock that stands at the world's start."""
+        ...
+
 
 class VirtualClock:
     """Moves when told to, never sleeps."""
@@ -59,6 +63,9 @@ class VirtualClock:
 
     def fork(self) -> VirtualClock:
         return VirtualClock(self.start, self._elapsed)
+
+    def restarted(self) -> VirtualClock:
+        return VirtualClock(self.start)
 
 
 class RealClock:
@@ -83,6 +90,14 @@ class RealClock:
 
     def fork(self) -> RealClock:
         return RealClock(self.start, self.speed, self.elapsed())
+
+    def restarted(self) -> RealClock:
+        return RealClock(self.start, self.speed)
+
+
+def stopwatch() -> float:
+    """Real seconds, for what is measured beside a step; never for what is in it."""
+    return time.perf_counter()
 
 
 def duration(text: str) -> timedelta:

@@ -66,6 +66,7 @@ class Pipeline:
         if not decided:
             transition = await self._world(turn, course)
             return Passage(course.truth, transition, (), course.is_stub)
+        carried = {rule.id for rule in decided if rule.carries and turn.memories.of(rule.id).get("carried")}
         outcomes: dict[str, Outcome] = {rule.id: "capped" for rule in decided if rule.is_capped(turn)}
         active = _one_per_group([rule for rule in decided if rule.id not in outcomes])
         transition = await self._nest(active, course)(turn)
@@ -73,7 +74,10 @@ class Pipeline:
             if rule.id not in outcomes:
                 outcomes[rule.id] = _outcome(rule, transition, course)
         _remember(turn, decided, outcomes)
-        named = tuple(Decided(rule.id, rule.kind, outcomes[rule.id], rule.why) for rule in decided)
+        named = tuple(
+            Decided(rule.id, rule.kind, outcomes[rule.id], f"{rule.why}, carried" if rule.id in carried else rule.why)
+            for rule in decided
+        )
         return Passage(course.truth, transition, named, course.is_stub)
 
     def _nest(self, active: Sequence[Rule], course: _Course) -> Proceed:
@@ -105,7 +109,8 @@ class Pipeline:
             return None
         problems = self.arguments.problems(turn.call.arguments)
         message = "Invalid arguments: " + "; ".join(problems)
-        return Transition(turn.tool.failure("invalid", message, problems="; ".join(problems), **turn.call.arguments))
+        slots = {**turn.call.arguments, "problems": "; ".join(problems)}
+        return Transition(turn.tool.failure("invalid", message, **slots))
 
     def _stubbed(self, stub: Stub, turn: Turn) -> Transition:
         if stub.error is not None:

@@ -223,7 +223,7 @@ class Tool:
     def annotations(self) -> Record:
         return self.definition.get("annotations") or {}
 
-    def failure(self, kind: str, message: str, **slots: Json) -> Observation:
+    def failure(self, kind: str, message: str, /, **slots: Json) -> Observation:
         """An error observation in this tool's own style.
 
         `kind` (`not_found`, `invalid`, `timeout`, `rate_limited`, ...) chooses the vendor's wording, whose slots are

@@ -1,0 +1,174 @@
+"""The simulator: a scenario, compiled; the worlds that are opened on it; and what happens at one call."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Self
+
+from rpds import HashTrieMap
+
+from mcp_sim import documents
+from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
+from mcp_sim.consistency import inspection
+from mcp_sim.domain import Plan
+from mcp_sim.errors import Crash, UsageError
+from mcp_sim.extensions import Predictor, Sink, world_models
+from mcp_sim.pipeline import Passage, Pipeline
+from mcp_sim.records import generate
+from mcp_sim.rules import compile_rules
+from mcp_sim.scenario import Scenario, WorldModelEntry, in_reach
+from mcp_sim.state import State
+from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
+from mcp_sim.validation import Validator
+from mcp_sim.world import Origin, Version, World
+
+BASES_KEPT = 16
+"""Initial states are kept for so many seeds."""
+
+UNKNOWN_TOOL = -32602
+
+
+class Simulator:
+    """A scenario ready to be run. Worlds opened on it share its compiled tools and, for one seed, their base records."""
+
+    def __init__(self, scenario: Scenario, sinks: Sequence[Sink] = (), ledger_keep: int = 1000) -> None:
+        self.scenario = scenario
+        self._sinks = tuple(sinks)
+        self._ledger_keep = ledger_keep
+        self._rules = compile_rules(scenario.perturbations, scenario.domain)
+        self._pipelines = dict[str, Pipeline]()
+        self._bound = AsyncExitStack()
+        self._bases: OrderedDict[int, State] = OrderedDict()
+
+    @classmethod
+    def load(cls, reference: str | Path, *, world_model: str | None = None) -> Self:
+        """From a file or a shipped name. Raises DocumentError with all problems at once."""
+        return cls(documents.load(reference, world_model=world_model))
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def start(self) -> None:
+        """Bind the world models and compile what each tool's calls pass through."""
+        if self._pipelines:
+            return
+        predictors = [await self._bind(entry) for entry in self.scenario.world_models]
+        builtin = world_models["builtin"]()
+        needs_builtin = any(entry.world_model.fallback for entry in self.scenario.world_models)
+        fallback = await self._bound.enter_async_context(builtin.bind(self.scenario.domain)) if needs_builtin else None
+        for tool in self.scenario.domain.tools.values():
+            at = next(n for n, entry in enumerate(self.scenario.world_models) if in_reach(entry.tools, tool))
+            self._pipelines[tool.id] = self._pipeline(tool, predictors[at], self.scenario.world_models[at], fallback)
+
+    async def aclose(self) -> None:
+        """Let go of the world models. Worlds cannot be called any more."""
+        self._pipelines.clear()
+        await self._bound.aclose()
+
+    @asynccontextmanager
+    async def open(
+        self, name: str = "default", *, seed: int | None = None, stream: str = "", clock: Mode | None = None
+    ) -> AsyncGenerator[World]:
+        """A new world. The clock is virtual unless the scenario or the caller says otherwise."""
+        alone = not self._pipelines
+        await self.start()
+        try:
+            yield self.world(name, seed=seed, stream=stream, clock=clock)
+        finally:
+            if alone:
+                await self.aclose()
+
+    def world(
+        self, name: str = "default", *, seed: int | None = None, stream: str = "", clock: Mode | None = None
+    ) -> World:
+        """A new world of a simulator that was started; `open` does both."""
+        if not self._pipelines:
+            raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
+        origin = Origin(self.scenario, self._seed(seed), stream, self._first(self._seed(seed)))
+        world = World(name, origin, self._clock(clock), self.answer, self._sinks, self._ledger_keep)
+        world.open()
+        return world
+
+    async def answer(self, world: World, call: Call) -> Observation:
+        """One call: open the turn, pass through the pipeline, commit, record. Raises Crash."""
+        async with world.lock:
+            world.tick()
+            began = stopwatch()
+            turn = world.turn(call, self._tool(call.tool))
+            try:
+                passage = await self._pass(turn)
+                world.commit(turn, passage, {"seconds": round(stopwatch() - began, 6)})
+            except Exception as error:
+                crash = error if isinstance(error, Crash) else Crash(call.tool, f"{type(error).__name__}: {error}")
+                world.crash(call, crash, {"seconds": round(stopwatch() - began, 6)})
+                raise crash from error
+            return passage.transition.observation
+
+    async def _pass(self, turn: Turn) -> Passage:
+        pipeline = self._pipelines.get(turn.tool.id)
+        if pipeline is not None:
+            return await pipeline.run(turn)
+        if not self._pipelines:
+            raise Crash(turn.tool.id, "the simulator is closed")
+        transition = Transition(self._unknown_tool(turn.tool))
+        return Passage(transition, transition, (), is_stub=False)
+
+    def _tool(self, tool_id: str) -> Tool:
+        """The tool, or one that stands for a name that nobody knows."""
+        known = self.scenario.domain.tools.get(tool_id)
+        if known is not None:
+            return known
+        server, _, name = tool_id.rpartition("/")
+        return Tool(tool_id, server, {"name": name, "inputSchema": {"type": "object"}})
+
+    def _unknown_tool(self, tool: Tool) -> Observation:
+        """The server's own answer to a tool it does not have."""
+        servers = self.scenario.servers
+        spec = servers.get(tool.server) or next(iter(servers.values()))
+        if spec.unknown_tool == "rpc":
+            return Observation(RpcError(UNKNOWN_TOOL, f"Unknown tool: {tool.name}"))
+        return Observation(ToolResult(f"Unknown tool: {tool.name}", form="text", is_error=True))
+
+    def _pipeline(
+        self, tool: Tool, predictor: Predictor, entry: WorldModelEntry, fallback: Predictor | None
+    ) -> Pipeline:
+        domain = self.scenario.domain
+        plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown", confidence=0.0)
+        return Pipeline(
+            rules=self._rules.by_tool[tool.id],
+            arguments=Validator(tool.input_schema),
+            output=None if tool.output_schema is None else Validator(tool.output_schema),
+            inspect=inspection(plan, domain),
+            stubs=tuple(stub for stub in self.scenario.stubs if in_reach((stub.tool,), tool)),
+            predictor=predictor,
+            max_attempts=entry.world_model.max_attempts,
+            fallback=fallback if entry.world_model.fallback else None,
+        )
+
+    async def _bind(self, entry: WorldModelEntry) -> Predictor:
+        return await self._bound.enter_async_context(entry.world_model.bind(self.scenario.domain))
+
+    def _first(self, seed: int) -> Version:
+        """The version that worlds of this seed begin with."""
+        if seed not in self._bases:
+            self._bases[seed] = State.of(generate(self.scenario.domain, self.scenario.records, seed))
+            while len(self._bases) > BASES_KEPT:
+                self._bases.popitem(last=False)
+        facts = tuple(entry.expectation.facts() for entry in self.scenario.expectations)
+        return Version(self._bases[seed], (0,) * self._rules.counters, facts, HashTrieMap(), HashTrieMap())
+
+    def _seed(self, seed: int | None) -> int:
+        return self.scenario.seed if seed is None else seed
+
+    def _clock(self, mode: Mode | None) -> Clock:
+        chosen = mode or self.scenario.clock.mode or "virtual"
+        if chosen == "virtual":
+            return VirtualClock(self.scenario.now)
+        return RealClock(self.scenario.now, self.scenario.clock.speed)

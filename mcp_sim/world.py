@@ -1,0 +1,266 @@
+"""A world: one live instance of a scenario, with state, clock, history, agenda and ledger. Only a world writes state."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import count
+from typing import Any, Protocol
+
+from anyio import Lock
+from rpds import HashTrieMap
+
+from mcp_sim.clock import Clock, iso
+from mcp_sim.draws import SEPARATOR, Draws
+from mcp_sim.errors import Crash, UsageError
+from mcp_sim.extensions import Sink, Verdict
+from mcp_sim.json_text import canonical
+from mcp_sim.scenario import ExpectationEntry, Scenario
+from mcp_sim.state import State
+from mcp_sim.trace import History, Ledger, crash_line, fork_line, step_line
+from mcp_sim.types import Call, Change, Decided, Due, Memories, Observation, Past, Record, Step, Tool, Transition, Turn
+
+DEEPEST = 64
+"""How many levels the arguments of a call may nest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Everything of a world that a call may change: kept by reference, so that a snapshot and a fork are O(1)."""
+
+    state: State
+    counts: tuple[int, ...]
+    facts: tuple[Any, ...]
+    occurrences: HashTrieMap[str, int] = HashTrieMap[str, int]()
+    memories: HashTrieMap[tuple[str, str], Any] = HashTrieMap[tuple[str, str], Any]()
+    index: int = 0
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a world comes from and what it goes back to: all that worlds of one scenario and seed have in common."""
+
+    scenario: Scenario
+    seed: int
+    stream: str
+    first: Version
+
+
+class Passed(Protocol):
+    """What became of a call, as a world commits it."""
+
+    @property
+    def truth(self) -> Transition | None: ...
+    @property
+    def transition(self) -> Transition: ...
+    @property
+    def decided(self) -> tuple[Decided, ...]: ...
+    @property
+    def is_stub(self) -> bool: ...
+
+
+class World:
+    """One agent's world. Calls are answered one at a time; delays are for whoever delivers the observation."""
+
+    def __init__(
+        self,
+        name: str,
+        origin: Origin,
+        clock: Clock,
+        answer: Callable[[World, Call], Awaitable[Observation]],
+        sinks: Sequence[Sink] = (),
+        ledger_keep: int = 1000,
+    ) -> None:
+        self.name = name
+        self.origin = origin
+        self.clock = clock
+        self.lock = Lock(fast_acquire=True)
+        self.version = origin.first
+        self.ledger = Ledger(ledger_keep)
+        self.history = History(ledger_keep)
+        self._answer = answer
+        self._sinks = sinks
+        self._forks = count(1)
+
+    # what users of the Python API call
+
+    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Observation:
+        """Answer a call of a tool, by its id. Raises Crash, or UsageError where the arguments cannot be arguments."""
+        return await self._answer(self, Call(tool, dict(arguments or {})))
+
+    @property
+    def view(self) -> State:
+        """The newest version of the state, read-only."""
+        return self.version.state
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.origin.scenario
+
+    def catalogue(self, server: str) -> list[Tool]:
+        """The tools of one server as this world lists them now."""
+        return [self.scenario.domain.tools[tool] for tool in self.scenario.servers[server].tools]
+
+    def fork(self, name: str | None = None, stream: str | None = None) -> World:
+        """A second world that stands where this one stands. With a `stream` of its own, chance befalls it differently."""
+        origin = self.origin if stream is None else replace(self.origin, stream=stream)
+        twin_name = name or f"{self.name}-fork-{next(self._forks)}"
+        twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
+        twin.version = self.version
+        twin.ledger, twin.history = self.ledger.fork(), self.history.fork()
+        for sink in self._sinks:
+            sink.write(fork_line(twin_name, self.name, self.version.n, origin.stream))
+        return twin
+
+    def reset(self) -> None:
+        """Back to the start: state, clock, counters, memory. The ledger goes on."""
+        n = self.version.n
+        self.clock = self.clock.restarted()
+        self.version = replace(self.origin.first, n=n)
+        self.history = History(self.ledger.keep)
+        self.open()
+
+    def grade(self) -> list[tuple[ExpectationEntry, Verdict]]:
+        """What the expectations say of the world as it stands."""
+        domain, version = self.scenario.domain, self.version
+        return [
+            (entry, entry.expectation.verdict(facts, version.state, domain))
+            for entry, facts in zip(self.scenario.expectations, version.facts, strict=True)
+        ]
+
+    # what the simulator calls
+
+    def open(self) -> None:
+        """Write the step that opens the world, or opens it again."""
+        opening = {
+            "seed": self.origin.seed,
+            "stream": self.origin.stream,
+            "clock": {"mode": self.clock.mode, "now": iso(self.clock.start)},
+        }
+        self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version.state, {})
+
+    def tick(self) -> None:
+        """Let the time of one call pass, then commit what has come due."""
+        self.clock.advance(self.scenario.clock.per_call)
+        now = self.clock.start + self.clock.elapsed()
+        due, state = self.version.state.split_agenda(lambda entry: entry.at <= now)
+        if due:
+            self.version = replace(self.version, state=state)
+        for entry in due:
+            self._commit_due(entry)
+
+    def turn(self, call: Call, tool: Tool) -> Turn:
+        """Open a turn on the newest version. Raises UsageError for arguments that no JSON text could hold."""
+        scope = _scope(call)
+        version, origin = self.version, self.origin
+        occurrence = version.occurrences.get(scope, 0)
+        return Turn(
+            call=call,
+            index=version.index + 1,
+            tool=tool,
+            view=version.state,
+            start=self.clock.start,
+            now=self.clock.start + self.clock.elapsed(),
+            draws=Draws(origin.seed, origin.stream, scope, occurrence),
+            history=self.history,
+            memories=Memories(version.memories, version.counts),
+        )
+
+    def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:
+        """Write the changes and the ledger entry of a call, and make the new version visible."""
+        transition, truth = passed.transition, passed.truth
+        shown = truth is not None and transition.observation.body is truth.observation.body
+        pins = transition.pins if shown else ()
+        changes = (*transition.changes, *pins)
+        state = self.version.state
+        if changes or transition.agenda:
+            state = state.apply(changes, transition.agenda)
+        version = self.version
+        self.version = Version(
+            state=state,
+            counts=tuple(turn.memories.counts),
+            facts=version.facts,
+            occurrences=version.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
+            memories=turn.memories.committed(),
+            index=turn.index,
+            n=version.n,
+        )
+        step = Step(
+            n=version.n + 1,
+            entry="call",
+            at=turn.now,
+            index=turn.index,
+            tool=turn.call.tool,
+            arguments=turn.call.arguments,
+            truth=truth,
+            served=transition.observation,
+            committed=transition.changes,
+            pins=pins,
+            guessed=transition.guessed,
+            stub=passed.is_stub,
+            perturbations=passed.decided,
+        )
+        past = Past(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
+        self._record(step, state, {**transition.measured, **measured}, past)
+        self.clock.advance(transition.observation.delay)
+
+    def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
+        """Record a crash: no step, no change."""
+        self._write(crash_line(self.name, crash, call.arguments, measured))
+
+    def _commit_due(self, due: Due) -> None:
+        """Someone else's changes, as an event of their own."""
+        state = self.version.state.apply(due.changes)
+        self.version = replace(self.version, state=state)
+        step = Step(self.version.n + 1, "event", due.at, committed=due.changes, actor=due.actor)
+        self._record(step, state, {}, Past(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
+
+    def _record(self, step: Step, state: State, measured: Mapping[str, Any], past: Past | None = None) -> None:
+        """One more entry: to the ledger, to the sinks, to the expectations' facts, to the history."""
+        domain = self.scenario.domain
+        facts = tuple(
+            entry.expectation.notice(known, step, domain)
+            for entry, known in zip(self.scenario.expectations, self.version.facts, strict=True)
+        )
+        self.version = replace(self.version, state=state, facts=facts, n=step.n)
+        size = self._write(step_line(self.name, step, measured))
+        if past is not None:
+            self.history.append(past, size)
+
+    def _write(self, line: bytes) -> int:
+        self.ledger.append(line)
+        for sink in self._sinks:
+            sink.write(line)
+        return len(line)
+
+
+def replayed(state: State, steps: Sequence[Record]) -> State:
+    """The state after all changes that a ledger's steps say were committed."""
+    for step in steps:
+        written = [*step.get("committed", ()), *step.get("pins", ())]
+        state = state.apply([Change.from_json(body) for body in written])
+    return state
+
+
+def _scope(call: Call) -> str:
+    """Names a call for draws and counters: the same for the same tool and equal arguments."""
+    try:
+        text = canonical(call.arguments)
+    except (RecursionError, ValueError, TypeError) as error:
+        reason = "they nest too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UsageError(f"the arguments of {call.tool} are not JSON: {reason}") from None
+    if text.count("[") + text.count("{") > DEEPEST and _depth(call.arguments) > DEEPEST:
+        raise UsageError(f"the arguments of {call.tool} nest more than {DEEPEST} levels deep")
+    return sha256(f"{call.tool}{SEPARATOR}{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _depth(value: Any) -> int:
+    """How many levels of arrays and objects a value has, counted up to one more than is allowed."""
+    level, deep = [value], 0
+    while level and deep <= DEEPEST:
+        nested = [item for item in level if isinstance(item, dict | list)]
+        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
+        deep += bool(nested)
+    return deep
