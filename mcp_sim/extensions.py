@@ -69,6 +69,10 @@ class Perturbation(Kind):
         """What makes these options impossible with the tools in reach; each is an error at load."""
         return ()
 
+    def breaks(self) -> frozenset[str]:
+        """How it may break a delivery (`no_answer`, `closed`, `partial`, `http`): a transport must be able to carry it."""
+        return frozenset()
+
 
 # triggers -------------------------------------------------------------------------------------------------------------
 
