@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.clock import iso
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn, View
 
@@ -55,7 +54,7 @@ def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domai
         if is_new and turn.view.version(change.entity, change.key):
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
         yield from _link_problems(change, entity, after)
-        yield from _time_problems(change.record, entity, iso(turn.now))
+        yield from _time_problems(change.record, entity)
 
 
 def _link_problems(change: Change, entity: Entity, after: View) -> Iterator[str]:
@@ -68,10 +67,10 @@ def _link_problems(change: Change, entity: Entity, after: View) -> Iterator[str]
                 yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
 
 
-def _time_problems(record: Record, entity: Entity, now: str) -> Iterator[str]:
+def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
     created, updated = record.get("created_at"), record.get("updated_at")
     if isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated) and created > updated:
-        yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, before it was created at {created}"
+        yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
 
 
 def _record_problems(value: Json, plan: Plan, entity: Entity, after: View) -> Iterator[str]:

@@ -123,7 +123,7 @@ class Pipeline:
         return transition
 
     async def _predict(self, turn: Turn) -> Transition:
-        rejected: tuple[Attempt, ...] = ()
+        rejected = tuple[Attempt, ...]()
         while len(rejected) < self.max_attempts:
             transition, attempt = await self._attempt(self.predictor, turn, rejected)
             if transition is not None:
@@ -134,7 +134,8 @@ class Pipeline:
             if transition is not None:
                 return _with_attempts(transition, rejected, fallback=True)
             rejected = (*rejected, attempt)
-        raise Crash(turn.tool.id, "; ".join(rejected[-1].problems), _attempts_json(rejected))
+        last = rejected[len(rejected) - 1]
+        raise Crash(turn.tool.id, "; ".join(last.problems), _attempts_json(rejected))
 
     async def _attempt(
         self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...]

@@ -156,9 +156,9 @@ def _decide(numbered: _Numbered, tool: Tool, domain: Domain, path: str, carried_
                 return False
         n = number(turn) if counters else 0
         carried = carries and bool(turn.memories.of(carried_by).get("carried"))
-        held = all([holds(turn) for holds in late])  # each counts, whatever the others say
+        held = [holds(turn) for holds in late]  # each counts calls of its own, whatever the others say
         return carried or (
-            held and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
+            all(held) and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
         )
 
     if not (filters or early or late or carries) and len(counters) + len(chances) <= 1:
@@ -177,10 +177,8 @@ def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter
     return lambda _: True
 
 
-def _nested(
-    group: Sequence[_Numbered], word: str, tool: Tool, domain: Domain, path: str
-) -> tuple[Decide, bool]:
-    """`any`, `all` or `not` of nested mappings, and whether it is a mere filter. Each is always looked at: it may count."""
+def _nested(group: Sequence[_Numbered], word: str, tool: Tool, domain: Domain, path: str) -> tuple[Decide, bool]:
+    """`any`, `all` or `not` of nested mappings, and whether it is a mere filter. Each is looked at: it may count."""
     parts = [_decide(nested, tool, domain, f"{path}/{word}[{at}]") for at, nested in enumerate(group)]
     is_filter = all(nested.is_filter for nested in group)
     combine: dict[str, Callable[[list[bool]], bool]] = {"any": any, "all": all, "not": lambda held: not any(held)}
@@ -218,7 +216,7 @@ def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) 
 
 
 def splitter(tool: Tool, domain: Domain, per: str | None) -> Callable[[Turn], str]:
-    """Which of several counters a call belongs to: one for all, one per tool, per entity, or per value of an argument."""
+    """Which of several counters a call belongs to: one for all, or one per tool, entity or value of an argument."""
     if per is None:
         return lambda _: ""
     if per.startswith("arguments."):

@@ -32,7 +32,7 @@ UNKNOWN_TOOL = -32602
 
 
 class Simulator:
-    """A scenario ready to be run. Worlds opened on it share its compiled tools and, for one seed, their base records."""
+    """A scenario ready to be run. Its worlds share the compiled tools and, for one seed, the base records."""
 
     def __init__(self, scenario: Scenario, sinks: Sequence[Sink] = (), ledger_keep: int = 1000) -> None:
         self.scenario = scenario

@@ -14,7 +14,18 @@ from typing import Any
 from mcp_sim.clock import iso
 from mcp_sim.errors import Crash
 from mcp_sim.json_text import decode, encode
-from mcp_sim.types import BrokenDelivery, Change, Decided, Observation, Past, Record, RpcError, Step, ToolResult, Transition
+from mcp_sim.types import (
+    BrokenDelivery,
+    Change,
+    Decided,
+    Observation,
+    Past,
+    Record,
+    RpcError,
+    Step,
+    ToolResult,
+    Transition,
+)
 
 FORMAT = 1
 MOST_BYTES = 64 * 1024 * 1024
@@ -57,17 +68,20 @@ def step_bytes(step: Step) -> bytes:
 def _call_bytes(step: Step) -> bytes:
     truth, served = step.truth, step.served
     same = truth is not None and served is not None and served == truth.observation
-    return b',"index":%d,"tool":%b,"arguments":%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b' % (
-        step.index,
-        encode(step.tool),
-        encode(step.arguments),
-        b"null" if truth is None else transition_bytes(truth),
-        b"null" if same or served is None else observation_bytes(served),
-        changes_bytes(step.committed),
-        changes_bytes(step.pins),
-        b',"guessed":true' if step.guessed else b',"guessed":false',
-        b',"stub":true' if step.stub else b"",
-        b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
+    return (
+        b',"index":%d,"tool":%b,"arguments":%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b'
+        % (
+            step.index,
+            encode(step.tool),
+            encode(step.arguments),
+            b"null" if truth is None else transition_bytes(truth),
+            b"null" if same or served is None else observation_bytes(served),
+            changes_bytes(step.committed),
+            changes_bytes(step.pins),
+            b',"guessed":true' if step.guessed else b',"guessed":false',
+            b',"stub":true' if step.stub else b"",
+            b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
+        )
     )
 
 

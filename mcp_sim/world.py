@@ -1,12 +1,12 @@
-"""A world: one live instance of a scenario, with state, clock, history, agenda and ledger. Only a world writes state."""
+"""A world: one live instance of a scenario: state, clock, history, agenda, ledger. Only a world writes state."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from anyio import Lock
 from rpds import HashTrieMap
@@ -19,7 +19,21 @@ from mcp_sim.json_text import canonical
 from mcp_sim.scenario import ExpectationEntry, Scenario
 from mcp_sim.state import State
 from mcp_sim.trace import History, Ledger, crash_line, fork_line, step_line
-from mcp_sim.types import Call, Change, Decided, Due, Memories, Observation, Past, Record, Step, Tool, Transition, Turn
+from mcp_sim.types import (
+    Call,
+    Change,
+    Decided,
+    Due,
+    Json,
+    Memories,
+    Observation,
+    Past,
+    Record,
+    Step,
+    Tool,
+    Transition,
+    Turn,
+)
 
 DEEPEST = 64
 """How many levels the arguments of a call may nest."""
@@ -32,8 +46,8 @@ class Version:
     state: State
     counts: tuple[int, ...]
     facts: tuple[Any, ...]
-    occurrences: HashTrieMap[str, int] = HashTrieMap[str, int]()
-    memories: HashTrieMap[tuple[str, str], Any] = HashTrieMap[tuple[str, str], Any]()
+    occurrences: HashTrieMap[str, int]
+    memories: HashTrieMap[tuple[str, str], Any]
     index: int = 0
     n: int = 0
 
@@ -104,7 +118,7 @@ class World:
         return [self.scenario.domain.tools[tool] for tool in self.scenario.servers[server].tools]
 
     def fork(self, name: str | None = None, stream: str | None = None) -> World:
-        """A second world that stands where this one stands. With a `stream` of its own, chance befalls it differently."""
+        """A second world that stands where this one stands. With a `stream` of its own, its chances differ."""
         origin = self.origin if stream is None else replace(self.origin, stream=stream)
         twin_name = name or f"{self.name}-fork-{next(self._forks)}"
         twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
@@ -139,7 +153,7 @@ class World:
             "stream": self.origin.stream,
             "clock": {"mode": self.clock.mode, "now": iso(self.clock.start)},
         }
-        self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version.state, {})
+        self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version, {})
 
     def tick(self) -> None:
         """Let the time of one call pass, then commit what has come due."""
@@ -174,21 +188,21 @@ class World:
         shown = truth is not None and transition.observation.body is truth.observation.body
         pins = transition.pins if shown else ()
         changes = (*transition.changes, *pins)
-        state = self.version.state
+        before = self.version
+        state = before.state
         if changes or transition.agenda:
             state = state.apply(changes, transition.agenda)
-        version = self.version
-        self.version = Version(
+        version = Version(
             state=state,
             counts=tuple(turn.memories.counts),
-            facts=version.facts,
-            occurrences=version.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
+            facts=before.facts,
+            occurrences=before.occurrences.insert(turn.draws.scope, turn.draws.occurrence + 1),
             memories=turn.memories.committed(),
             index=turn.index,
-            n=version.n,
+            n=before.n,
         )
         step = Step(
-            n=version.n + 1,
+            n=before.n + 1,
             entry="call",
             at=turn.now,
             index=turn.index,
@@ -203,7 +217,7 @@ class World:
             perturbations=passed.decided,
         )
         past = Past(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
-        self._record(step, state, {**transition.measured, **measured}, past)
+        self._record(step, version, {**transition.measured, **measured}, past)
         self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
@@ -212,28 +226,30 @@ class World:
 
     def _commit_due(self, due: Due) -> None:
         """Someone else's changes, as an event of their own."""
-        state = self.version.state.apply(due.changes)
-        self.version = replace(self.version, state=state)
+        version = replace(self.version, state=self.version.state.apply(due.changes))
         step = Step(self.version.n + 1, "event", due.at, committed=due.changes, actor=due.actor)
-        self._record(step, state, {}, Past(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
+        self._record(step, version, {}, Past(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
 
-    def _record(self, step: Step, state: State, measured: Mapping[str, Any], past: Past | None = None) -> None:
-        """One more entry: to the ledger, to the sinks, to the expectations' facts, to the history."""
+    def _record(self, step: Step, version: Version, measured: Mapping[str, Any], past: Past | None = None) -> None:
+        """One more entry: to the expectations' facts, the sinks, the ledger, the history; then the version is visible.
+
+        Whatever fails on the way leaves the world as it was.
+        """
         domain = self.scenario.domain
         facts = tuple(
             entry.expectation.notice(known, step, domain)
-            for entry, known in zip(self.scenario.expectations, self.version.facts, strict=True)
+            for entry, known in zip(self.scenario.expectations, version.facts, strict=True)
         )
-        self.version = replace(self.version, state=state, facts=facts, n=step.n)
-        size = self._write(step_line(self.name, step, measured))
+        line = step_line(self.name, step, measured)
+        self._write(line)
+        self.version = replace(version, facts=facts, n=step.n)
         if past is not None:
-            self.history.append(past, size)
+            self.history.append(past, len(line))
 
-    def _write(self, line: bytes) -> int:
-        self.ledger.append(line)
+    def _write(self, line: bytes) -> None:
         for sink in self._sinks:
             sink.write(line)
-        return len(line)
+        self.ledger.append(line)
 
 
 def replayed(state: State, steps: Sequence[Record]) -> State:
@@ -256,11 +272,17 @@ def _scope(call: Call) -> str:
     return sha256(f"{call.tool}{SEPARATOR}{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _depth(value: Any) -> int:
+def _depth(value: Json) -> int:
     """How many levels of arrays and objects a value has, counted up to one more than is allowed."""
-    level, deep = [value], 0
+    level: list[Json] = [value]
+    deep = -1
     while level and deep <= DEEPEST:
-        nested = [item for item in level if isinstance(item, dict | list)]
-        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
-        deep += bool(nested)
+        level = [inner for item in level for inner in _inner(item)]
+        deep += 1
     return deep
+
+
+def _inner(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
