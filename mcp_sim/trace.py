@@ -150,6 +150,11 @@ class Ledger:
         return twin
 
     @property
+    def newest(self) -> Record:
+        """The latest entry."""
+        return decode(self._lines[-1])
+
+    @property
     def steps(self) -> list[Record]:
         """The `step` objects, without crashes: what two runs are compared by."""
         return [entry["step"] for entry in self if "step" in entry]

@@ -121,6 +121,14 @@ class ToolResult:
         """The value as compact JSON: serialised once, for the wire and for the ledger."""
         return encode(self.value)
 
+    @property
+    def content(self) -> list[Record]:
+        """The MCP content blocks: those given, or the value as one block of text."""
+        if self.form == "blocks":
+            return self.value
+        text = self.text if self.text is not None else self.value if self.form == "text" else self.encoded.decode()
+        return [{"type": "text", "text": text}]
+
 
 @dataclass(frozen=True, slots=True)
 class RpcError:

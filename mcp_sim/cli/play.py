@@ -1,0 +1,134 @@
+"""`mcp-sim play`: run calls in one world, without MCP; one JSON line per step on stdout."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+import anyio
+
+from mcp_sim import __version__
+from mcp_sim.cli.style import Palette
+from mcp_sim.clock import iso
+from mcp_sim.documents import load
+from mcp_sim.errors import Crash, UsageError
+from mcp_sim.extensions import Sink, Verdict
+from mcp_sim.json_text import decode, encode
+from mcp_sim.scenario import ExpectationEntry, Scenario
+from mcp_sim.simulator import Simulator
+from mcp_sim.sinks.jsonl import Jsonl
+from mcp_sim.trace import header_line
+from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
+from mcp_sim.world import World
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="a scenario or tool spec: a file, or a shipped name")
+    parser.add_argument(
+        "calls", nargs="?", default="-", help='lines of {"tool": ..., "arguments": {...}}; - or nothing: stdin'
+    )
+    parser.add_argument("--seed", type=int, help="instead of the scenario's own")
+    parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default) never sleeps")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger there, as JSONL")
+    parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
+    parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0; 1 with --grade where an expectation failed; 2 for a line that is no call; 3 for a crash."""
+    scenario = load(args.scenario, world_model=args.world_model)
+    with ExitStack() as stack:
+        sinks = list[Sink]()
+        if args.trace is not None:
+            sink = Jsonl(args.trace, header_line(scenario.name, scenario.sha256, __version__))
+            stack.callback(sink.close)
+            sinks.append(sink)
+        lines = sys.stdin.buffer if args.calls == "-" else stack.enter_context(_opened(Path(args.calls)))
+        return anyio.run(_play, scenario, sinks, lines, args)
+
+
+async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: argparse.Namespace) -> int:
+    source = "stdin" if args.calls == "-" else args.calls
+    crashed = False
+    async with Simulator(scenario, sinks).open(seed=args.seed, clock=args.clock) as world:
+        for tool, tool_arguments in _calls(lines, source):
+            crashed = not await _step(world, tool, tool_arguments) or crashed
+        verdicts = world.grade() if args.grade else []
+        _report(verdicts, sys.stderr)
+    if crashed:
+        return 3
+    return int(any(verdict.outcome == "failed" and not entry.optional for entry, verdict in verdicts))
+
+
+async def _step(world: World, tool: str, tool_arguments: Record) -> bool:
+    """Make one call, wait out its delay as a client would, and print its line; False where it crashed."""
+    try:
+        observation = await world.call(tool, tool_arguments)
+    except Crash as crash:
+        _print({"tool": tool, "arguments": tool_arguments, "crash": crash.error})
+        return False
+    await anyio.sleep(world.clock.wait_seconds(observation.delay))
+    step = world.ledger.newest["step"]
+    _print(
+        {
+            "index": step["index"],
+            "at": iso(world.clock.start + world.clock.elapsed()),
+            "tool": tool,
+            "arguments": tool_arguments,
+            **_shown(observation),
+            "applied": [decided["id"] for decided in step["perturbations"] if decided["outcome"] == "applied"],
+            "guessed": step["guessed"],
+        }
+    )
+    return True
+
+
+def _shown(observation: Observation) -> Record:
+    """What the agent would see, as data; faults of transport too."""
+    match observation.body:
+        case ToolResult() as body:
+            structured = body.value if body.form == "structured" else None
+            return {"is_error": body.is_error, "structured": structured, "content": body.content}
+        case RpcError(code, message, data):
+            return {"is_error": True, "rpc_error": {"code": code, "message": message, "data": data}}
+        case BrokenDelivery(how, status):
+            return {"is_error": True, "broken": {"how": how, "status": status}}
+
+
+def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, Record]]:
+    """The calls of the input, a line each; empty lines are passed over."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            call: Any = decode(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{source}:{number}: not JSON: {error}") from None
+        if not isinstance(call, dict) or not isinstance(call.get("tool"), str):
+            raise UsageError(f'{source}:{number}: a call is {{"tool": NAME, "arguments": {{...}}}}')
+        if not isinstance(call.get("arguments") or {}, dict):
+            raise UsageError(f"{source}:{number}: arguments must be an object")
+        yield call["tool"], call.get("arguments") or {}
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _report(verdicts: list[tuple[ExpectationEntry, Verdict]], out: TextIO) -> None:
+    palette = Palette.of(out)
+    colours = {"passed": palette.green, "failed": palette.red, "vacuous": palette.yellow}
+    for entry, verdict in verdicts:
+        print(f"{colours[verdict.outcome](verdict.outcome):8} {entry.id}: {verdict.because}", file=out)
+
+
+def _print(value: Record) -> None:
+    sys.stdout.buffer.write(encode(value) + b"\n")
+    sys.stdout.buffer.flush()
