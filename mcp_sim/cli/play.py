@@ -126,7 +126,8 @@ def _report(verdicts: list[tuple[ExpectationEntry, Verdict]], out: TextIO) -> No
     palette = Palette.of(out)
     colours = {"passed": palette.green, "failed": palette.red, "vacuous": palette.yellow}
     for entry, verdict in verdicts:
-        print(f"{colours[verdict.outcome](verdict.outcome):8} {entry.id}: {verdict.because}", file=out)
+        word = colours[verdict.outcome](f"{verdict.outcome:8}")
+        print(f"{word} {entry.id}: {verdict.because}", file=out)
 
 
 def _print(value: Record) -> None:
