@@ -23,4 +23,4 @@ def decode(data: bytes | str) -> Any:
 
 def canonical(value: Any) -> str:
     """Equal for equal JSON values, whatever the order of their keys: what draws and counters are keyed on."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
