@@ -1,0 +1,45 @@
+"""The reference: the MCP SDK's own low-level server over stdio, which answers every call with one constant result.
+
+python benchmarks/bare_server.py TOOLS.json RESULT.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
+
+
+def bare_server(definitions: list[dict[str, Any]], result: dict[str, Any]) -> Server[Any]:
+    """A server with these tools, each of which returns `result`."""
+    tools = [Tool.model_validate(definition) for definition in definitions]
+    inputs = {tool.name: tool.input_schema for tool in tools}
+    text = json.dumps(result)
+
+    async def list_tools(ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=tools)
+
+    async def call_tool(ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=result)
+
+    return Server(
+        "bare", version="1", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=inputs.get
+    )
+
+
+async def serve(server: Server[Any]) -> None:
+    """Until stdin closes."""
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    tools_file, result_file = (json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:3])
+    anyio.run(serve, bare_server(tools_file["tools"], result_file))

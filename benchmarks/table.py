@@ -1,0 +1,25 @@
+"""Figures with their reference beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Left column as text, the others flush right."""
+    widths = [max(len(line[at]) for line in (head, *rows)) for at in range(len(head))]
+    print(f"\n{title}")
+    for line in (head, ["-" * width for width in widths], *rows):
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        cells[0] = line[0].ljust(widths[0])
+        print("  ".join(cells).rstrip())
+
+
+def ratio(value: float, reference: float) -> str:
+    """How many times the reference."""
+    return f"{value / reference:.2f}x" if reference else "-"
+
+
+def micro(seconds: float) -> str:
+    """Seconds as microseconds."""
+    return f"{seconds * 1e6:,.1f}"

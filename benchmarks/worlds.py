@@ -1,0 +1,165 @@
+"""What do worlds cost? Forks, calls and lists by the number of records, and the memory of ten thousand live worlds.
+
+    python benchmarks/worlds.py [--quick]
+
+Each figure stands beside a reference of the same run: plain Python on plain dicts of the same records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import copy
+import gc
+import os
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from table import micro, print_table, ratio
+
+from mcp_sim import Simulator, World
+from mcp_sim.scenario import GivenRecords, Scenario
+
+SIZES = (1_000, 100_000)
+MEBIBYTE = 1024 * 1024
+
+
+async def main(*, quick: bool) -> None:
+    calls, worlds = (50, 200) if quick else (1_000, 10_000)
+    await live_worlds(worlds)
+    measured = {size: await by_size(size, calls) for size in SIZES}
+    small, large = (measured[size] for size in SIZES)
+    rows = [[name, micro(small[name]), micro(large[name]), ratio(large[name], small[name])] for name in small]
+    head = ["microseconds each, median", *(f"{size:,} records" for size in SIZES), "ratio"]
+    print_table(f"Operations by size ({calls} of each)", head, rows)
+
+
+def resized(scenario: Scenario, contacts: int) -> Scenario:
+    """The calm CRM with so many contacts."""
+    given = scenario.records["contact"]
+    return replace(scenario, records={**scenario.records, "contact": GivenRecords(contacts, given.rows)})
+
+
+async def by_size(size: int, times: int) -> dict[str, float]:
+    """Seconds of each operation on a world of `size` contacts that has been written to."""
+    calm = Simulator.load("calm_crm").scenario
+    async with Simulator(resized(calm, size), ledger_keep=10) as simulator:
+        began = time.perf_counter()
+        world = simulator.world()
+        opened = time.perf_counter() - began
+        print(f"opening a world of {size:,} contacts for the first time: {opened:.2f} s")
+        for n in range(20):
+            await world.call("update_contact", {"contact_id": "con_00001", "job_title": f"Buyer {n}"})
+        table = dict(world.view.rows("contact"))
+        return {
+            "fork": median(world.fork, times),
+            "reference: copy a dict of the records": median(lambda: dict(table), min(times, 50)),
+            **await tool_calls(world, times),
+            "reference: filter a list of the records": median(lambda: leads_of(table), min(times, 30)),
+        }
+
+
+async def tool_calls(world: World, times: int) -> dict[str, float]:
+    """Seconds of calls by verb, on a fork each."""
+    person: dict[str, Any] = {"name": "Bo Maas", "email": "bo@example.org"}
+    calls: dict[str, tuple[str, dict[str, Any], int]] = {
+        "get": ("get_contact", {"contact_id": "con_00001"}, times),
+        "update": ("update_contact", {"contact_id": "con_00001", "stage": "customer"}, times),
+        "create": ("create_contact", person, times),
+        "list, first page": ("search_contacts", {"limit": 20}, min(times, 30)),
+        "list, filtered by a field": ("search_contacts", {"stage": "lead", "limit": 20}, min(times, 30)),
+        "list, filtered by a link": ("search_contacts", {"company_id": "cmp_001", "limit": 20}, min(times, 30)),
+        "search by text": ("search_contacts", {"query": "ada vos", "limit": 20}, min(times, 30)),
+    }
+    return {name: await called(world.fork(), *call) for name, call in calls.items()}
+
+
+async def called(world: World, tool: str, arguments: dict[str, Any], times: int) -> float:
+    """The median of so many equal calls; a call that fails would be no measure."""
+    first = await world.call(tool, arguments)
+    assert first.ok, first
+
+    async def once() -> None:
+        await world.call(tool, arguments)
+
+    return await median_async(once, times)
+
+
+def leads_of(table: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+    hits = [record for record in table.values() if record.get("stage") == "lead"]
+    return {"contacts": hits[:20], "total": len(hits)}
+
+
+async def live_worlds(number: int) -> None:
+    """Resident memory of worlds that are all alive, each with a life behind it and a fork beside it."""
+    async with Simulator.load("calm_crm") as simulator:
+        await lived(simulator.world("warm-up"), 0)
+        gc.collect()
+        before, began = resident(), time.perf_counter()
+        kept = list[World]()
+        for n in range(number):
+            world = simulator.world(f"w{n}")
+            kept.append(await lived(world, n))
+            kept.append(world)
+        spent = time.perf_counter() - began
+        grown = resident() - before
+        state = dict(kept[0].view.rows("contact"))
+        copied = copied_tables(state)
+        rows = [
+            ["worlds, each with its fork", f"{number:,}"],
+            ["memory in all", f"{grown / MEBIBYTE:,.0f} MiB"],
+            ["memory of a world and its fork", f"{grown / number / 1024:,.1f} KiB"],
+            ["reference: a copy of the contacts alone", f"{copied / 1024:,.1f} KiB"],
+            ["time in all", f"{spent:.1f} s"],
+        ]
+        print_table("Live worlds: 20 calls, 5 of them writes, and one fork each", ["", "value"], rows)
+
+
+async def lived(world: World, n: int) -> World:
+    """20 calls, 5 of which write; returns a fork from the end."""
+    for at in range(15):
+        await world.call("get_contact", {"contact_id": f"con_{1 + (n + at) % 200:05d}"})
+    for at in range(5):
+        await world.call("create_deal", {"title": f"Order {at}", "amount": 100 * at, "contact_id": "con_00001"})
+    return world.fork()
+
+
+def copied_tables(records: dict[Any, Any]) -> float:
+    """Bytes of one deep copy of the records, from many."""
+    gc.collect()
+    before = resident()
+    copies = [copy.deepcopy(records) for _ in range(100)]
+    return (resident() - before) / len(copies)
+
+
+def resident() -> int:
+    """Resident bytes of this process (Linux)."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def median(action: Callable[[], object], times: int) -> float:
+    spans = list[float]()
+    for _ in range(times):
+        began = time.perf_counter()
+        action()
+        spans.append(time.perf_counter() - began)
+    return sorted(spans)[times // 2]
+
+
+async def median_async(action: Callable[[], Awaitable[object]], times: int) -> float:
+    spans = list[float]()
+    for _ in range(times):
+        began = time.perf_counter()
+        await action()
+        spans.append(time.perf_counter() - began)
+    return sorted(spans)[times // 2]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    asyncio.run(main(quick=parser.parse_args().quick))
