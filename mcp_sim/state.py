@@ -101,7 +101,7 @@ class Overlay:
         recent = self.recent.insert(key, row)
         if len(recent) <= SETTLE:
             return Overlay(self.settled, recent, born, count, last_key)
-        return Overlay({**self.settled, **dict(recent.items())}, HashTrieMap[Key, Row](), born, count, last_key)
+        return Overlay({**self.settled, **dict(recent.items())}, HashTrieMap(), born, count, last_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class State:
     @classmethod
     def of(cls, records: Mapping[str, Mapping[Key, Record]]) -> State:
         """The first version: these records and nothing written yet."""
-        return cls({entity: Table(rows) for entity, rows in records.items()}, HashTrieMap[str, Overlay]())
+        return cls({entity: Table(rows) for entity, rows in records.items()}, HashTrieMap())
 
     # reading
 
@@ -221,4 +221,4 @@ class State:
 
     def _untouched(self, entity: str) -> Overlay:
         table = self._table(entity)
-        return Overlay({}, HashTrieMap[Key, Row](), 0, len(table.records), table.last_key)
+        return Overlay({}, HashTrieMap(), 0, len(table.records), table.last_key)

@@ -1,6 +1,6 @@
 """The command line: `mcp-sim COMMAND`. One module per command, imported only when it is the one that runs.
 
-A command's module has `arguments(parser)`, which declares what it takes, and `run(args) -> int`, which is its exit code:
+A command has `arguments(parser)`, which declares what it takes, and `run(args) -> int`, which is its exit code:
 
     0    done
     1    the documents have errors, or an expectation failed

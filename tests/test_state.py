@@ -1,0 +1,118 @@
+"""The relational value: held against a plain dict that is copied at every write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_sim.errors import StaleChange
+from mcp_sim.state import SETTLE, State
+from mcp_sim.types import Change, Due, Key, Record
+from mcp_sim.world import replayed
+
+KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2])
+COLOURS = st.sampled_from(["red", "blue", None, 1, 1.0, True, [1], {"x": 1}])
+
+
+@st.composite
+def writes(draw: st.DrawFn) -> list[Change]:
+    ops = draw(st.lists(st.tuples(st.sampled_from(["put", "put", "remove"]), KEYS, COLOURS), max_size=40))
+    return [
+        Change("put", "thing", key, {"id": key, "colour": colour}) if op == "put" else Change("remove", "thing", key)
+        for op, key, colour in ops
+    ]
+
+
+BASES = st.lists(st.sampled_from(["a", "b", "c", 1]), unique=True).map(
+    lambda keys: {key: {"id": key, "colour": "red"} for key in keys}
+)
+
+
+def written(model: dict[Key, Record], change: Change) -> dict[Key, Record]:
+    """The model's own idea of a write: in place where the record stands, at the end where it is new."""
+    after = dict(model)
+    if change.op == "remove":
+        after.pop(change.key, None)
+    else:
+        assert change.record is not None
+        after[change.key] = change.record
+    return after
+
+
+@given(BASES, writes())
+def test_a_state_reads_like_a_dict_and_every_version_stays_readable(
+    base: dict[Any, Any], changes: list[Change]
+) -> None:
+    versions = [(State.of({"thing": base}), dict(base))]
+    for change in changes:
+        state, model = versions[-1]
+        versions.append((state.apply([change]), written(model, change)))
+    for state, model in versions:
+        assert list(state.rows("thing")) == list(model.items())
+        assert state.count("thing") == len(model)
+        for key in ["a", "b", "c", "d", 1, 2]:
+            assert state.get("thing", key) == model.get(key)
+
+
+@given(BASES, writes(), COLOURS)
+def test_find_gives_what_a_scan_gives_in_the_same_order(
+    base: dict[Any, Any], changes: list[Change], colour: Any
+) -> None:
+    state = State.of({"thing": base}).apply(changes)
+
+    def same(value: Any) -> bool:
+        return value == colour and isinstance(value, bool) == isinstance(colour, bool)
+
+    assert list(state.find("thing", "colour", colour)) == [
+        (key, record) for key, record in state.rows("thing") if same(record["colour"])
+    ]
+
+
+@given(BASES, writes())
+def test_replaying_the_changes_as_a_ledger_keeps_them_gives_the_state(
+    base: dict[Any, Any], changes: list[Change]
+) -> None:
+    start = State.of({"thing": base})
+    steps = [{"committed": [change.to_json()]} for change in changes]
+    assert list(replayed(start, steps).rows("thing")) == list(start.apply(changes).rows("thing"))
+
+
+def test_more_writes_than_settle_keep_their_order() -> None:
+    state = State.of({"thing": {"first": {"id": "first"}}})
+    for at in range(3 * SETTLE):
+        state = state.apply([Change("put", "thing", at, {"id": at})])
+    for at in range(0, 3 * SETTLE, 2):
+        state = state.apply([Change("remove", "thing", at)])
+    assert [key for key, _ in state.rows("thing")] == ["first", *range(1, 3 * SETTLE, 2)]
+    assert state.last_key("thing") == 3 * SETTLE - 1
+
+
+def test_a_change_computed_from_an_old_version_is_refused_whole() -> None:
+    state = State.of({"thing": {"a": {"id": "a"}}}).apply(
+        [Change("put", "thing", "a", {"id": "a", "n": 1}, expected=0)]
+    )
+    with pytest.raises(StaleChange) as caught:
+        state.apply([Change("put", "thing", "b", {"id": "b"}), Change("put", "thing", "a", {"id": "a"}, expected=0)])
+    assert (caught.value.expected, caught.value.found) == (0, 1)
+    assert state.get("thing", "b") is None
+
+
+def test_a_removed_record_leaves_its_key_as_the_last_one_and_its_version_counts() -> None:
+    state = State.of({"thing": {"a": {"id": "a"}}}).apply([Change("put", "thing", "b", {"id": "b"})])
+    state = state.apply([Change("remove", "thing", "b")])
+    assert state.last_key("thing") == "b"
+    assert state.version("thing", "b") == 2
+    assert state.entities() == ["thing"]
+
+
+def test_an_agenda_is_split_by_what_is_due_earliest_first() -> None:
+    from mcp_sim.clock import DEFAULT_NOW, duration
+
+    late = Due(DEFAULT_NOW + duration("2h"), "ops", ())
+    soon = Due(DEFAULT_NOW + duration("1h"), "ops", ())
+    state = State.of({}).apply([], [late, soon])
+    due, rest = state.split_agenda(lambda entry: entry.at <= soon.at)
+    assert (due, rest.agenda) == ((soon,), (late,))
