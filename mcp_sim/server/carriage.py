@@ -1,0 +1,37 @@
+"""Which faults can a transport carry? Looked at once, before anything is served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from mcp_sim.clock import Mode
+from mcp_sim.errors import UsageError
+from mcp_sim.scenario import PerturbationEntry, Scenario
+
+Transport = Literal["stdio", "http"]
+
+CARRIED: dict[Transport, frozenset[str]] = {
+    "stdio": frozenset({"no_answer", "closed", "partial"}),
+    "http": frozenset({"no_answer", "closed", "partial", "http"}),
+}
+
+REASONS = {
+    "http": "an HTTP status needs HTTP",
+    "no_answer": "a call that is never answered needs the real clock",
+}
+
+
+def refuse_uncarried(scenario: Scenario, transport: Transport, clock: Mode) -> None:
+    """Raises UsageError that names every fault which this transport, or this clock, cannot carry."""
+    carried = CARRIED[transport] - ({"no_answer"} if clock == "virtual" else set[str]())
+    sentences = [
+        sentence for entry in scenario.perturbations if entry.enabled for sentence in _uncarried(entry, carried)
+    ]
+    if sentences:
+        raise UsageError(f"these faults cannot be served over {transport} with --clock {clock}: {'; '.join(sentences)}")
+
+
+def _uncarried(entry: PerturbationEntry, carried: frozenset[str]) -> Iterator[str]:
+    for how in sorted(entry.perturbation.breaks() - carried):
+        yield f"{entry.id} ({entry.kind}): {REASONS.get(how, how)}"

@@ -1,0 +1,55 @@
+"""What does an observation look like on the wire? As plain JSON values, for both protocol eras."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from mcp_sim.types import Json, Record, Tool, ToolResult
+
+
+def is_modern(version: str) -> bool:
+    """True for the sessionless protocol, whose results are envelopes and may hold any JSON value."""
+    return version in MODERN_PROTOCOL_VERSIONS
+
+
+def call_result(body: ToolResult, version: str) -> Record:
+    """A `tools/call` result. Text and structuredContent come from one serialisation.
+
+    Handshake protocols know only objects as structuredContent; there, any other value goes out as text alone.
+    """
+    result: Record = {"content": content(body), "isError": body.is_error}
+    value: Json = body.value
+    if body.form == "structured" and (is_modern(version) or isinstance(value, dict)):
+        result["structuredContent"] = body.value
+    if is_modern(version):
+        result["resultType"] = "complete"
+    return result
+
+
+def content(body: ToolResult) -> list[Record]:
+    """The content blocks: those given, or the value as one block of text."""
+    if body.form == "blocks":
+        return body.value
+    if body.text is not None:
+        text = body.text
+    elif body.form == "text":
+        text = body.value
+    else:
+        text = body.encoded.decode()
+    return [{"type": "text", "text": text}]
+
+
+def listing(tools: Sequence[Tool], version: str) -> list[Record]:
+    """The definitions as captured. Handshake protocols refuse a list with an outputSchema that is no object's."""
+    if is_modern(version):
+        return [tool.definition for tool in tools]
+    return [_for_handshake(tool.definition) for tool in tools]
+
+
+def _for_handshake(definition: Record) -> Record:
+    schema = definition.get("outputSchema")
+    if schema is None or schema.get("type") == "object":
+        return definition
+    return {name: value for name, value in definition.items() if name != "outputSchema"}

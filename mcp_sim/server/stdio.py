@@ -1,0 +1,225 @@
+"""One server over stdin and stdout, until its client leaves or a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Thread
+from types import FrameType
+from typing import Any
+
+import anyio
+from anyio import from_thread
+from anyio.lowlevel import current_token
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.lowlevel import Server
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
+
+from mcp_sim.server.impersonation import Context
+from mcp_sim.server.lines import Refused, lines, parsed, written
+from mcp_sim.types import BrokenDelivery
+
+FINISH_SECONDS = 1.0
+"""How long running calls may go on once stdin is closed; a client's own patience is 2 seconds."""
+
+LEAVE_SECONDS = 1.0
+"""How long everything may take to end after that, or after a signal."""
+
+AT_ONCE = getattr(select, "PIPE_BUF", 0)
+"""So many bytes go into a pipe that is ready without waiting; 0 where the platform does not say."""
+
+
+class Stdio:
+    """The connection of this process: answers go to stdout, everything else that prints goes to stderr."""
+
+    def __init__(self) -> None:
+        self.left = anyio.Event()
+        self._open = set[RequestId]()
+        self._quiet = anyio.Event()
+        self._out = -1
+        self._is_broken = False
+
+    async def serve(self, server: Server[Any]) -> int:
+        """Serve until stdin ends, nobody reads stdout any more, or SIGINT or SIGTERM comes; the exit code."""
+        with _claimed() as (source, self._out), _signals(self.left.set) as received:
+            await self._serve(server, source)
+            return 128 + received[0] if received else 0
+
+    async def break_off(self, _ctx: Context, broken: BrokenDelivery) -> None:
+        """Break the delivery of one answer. A pipe knows two ways: nothing comes, or the server is gone."""
+        if broken.how == "no_answer":
+            return
+        await self._write(broken.body.encode())
+        self._break()
+
+    async def _serve(self, server: Server[Any], source: int) -> None:
+        incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as tasks:
+            sent = anyio.Event()
+            tasks.start_soon(self._receive, source, incoming)
+            tasks.start_soon(self._send, outgoing, sent)
+            tasks.start_soon(self._hurry, tasks.cancel_scope)
+            await server.run(requests, answers, server.create_initialization_options())
+            with anyio.move_on_after(LEAVE_SECONDS):
+                await sent.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _hurry(self, everything: anyio.CancelScope) -> None:
+        await self.left.wait()
+        await anyio.sleep(LEAVE_SECONDS)
+        everything.cancel()
+
+    async def _receive(self, source: int, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        """Messages from stdin, until it ends and what it asked for is answered, or until it is time to leave."""
+        arriving, arrived = anyio.create_memory_object_stream[bytes](0)
+        Thread(target=_pump, args=(source, arriving, current_token()), daemon=True).start()
+        async with incoming, anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_after, self.left, tasks.cancel_scope)
+            async for line in arrived:
+                if line.strip():
+                    await self._take(line, incoming)
+            with anyio.move_on_after(FINISH_SECONDS):
+                await self._all_answered()
+            tasks.cancel_scope.cancel()
+
+    async def _take(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        try:
+            message = parsed(line)
+        except Refused as refused:
+            await self._write(written(refused.answer))
+            return
+        match message:
+            case JSONRPCRequest(id=request, method=method) if method != "subscriptions/listen":
+                self._open.add(request)
+            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
+                self._answered(request)
+            case _:
+                pass
+        await incoming.send(SessionMessage(message))
+
+    async def _send(self, outgoing: MemoryObjectReceiveStream[SessionMessage], sent: anyio.Event) -> None:
+        async with outgoing:
+            async for item in outgoing:
+                await self._write(written(item.message))
+                if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+                    self._answered(item.message.id)
+        sent.set()
+
+    def _answered(self, request: RequestId) -> None:
+        self._open.discard(request)
+        if not self._open:
+            self._quiet.set()
+
+    async def _all_answered(self) -> None:
+        while self._open:
+            self._quiet = anyio.Event()
+            await self._quiet.wait()
+
+    async def _write(self, data: bytes) -> None:
+        """Write without ever blocking the loop; once nobody reads, there is nothing more to do here."""
+        if self._is_broken:
+            return
+        try:
+            rest = memoryview(data)
+            while rest and _is_ready(self._out):
+                rest = rest[os.write(self._out, rest[:AT_ONCE]) :]
+            if rest:
+                await _in_daemon_thread(partial(_write_all, self._out, rest))
+        except OSError:
+            self._break()
+
+    def _break(self) -> None:
+        self._is_broken = True
+        self.left.set()
+
+
+def _pump(source: int, arriving: MemoryObjectSendStream[bytes], token: Any) -> None:
+    """A thread of its own reads: no other way to read works for pipes, terminals and files on every platform."""
+    with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        try:
+            for line in lines(partial(os.read, source)):
+                from_thread.run(arriving.send, line, token=token)
+        except OSError:
+            pass
+        from_thread.run_sync(arriving.close, token=token)
+
+
+async def _in_daemon_thread(function: Callable[[], None]) -> None:
+    """Run what may block for ever, in a thread that does not keep the process from ending."""
+    ended, token, failures = anyio.Event(), current_token(), list[OSError]()
+
+    def run() -> None:
+        try:
+            function()
+        except OSError as error:
+            failures.append(error)
+        with suppress(RuntimeError):
+            from_thread.run_sync(ended.set, token=token)
+
+    Thread(target=run, daemon=True).start()
+    await ended.wait()
+    if failures:
+        raise failures[0]
+
+
+def _write_all(target: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(target, data) :]
+
+
+def _is_ready(target: int) -> bool:
+    if not AT_ONCE:
+        return False
+    poll = select.poll()
+    poll.register(target, select.POLLOUT)
+    return bool(poll.poll(0))
+
+
+async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
+
+
+@contextmanager
+def _claimed() -> Generator[tuple[int, int]]:
+    """stdin and stdout for the protocol alone: what else reads finds nothing, what else prints goes to stderr."""
+    sys.stdout.flush()
+    source, target, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    try:
+        yield source, target
+    finally:
+        sys.stdout.flush()
+        os.dup2(source, 0)
+        os.dup2(target, 1)
+
+
+@contextmanager
+def _signals(leave: Callable[[], None]) -> Generator[list[int]]:
+    """The signals that came, the first of which makes the server leave. The same one again ends the process at once."""
+    loop, received = asyncio.get_running_loop(), list[int]()
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, signal.SIG_DFL)
+        loop.call_soon_threadsafe(leave)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
