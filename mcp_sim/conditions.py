@@ -1,9 +1,144 @@
-"""Conditions on values: matchers."""
+"""Does a JSON value satisfy a condition? Matchers, as `arguments:` and `where:` hold them.
+
+A matcher is a JSON value, which the value must equal (1 equals 1.0, true is not 1), or a mapping of operators, all of
+which must hold. A mapping is always operators, so that a mistyped one is told and never compared with; an object to
+compare with is written `{equals: {...}}`. A value that is not there is `ABSENT`: it satisfies `not` and `exists: false`
+alone.
+
+    equals: VALUE          the same JSON value
+    not: MATCHER           the matcher does not hold
+    in: [VALUE, ...]       equals one of them
+    contains: VALUE        a string has it as a part, a list as an item, an object as a key
+    matches: REGEX         a string in which the expression is found; anchor it with ^ and $
+    gt, gte, lt, lte: N    a number against a number, a string (a date, say) against a string
+    exists: true | false   the value is there, null included
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+import operator
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final, TypeAlias, cast
+
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+from mcp_sim.errors import did_you_mean
 
 Matcher: TypeAlias = Callable[[Any], bool]
 """Does a JSON value satisfy the condition? An absent value is passed as `ABSENT`."""
+
+
+class _Absent(Enum):
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = _Absent.ABSENT
+"""Stands for a value that is not there, as opposed to null."""
+
+
+def matcher(value: Any) -> Matcher:
+    """The matcher that a document wrote; raises ValueError where it is none."""
+    if not isinstance(value, Mapping):
+        return _equals(value)
+    tests = [_test(name, operand) for name, operand in cast("Mapping[Any, Any]", value).items()]
+    if not tests:
+        raise ValueError("a mapping of no operators; an empty object is written {equals: {}}")
+    return tests[0] if len(tests) == 1 else lambda found: all(test(found) for test in tests)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Are two JSON values the same? 1 = 1.0, but true is not 1; objects are equal whatever the order of their keys."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        ours, theirs = cast("list[Any]", one), cast("list[Any]", other)
+        return len(ours) == len(theirs) and all(map(equal, ours, theirs))
+    if isinstance(one, dict) and isinstance(other, dict):
+        ours, theirs = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        return ours.keys() == theirs.keys() and all(equal(ours[name], theirs[name]) for name in ours)
+    return one == other
+
+
+def _test(name: Any, operand: Any) -> Matcher:
+    make = _OPERATORS.get(name)
+    if make is None:
+        known = did_you_mean(str(name), _OPERATORS)
+        raise ValueError(f"unknown operator {name!r}{known} (an object to compare with is written {{equals: ...}})")
+    return make(operand)
+
+
+def _equals(wanted: Any) -> Matcher:
+    if isinstance(wanted, str):
+        return lambda found: found == wanted
+    return lambda found: equal(found, wanted)
+
+
+def _not(operand: Any) -> Matcher:
+    inner = matcher(operand)
+    return lambda found: not inner(found)
+
+
+def _in(operand: Any) -> Matcher:
+    if not isinstance(operand, list):
+        raise ValueError(f"in: {operand!r} is not a list of values")
+    wanted = cast("list[Any]", operand)
+    return lambda found: any(equal(found, value) for value in wanted)
+
+
+def _contains(operand: Any) -> Matcher:
+    def test(found: Any) -> bool:
+        if isinstance(found, list):
+            return any(equal(item, operand) for item in cast("list[Any]", found))
+        return isinstance(found, str | dict) and isinstance(operand, str) and operand in found
+
+    return test
+
+
+def _matches(operand: Any) -> Matcher:
+    """Finds with pydantic's own engine, whose time is linear in the text: no pattern can stall a call."""
+    if not isinstance(operand, str):
+        raise ValueError(f"matches: {operand!r} is not a regular expression")
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=operand, strict=True)).isinstance_python
+    except SchemaError as error:
+        reason = " ".join(line.strip() for line in str(error).splitlines()[-2:])
+        raise ValueError(
+            f"matches: {operand!r} cannot be used (no look-around, no back-references): {reason}"
+        ) from None
+
+
+def _order(name: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any], Matcher]:
+    def make(operand: Any) -> Matcher:
+        if isinstance(operand, str):
+            return lambda found: isinstance(found, str) and compare(found, operand)
+        if isinstance(operand, bool) or not isinstance(operand, int | float):
+            raise ValueError(f"{name}: {operand!r} is neither a number nor a string")
+        return lambda found: isinstance(found, int | float) and not isinstance(found, bool) and compare(found, operand)
+
+    return make
+
+
+def _exists(operand: Any) -> Matcher:
+    if not isinstance(operand, bool):
+        raise ValueError(f"exists: {operand!r} is neither true nor false")
+    return lambda found: (found is not ABSENT) is operand
+
+
+_OPERATORS: Mapping[str, Callable[[Any], Matcher]] = {
+    "equals": _equals,
+    "not": _not,
+    "in": _in,
+    "contains": _contains,
+    "matches": _matches,
+    "gt": _order("gt", operator.gt),
+    "gte": _order("gte", operator.ge),
+    "lt": _order("lt", operator.lt),
+    "lte": _order("lte", operator.le),
+    "exists": _exists,
+}
+OPERATORS: Final = tuple(_OPERATORS)
+"""The names of all operators."""

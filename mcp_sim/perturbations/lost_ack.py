@@ -1,0 +1,48 @@
+"""The call takes effect, but the agent never hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Perturbation, Stage, perturbations
+from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
+
+READS = ("get", "list", "search")
+
+
+@perturbations.register("lost_ack")
+class LostAck(Perturbation):
+    """Keep the changes, answer with a timeout in the tool's own style. No effect on a call that changes nothing.
+
+    An agent that takes the timeout for a failure and calls again does the thing twice; one that looks first does not.
+    """
+
+    stage = Stage.COMMIT
+
+    message: str | None = Field(
+        default=None,
+        description="What the agent reads. Default: the tool spec's wording of a timeout, else a plain one.",
+    )
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        transition = await proceed(turn)
+        if not (transition.changes or transition.agenda):
+            return turn.no_effect(transition)
+        return replace(transition, observation=self._timeout(turn), pins=())
+
+    def _timeout(self, turn: Turn) -> Observation:
+        if self.message is not None:
+            return Observation(ToolResult(self.message, form="text", is_error=True))
+        return turn.tool.failure("timeout", "upstream timed out", **turn.call.arguments)
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        plans = [domain.plans.get(tool.id) for tool in tools]
+        if tools and all(plan is not None and plan.verb in READS for plan in plans):
+            return [
+                "no tool in reach changes anything, so there is no acknowledgement to lose; choose tools that write"
+            ]
+        return ()

@@ -1,0 +1,26 @@
+"""Again and again, at a fixed distance."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.options import Count
+from mcp_sim.types import Tool
+
+
+@triggers.register("every")
+class Every(Trigger):
+    """Every k-th call, counted among the calls that pass the filters beside it: k, 2k, 3k and so on."""
+
+    role = Role.COUNTER
+
+    k: Count = Field(description="How many calls from one to the next.", examples=[3])
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        k = self.k
+        return lambda _, number: number % k == 0
+
+    def why(self) -> str:
+        return f"every {self.k}"

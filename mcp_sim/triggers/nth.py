@@ -1,0 +1,46 @@
+"""One call in particular, by its number."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator, Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.options import Count
+from mcp_sim.types import Tool
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        return (value,)
+    if not value:
+        raise ValueError("an empty list of numbers never holds")
+    return cast("Any", value)
+
+
+Written = Count | Annotated[list[Count], Field(min_length=1)]
+Numbers = Annotated[tuple[Count, ...], BeforeValidator(_listed, json_schema_input_type=Written)]
+
+
+@triggers.register("nth")
+class Nth(Trigger):
+    """The n-th call, or each of several, counted from 1 among the calls that pass the filters beside it.
+
+    `nth: 1` is the first call, `nth: [2, 5]` the second and the fifth. If the perturbation could do nothing there (the
+    call changed nothing, or another perturbation answered in the world's place), it is carried to the next call that
+    passes the filters.
+    """
+
+    role = Role.COUNTER
+    carries = True
+
+    n: Numbers = Field(description="The number of a call, or a list of numbers, from 1.", examples=[1, [2, 5]])
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        numbers = frozenset(self.n)
+        return lambda _, number: number in numbers
+
+    def why(self) -> str:
+        return f"nth {', '.join(map(str, self.n))}"

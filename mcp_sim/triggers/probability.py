@@ -1,0 +1,34 @@
+"""Now and then, by chance."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.draws import below
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.types import Tool
+
+
+@triggers.register("probability")
+class Probability(Trigger):
+    """Each call for itself, with this probability.
+
+    `probability: 0.25` strikes about one call in four. Drawn from seed, stream, call and perturbation, so the same on
+    every run; a call that is repeated with equal arguments is drawn anew.
+    """
+
+    role = Role.CHANCE
+
+    p: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
+        description="From 0 (never) to 1 (always).", examples=[0.25]
+    )
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        strikes = below(self.p, purpose)
+        return lambda turn, _: strikes(turn.draws)
+
+    def why(self) -> str:
+        return f"probability {self.p:g}"
