@@ -19,26 +19,13 @@ def call_result(body: ToolResult, version: str) -> Record:
 
     Handshake protocols know only objects as structuredContent; there, any other value goes out as text alone.
     """
-    result: Record = {"content": content(body), "isError": body.is_error}
+    result: Record = {"content": body.content, "isError": body.is_error}
     value: Json = body.value
     if body.form == "structured" and (is_modern(version) or isinstance(value, dict)):
         result["structuredContent"] = body.value
     if is_modern(version):
         result["resultType"] = "complete"
     return result
-
-
-def content(body: ToolResult) -> list[Record]:
-    """The content blocks: those given, or the value as one block of text."""
-    if body.form == "blocks":
-        return body.value
-    if body.text is not None:
-        text = body.text
-    elif body.form == "text":
-        text = body.value
-    else:
-        text = body.encoded.decode()
-    return [{"type": "text", "text": text}]
 
 
 def listing(tools: Sequence[Tool], version: str) -> list[Record]:

@@ -10,13 +10,11 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
-from threading import Thread
+from threading import Semaphore, Thread
 from types import FrameType
 from typing import Any
 
 import anyio
-from anyio import from_thread
-from anyio.lowlevel import current_token
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
@@ -32,6 +30,9 @@ FINISH_SECONDS = 1.0
 LEAVE_SECONDS = 1.0
 """How long everything may take to end after that, or after a signal."""
 
+LINES_AHEAD = 4
+"""How many messages are read before the first of them is looked at."""
+
 AT_ONCE = getattr(select, "PIPE_BUF", 0)
 """So many bytes go into a pipe that is ready without waiting; 0 where the platform does not say."""
 
@@ -45,6 +46,7 @@ class Stdio:
         self._quiet = anyio.Event()
         self._out = -1
         self._is_broken = False
+        self._writing = anyio.Lock()
 
     async def serve(self, server: Server[Any]) -> int:
         """Serve until stdin ends, nobody reads stdout any more, or SIGINT or SIGTERM comes; the exit code."""
@@ -79,11 +81,13 @@ class Stdio:
 
     async def _receive(self, source: int, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Messages from stdin, until it ends and what it asked for is answered, or until it is time to leave."""
-        arriving, arrived = anyio.create_memory_object_stream[bytes](0)
-        Thread(target=_pump, args=(source, arriving, current_token()), daemon=True).start()
+        arrived, room = asyncio.Queue[bytes | None](), Semaphore(LINES_AHEAD)
+        arrive = partial(asyncio.get_running_loop().call_soon_threadsafe, arrived.put_nowait)
+        Thread(target=_pump, args=(source, arrive, room), daemon=True).start()
         async with incoming, anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_after, self.left, tasks.cancel_scope)
-            async for line in arrived:
+            while (line := await arrived.get()) is not None:
+                room.release()
                 if line.strip():
                     await self._take(line, incoming)
             with anyio.move_on_after(FINISH_SECONDS):
@@ -125,44 +129,42 @@ class Stdio:
 
     async def _write(self, data: bytes) -> None:
         """Write without ever blocking the loop; once nobody reads, there is nothing more to do here."""
-        if self._is_broken:
-            return
-        try:
-            rest = memoryview(data)
-            while rest and _is_ready(self._out):
-                rest = rest[os.write(self._out, rest[:AT_ONCE]) :]
-            if rest:
-                await _in_daemon_thread(partial(_write_all, self._out, rest))
-        except OSError:
-            self._break()
+        async with self._writing:
+            try:
+                rest = memoryview(b"" if self._is_broken else data)
+                while rest and _is_ready(self._out):
+                    rest = rest[os.write(self._out, rest[:AT_ONCE]) :]
+                if rest:
+                    await _in_daemon_thread(partial(_write_all, self._out, rest))
+            except OSError:
+                self._break()
 
     def _break(self) -> None:
         self._is_broken = True
         self.left.set()
 
 
-def _pump(source: int, arriving: MemoryObjectSendStream[bytes], token: Any) -> None:
+def _pump(source: int, arrive: Callable[[bytes | None], object], room: Semaphore) -> None:
     """A thread of its own reads: no other way to read works for pipes, terminals and files on every platform."""
-    with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        try:
+    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(OSError):
             for line in lines(partial(os.read, source)):
-                from_thread.run(arriving.send, line, token=token)
-        except OSError:
-            pass
-        from_thread.run_sync(arriving.close, token=token)
+                room.acquire()
+                arrive(line)
+        arrive(None)
 
 
 async def _in_daemon_thread(function: Callable[[], None]) -> None:
     """Run what may block for ever, in a thread that does not keep the process from ending."""
-    ended, token, failures = anyio.Event(), current_token(), list[OSError]()
+    ended, loop, failures = anyio.Event(), asyncio.get_running_loop(), list[OSError]()
 
     def run() -> None:
         try:
             function()
         except OSError as error:
             failures.append(error)
-        with suppress(RuntimeError):
-            from_thread.run_sync(ended.set, token=token)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(ended.set)
 
     Thread(target=run, daemon=True).start()
     await ended.wait()
