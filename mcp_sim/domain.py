@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from mcp_sim.types import Key, Record, Tool
+from mcp_sim.types import Json, Key, Record, Tool
 
 Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "unknown"]
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in"]
@@ -15,12 +15,17 @@ Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "i
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of an entity: its JSON Schema, and the entity it refers to, if any."""
+    """A field of an entity: its JSON Schema, and the entity it refers to, if any.
+
+    A derived field is not stored but looked up when it is shown: `company_id.name` is a field of the record that
+    `company_id` links to (`company_id.` the whole of it), `#contact.company_id` the number of contacts that link here.
+    """
 
     name: str
     schema: Record
     link: str | None = None
     required: bool = False
+    derived: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,10 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Arguments that choose a page. `size` is the page where none is asked for, `most` the largest allowed."""
+    """Arguments that choose a page. `size` is the page where none is asked for, `most` the largest allowed.
+
+    `first_page` is the number of the first page, where pages are numbered.
+    """
 
     limit: str | None = None
     offset: str | None = None
@@ -66,13 +74,20 @@ class Paging:
     cursor: str | None = None
     size: int = 20
     most: int | None = None
+    first_page: int = 1
+
+    @property
+    def is_asked(self) -> bool:
+        """True where the tool has any argument that chooses a page."""
+        return any((self.limit, self.offset, self.page, self.cursor))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a tool does to which entity, and how sure that is.
 
-    `key` is the argument that names the record; `sets` maps arguments (dotted where nested) to the fields they write;
+    `key` is the argument that names the record; `sets` maps arguments (dotted where nested) to the fields they write,
+    `fixed` fields to the value that the tool itself stands for (`close_ticket`: status -> closed);
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
     """
 
@@ -82,6 +97,7 @@ class Plan:
     behaviour: str = "records"
     key: str | None = None
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
+    fixed: Mapping[str, Json] = field(default_factory=dict[str, Any])
     filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
     query: str | None = None
     searched: tuple[str, ...] = ()
@@ -99,6 +115,15 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A recorded call and its result: ground for format and wording, demonstration for a language model."""
+
+    tool: str
+    arguments: dict[str, Json]
+    result: Json
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """Tools by id, plans by tool id, entities by name, and what the world is about."""
 
@@ -107,3 +132,4 @@ class Domain:
     plans: Mapping[str, Plan]
     description: str
     now: datetime
+    examples: tuple[Example, ...] = ()

@@ -10,7 +10,7 @@ from typing import Literal
 
 from mcp_sim.clock import DEFAULT_NOW, Mode
 from mcp_sim.conditions import Matcher
-from mcp_sim.domain import Domain
+from mcp_sim.domain import Domain, Example
 from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
 from mcp_sim.types import Json, Record, Tool
 
@@ -123,15 +123,6 @@ class ServerSpec:
     title: str | None = None
     instructions: str | None = None
     unknown_tool: Literal["rpc", "is_error"] = "rpc"
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A recorded call and its result: ground for format and wording, demonstration for a language model."""
-
-    tool: str
-    arguments: dict[str, Json]
-    result: Json
 
 
 @dataclass(frozen=True, slots=True)
