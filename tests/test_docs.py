@@ -1,0 +1,91 @@
+"""What README and docs show is true: every block runs, every document that ships has no problem."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pages import ROOT, Block, Workplace, blocks, commands, shown
+
+from mcp_sim import documents, yaml12
+
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")) + [
+    "README.md",
+    "ARCHITECTURE.md",
+    "examples/claude_desktop/README.md",
+    "examples/quickstart/README.md",
+]
+SHIPPED = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in ("tool_specs", "scenarios", "examples")
+    for path in (ROOT / folder).rglob("*.yaml")
+)
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_of_a_page_does_what_it_says(page: str, tmp_path: Path) -> None:
+    place = Workplace(tmp_path)
+    found = blocks(ROOT / page)
+    for block, following in zip(found, [*found[1:], None], strict=True):
+        run(block, following, place, page)
+
+
+def run(block: Block, following: Block | None, place: Workplace, page: str) -> None:
+    """Write a file, run a script, or run commands and compare."""
+    where = f"{page}:{block.line}"
+    path = place.write(block) if block.file else None
+    if block.language == "yaml":
+        check_yaml(block, path, where)
+    elif block.language == "python" and path is None:
+        printed = place.output(["python", "-c", block.text])
+        expected = following.text if following is not None and following.language == "text" else ""
+        assert shown(expected, printed), f"{where}: prints\n{printed}"
+    elif block.language == "console":
+        for command in commands(block):
+            printed = place.output(["bash", "-c", command.text])
+            assert shown(command.expected, printed), f"{page}:{command.line}: {command.text}\nprints\n{printed}"
+
+
+def check_yaml(block: Block, path: Path | None, where: str) -> None:
+    """A whole document has no problem; a part of one is at least YAML."""
+    if path is not None and block.text.startswith("mcp_sim:"):
+        assert documents.check([path]) == [], where
+    else:
+        yaml12.load(block.text.encode(), where)
+
+
+@pytest.mark.parametrize("document", SHIPPED)
+def test_a_shipped_document_has_no_problem(document: str) -> None:
+    assert documents.check([ROOT / document]) == []
+
+
+def test_there_are_documents_and_pages_to_look_at() -> None:
+    assert {"tool_specs/crm.yaml", "scenarios/flaky_crm.yaml", "scenarios/calm_crm.yaml"} <= set(SHIPPED)
+    assert all((ROOT / page).is_file() for page in PAGES)
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+def test_every_link_within_the_repository_leads_somewhere(page: str) -> None:
+    path = ROOT / page
+    missing = [
+        target for target in LINK.findall(path.read_text(encoding="utf-8")) if not (path.parent / target).exists()
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "verdict"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a\n...\nd", "a\nb\nc\nd\n", True),
+        ("a\n...\nd", "a\nb\nc\n", False),
+        ("took ... s", "took 1.5 s\n", True),
+        ("", "", True),
+        ("", "unexpected\n", False),
+    ],
+)
+def test_what_is_shown_is_compared_with_what_is_printed(expected: str, printed: str, verdict: bool) -> None:
+    assert shown(expected, printed) is verdict
