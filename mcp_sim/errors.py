@@ -17,6 +17,10 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 
+CRASH_CODE = -32019
+"""The JSON-RPC code of a crash; no simulated error may have it."""
+
+
 class McpSimError(Exception):
     """Base of every exception that mcp-sim raises on purpose."""
 

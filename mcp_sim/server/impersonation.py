@@ -28,15 +28,14 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_sim.errors import Crash, UsageError
-from mcp_sim.scenario import ServerSpec
+from mcp_sim.errors import CRASH_CODE, Crash, UsageError
+from mcp_sim.scenario import Scenario
 from mcp_sim.server.rendering import call_result, is_modern, listing
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.world import World
 
 logger = logging.getLogger(__name__)
 
-CRASH_CODE = -32019
 PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -49,9 +48,10 @@ Break: TypeAlias = Callable[[Context, BrokenDelivery], Awaitable[None]]
 
 
 class Impersonation(Server[Any]):
-    """A scenario's server as an SDK server. `world_of` finds the world of a request; `break_off` breaks deliveries."""
+    """One of a scenario's servers. `world_of` finds the world of a request; `break_off` breaks deliveries."""
 
-    def __init__(self, spec: ServerSpec, prefix: str, world_of: WorldOf, break_off: Break) -> None:
+    def __init__(self, scenario: Scenario, name: str, world_of: WorldOf, break_off: Break) -> None:
+        spec = scenario.servers[name]
         self.bus = InMemorySubscriptionBus()
         super().__init__(
             spec.name,
@@ -63,7 +63,8 @@ class Impersonation(Server[Any]):
         )
         self.add_request_handler("tools/call", CallToolRequestParams, self._call_as_parsed)
         self.middleware[:] = [self._answer]
-        self._spec, self._prefix = spec, prefix
+        self._name = name
+        self._prefix = f"{name}/" if len(scenario.servers) > 1 else ""
         self._world_of, self._break_off = world_of, break_off
 
     def create_initialization_options(
@@ -97,7 +98,7 @@ class Impersonation(Server[Any]):
         """The SDK's envelope, around the definitions as they were captured."""
         envelope = cast("Record", await call_next(ctx))
         world = await self._world_of(ctx)
-        return {**envelope, "tools": listing(world.catalogue(self._spec.name), ctx.protocol_version)}
+        return {**envelope, "tools": listing(world.catalogue(self._name), ctx.protocol_version)}
 
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
         return await self._call(ctx, params.name, params.arguments)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
 import sys
 from collections.abc import Callable, Generator
@@ -20,6 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
+from mcp_sim.server.descriptors import write_all, write_ready
 from mcp_sim.server.impersonation import Context
 from mcp_sim.server.lines import Refused, lines, parsed, written
 from mcp_sim.types import BrokenDelivery
@@ -32,9 +32,6 @@ LEAVE_SECONDS = 1.0
 
 LINES_AHEAD = 4
 """How many messages are read before the first of them is looked at."""
-
-AT_ONCE = getattr(select, "PIPE_BUF", 0)
-"""So many bytes go into a pipe that is ready without waiting; 0 where the platform does not say."""
 
 
 class Stdio:
@@ -131,11 +128,9 @@ class Stdio:
         """Write without ever blocking the loop; once nobody reads, there is nothing more to do here."""
         async with self._writing:
             try:
-                rest = memoryview(b"" if self._is_broken else data)
-                while rest and _is_ready(self._out):
-                    rest = rest[os.write(self._out, rest[:AT_ONCE]) :]
+                rest = write_ready(self._out, memoryview(b"" if self._is_broken else data))
                 if rest:
-                    await _in_daemon_thread(partial(_write_all, self._out, rest))
+                    await _in_daemon_thread(partial(write_all, self._out, rest))
             except OSError:
                 self._break()
 
@@ -170,19 +165,6 @@ async def _in_daemon_thread(function: Callable[[], None]) -> None:
     await ended.wait()
     if failures:
         raise failures[0]
-
-
-def _write_all(target: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(target, data) :]
-
-
-def _is_ready(target: int) -> bool:
-    if not AT_ONCE:
-        return False
-    poll = select.poll()
-    poll.register(target, select.POLLOUT)
-    return bool(poll.poll(0))
 
 
 async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:

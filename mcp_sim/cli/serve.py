@@ -1,0 +1,129 @@
+"""`mcp-sim serve`: a scenario as an MCP server over stdio. stdout carries the protocol and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import anyio
+
+from mcp_sim import __version__
+from mcp_sim.clock import Mode, iso
+from mcp_sim.documents import load
+from mcp_sim.errors import UsageError
+from mcp_sim.extensions import Sink
+from mcp_sim.rules import describe
+from mcp_sim.scenario import PerturbationEntry, Scenario
+from mcp_sim.server.call_log import CallLog
+from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.impersonation import Context, Impersonation
+from mcp_sim.server.stdio import Stdio
+from mcp_sim.simulator import Simulator
+from mcp_sim.sinks.jsonl import Jsonl
+from mcp_sim.trace import header_line
+from mcp_sim.world import World
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="a scenario, tool spec or tools/list result: a file, or a shipped name")
+    parser.add_argument("--seed", type=int, help="instead of the scenario's own")
+    parser.add_argument(
+        "--clock", choices=["virtual", "real"], help="real (the default): delays are felt; virtual never sleeps"
+    )
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger there, as JSONL")
+    parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
+    parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
+    parser.add_argument(
+        "--ledger-keep", type=int, default=1000, metavar="N", help="entries kept in memory (default 1000)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0 when the client has left, 130 after Ctrl-C, 143 after SIGTERM."""
+    if args.ledger_keep < 1:
+        raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
+    scenario = load(args.scenario, world_model=args.world_model)
+    clock: Mode = args.clock or scenario.clock.mode or "real"
+    server = _only_server(scenario)
+    refuse_uncarried(scenario, "stdio", clock)
+    logging.basicConfig(stream=sys.stderr, level=args.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
+    with ExitStack() as stack:
+        sinks: list[Sink] = [CallLog(sys.stderr.fileno(), crashes_only=args.log_level in LEVELS[2:])]
+        if args.trace is not None:
+            sinks.append(Jsonl(args.trace, header_line(scenario.name, scenario.sha256, __version__)))
+            stack.callback(sinks[-1].close)
+        return anyio.run(_serve, Simulator(scenario, sinks, args.ledger_keep), server, clock, args)
+
+
+async def _serve(simulator: Simulator, server: str, clock: Mode, args: argparse.Namespace) -> int:
+    async with simulator.open(seed=args.seed, clock=clock) as world:
+        if args.log_level in LEVELS[:2]:
+            for line in _announcement(world, server, args.scenario):
+                print(line, file=sys.stderr)
+
+        async def world_of(_ctx: Context) -> World:
+            return world
+
+        _spare_the_collector()
+        stdio = Stdio()
+        return await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+
+
+def _only_server(scenario: Scenario) -> str:
+    """The one server that this process can be. Several would need several processes, or HTTP."""
+    if len(scenario.servers) > 1:
+        names = ", ".join(scenario.servers)
+        raise UsageError(
+            f"a stdio server is one server, and this scenario has several ({names}); name a scenario of one"
+        )
+    return next(iter(scenario.servers))
+
+
+def _spare_the_collector() -> None:
+    """What is loaded by now stays; looking through it again and again would make single calls slow."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def _announcement(world: World, server: str, reference: str) -> Iterator[str]:
+    """What is served, in a few lines; and, on a terminal, what to do with it."""
+    scenario, spec = world.scenario, world.scenario.servers[server]
+    records = ", ".join(f"{entity} {world.view.count(entity)}" for entity in world.view.entities())
+    models = ", ".join(dict.fromkeys(entry.kind for entry in scenario.world_models))
+    yield f"mcp-sim {__version__} serves {spec.name} over stdio: {len(spec.tools)} tools"
+    yield f"  records  {records or 'none'}"
+    faults = [entry for entry in scenario.perturbations if entry.enabled]
+    width = max((len(entry.id) for entry in faults), default=0)
+    for number, entry in enumerate(faults):
+        yield f"  {'faults ' if number == 0 else '       '}  {entry.id:{width}}  {_fault(entry)}"
+    if not faults:
+        yield "  faults   none"
+    yield f"  seed {world.origin.seed}, clock {world.clock.mode}, now {iso(scenario.now)}, world model {models}"
+    yield from _guesses(scenario, reference)
+    if sys.stdin.isatty():
+        yield "Waiting for an MCP client on stdin. Clients start this command themselves; the entry for one prints"
+        yield f"  mcp-sim client-config {reference} --client claude-desktop"
+        yield "Ctrl-C ends."
+
+
+def _fault(entry: PerturbationEntry) -> str:
+    most = "" if entry.fires.max is None else f", at most {entry.fires.max} times"
+    return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}"
+
+
+def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
+    """A guess is loud: the tools of which too little is known to be sure what they do."""
+    guessed = [plan for plan in scenario.domain.plans.values() if plan.guessed]
+    if guessed:
+        yield f"  GUESSED  what these tools do; `mcp-sim plan {reference}` shows the lines that correct it:"
+    for plan in guessed:
+        yield f"             {plan.tool}: {plan.verb}{f' {plan.entity}' if plan.entity else ''}"
