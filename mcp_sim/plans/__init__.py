@@ -1,0 +1,5 @@
+"""What do tools do? Plans and entities, inferred from what a tool list says about itself."""
+
+from mcp_sim.plans.inference import infer
+
+__all__ = ["infer"]

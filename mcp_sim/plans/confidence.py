@@ -1,0 +1,123 @@
+"""How sure is a plan, and what speaks for and against it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.names import Reading
+from mcp_sim.plans.words import snake
+from mcp_sim.schemas import at, main_type, properties, required
+from mcp_sim.types import Record
+
+_LOOKING = frozenset({"get", "list", "search"})
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that is looked at to judge a plan; the schemas are expanded."""
+
+    reading: Reading
+    plan: Plan
+    entity: Entity
+    input: Record
+    output: Record
+    annotations: Record
+    unexplained: tuple[str, ...]
+
+
+def judged(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tuple[str, ...]]:
+    """A number in (0, 1) and the reasons for it. `verbs`: how many verbs the entity's tools have between them."""
+    weights = [*_from_name(evidence), *_from_company(verbs, is_declared, evidence), *_from_arguments(evidence)]
+    weights += [*_from_output(evidence), *_from_annotations(evidence)]
+    total = sum(weight for weight, _ in weights)
+    return round(min(0.99, max(0.05, total)), 2), tuple(reason for _, reason in weights)
+
+
+def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
+    reading, plan = evidence.reading, evidence.plan
+    if reading.status is not None:
+        told = ", ".join(f"{name} = {value}" for name, value in plan.fixed.items())
+        yield (
+            (0.65, f"'{reading.word}' means {told}")
+            if told
+            else (0.4, f"'{reading.word}' changes a state, unclear which")
+        )
+    elif reading.sure:
+        yield 0.7, f"'{reading.word}' means {reading.verb}"
+    else:
+        yield 0.5, f"'{reading.word}' may mean {plan.verb}" if reading.word else "no verb in the name"
+    if plan.verb != reading.verb and reading.status is None:
+        yield -0.05, f"the result makes it a {plan.verb}"
+    if reading.batch:
+        yield -0.3, "several records at once"
+    if reading.one_of_a_kind:
+        yield -0.2, "one of a kind, not one of many"
+
+
+def _from_company(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator[tuple[float, str]]:
+    if is_declared:
+        yield 0.15, f"{evidence.entity.name} is declared"
+    elif verbs > 1:
+        yield 0.1, f"{evidence.entity.name} has {verbs} verbs"
+    else:
+        yield -0.15, f"no other kind of tool speaks of a {evidence.entity.name}"
+
+
+def _from_arguments(evidence: Evidence) -> Iterator[tuple[float, str]]:
+    plan = evidence.plan
+    if plan.verb in {"get", "update", "delete"}:
+        _, score = key_argument(plan.verb, evidence.entity.name, evidence.entity.key, evidence.input)
+        told = (-0.3, "no argument names the record") if plan.key is None else _KEY_TOLD[score]
+        yield told if plan.key is not None or not plan.filters else (-0.05, "found by a field, not by its key")
+    if plan.verb == "create" and not plan.sets:
+        yield -0.3, "takes nothing that a record could hold"
+    if plan.verb in _LOOKING:
+        lost = [name for name in evidence.unexplained if name in required(evidence.input)]
+        if lost:
+            yield -0.2, f"unclear what {', '.join(lost)} is for"
+
+
+_KEY_TOLD = {
+    3: (0.1, "an id names the record"),
+    2: (0.05, "an argument names the record"),
+    1: (-0.15, "the only argument may name the record"),
+    0: (0.0, "the spec names the key argument"),
+}
+
+
+def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
+    plan, output = evidence.plan, evidence.output
+    if not properties(output):
+        return
+    envelope = plan.envelope
+    if plan.verb in {"list", "search"}:
+        yield (0.1, f"rows at '{envelope.rows}'") if envelope.rows is not None else (-0.3, "its result holds no rows")
+    elif plan.verb == "delete":
+        told = envelope.success is not None or envelope.key is not None
+        yield (0.1, "its result confirms") if told else (0.0, "its result says nothing of a record")
+    else:
+        yield _record_told(evidence, properties(at(output, envelope.record)) if envelope.record is not None else {})
+
+
+def _record_told(evidence: Evidence, shown: Record) -> tuple[float, str]:
+    if any(snake(name) == snake(evidence.entity.key) for name in shown):
+        return 0.1, f"its result is a {evidence.entity.name}"
+    if evidence.plan.envelope.key is not None:
+        return 0.05, "its result holds the id"
+    if main_type(evidence.output) != "object" or not set(shown) & set(evidence.entity.fields):
+        return -0.2, "its result is no record"
+    return 0.0, "its result is a part of the record"
+
+
+def _from_annotations(evidence: Evidence) -> Iterator[tuple[float, str]]:
+    reads = evidence.annotations.get("readOnlyHint")
+    looks = evidence.plan.verb in _LOOKING
+    if reads is True:
+        yield (0.05, "read-only") if looks else (-0.4, "said to be read-only")
+    elif reads is False and looks:
+        yield -0.2, "said to change something"
+    elif evidence.annotations.get("destructiveHint") is True and evidence.plan.verb == "delete":
+        yield 0.05, "destructive"

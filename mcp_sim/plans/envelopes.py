@@ -1,0 +1,121 @@
+"""Where in a tool's result do the record, the rows, the total, the cursor, the key and the success stand?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.domain import Envelope, Verb
+from mcp_sim.plans.words import plural, snake, vocabulary
+from mcp_sim.schemas import at, is_rows, items, main_type, properties
+from mcp_sim.types import Record
+
+ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
+RECORD_NAMES = ("data", "result", "record", "item", "object", "entity", "response", "value")
+TOTALS = vocabulary(
+    "total total_count total_results total_items total_matches total_hits total_records total_size count_total"
+)
+CURSORS = vocabulary("next_cursor next_page_token next_token cursor next continuation_token end_cursor after")
+MORE = vocabulary("has_more has_next has_next_page more is_truncated truncated")
+SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged succeeded completed cancelled")
+_DEEPEST = 2
+
+
+def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
+    """The places of an outputSchema (expanded). `record` is '' where the record is the whole."""
+    parts = dict(_walk(output, "", 0))
+    rows = _rows_place(entity, output, parts) if verb in {"list", "search"} else None
+    record = None if rows is not None else _record_place(entity, output, parts)
+    return Envelope(
+        record=record if verb != "delete" else None,
+        rows=rows,
+        total=_named(parts, TOTALS, ("integer", "number")),
+        cursor=_named(parts, CURSORS, ("string",)) if rows is not None else None,
+        more=_named(parts, MORE, ("boolean",)) if rows is not None else None,
+        key=_key_place(entity, parts) if record is None or verb == "delete" else None,
+        success=_named(parts, SUCCESS, ("boolean",)) if verb not in {"get", "list", "search"} else None,
+    )
+
+
+def plain_envelope(verb: Verb, entity: str) -> Envelope:
+    """The places in the result of a tool that declares none."""
+    if verb in {"list", "search"}:
+        return Envelope(rows=plural(entity), total="total", cursor="next_cursor")
+    return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
+
+
+def rows_schema(envelope: Envelope, output: Record) -> Record:
+    """The schema of one row or of the record, as this tool shows it."""
+    if envelope.rows is not None:
+        return items(at(output, envelope.rows))
+    return at(output, envelope.record) if envelope.record is not None else {}
+
+
+def _walk(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record]]:
+    for name, part in properties(schema).items():
+        here = f"{path}.{name}" if path else name
+        yield here, part
+        if depth < _DEEPEST and main_type(part) == "object":
+            yield from _walk(part, here, depth + 1)
+
+
+def _last(path: str) -> str:
+    return snake(path.rsplit(".", 1)[-1])
+
+
+def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
+    if main_type(output) == "array":
+        return ""
+    lists = [path for path, part in parts.items() if main_type(part) == "array"]
+    objects = [path for path in lists if is_rows(parts[path])]
+    wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *ROW_NAMES)
+    for name in wanted:
+        for path in objects or lists:
+            if _last(path) == name:
+                return path
+    shallow = sorted(objects or lists, key=lambda path: path.count("."))
+    return shallow[0] if len(shallow) == 1 or objects else None
+
+
+def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
+    """'' unless the record stands in a property of its own: one named after the entity, or a wrapper."""
+    objects = [path for path, part in parts.items() if main_type(part) == "object" and "." not in path]
+    for path in objects:
+        if _last(path) in {entity, entity.rsplit("_", 1)[-1]} and not _has_key(entity, output):
+            return path
+    for path in objects:
+        if _last(path) in RECORD_NAMES and not _has_key(entity, output):
+            return path
+    return "" if main_type(output) == "object" and not _is_text(output) else None
+
+
+def _is_text(output: Record) -> bool:
+    """True for a result that only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
+    parts = properties(output)
+    names = {snake(name) for name in parts}
+    return bool(parts) and names <= {
+        "result",
+        "message",
+        "text",
+        "output",
+        "success",
+        "status",
+        "ok",
+        "detail",
+        "content",
+    }
+
+
+def _has_key(entity: str, output: Record) -> bool:
+    names = {snake(name) for name in properties(output)}
+    return bool(names & {"id", f"{entity}_id", "uuid", "key"})
+
+
+def _named(parts: dict[str, Record], names: frozenset[str], types: tuple[str, ...]) -> str | None:
+    found = [path for path, part in parts.items() if _last(path) in names and main_type(part) in types]
+    return min(found, key=lambda path: path.count("."), default=None)
+
+
+def _key_place(entity: str, parts: dict[str, Record]) -> str | None:
+    names = (f"{entity}_id", "id", f"deleted_{entity}_id", "deleted_id", f"{entity}_key", "key", "uuid")
+    scalar = {path for path, part in parts.items() if main_type(part) in {"string", "integer", ""}}
+    return next((path for name in names for path in sorted(scalar) if _last(path) == name), None)

@@ -1,0 +1,140 @@
+"""What does a tool's name say: which verb, which noun, one or many?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.domain import Verb
+from mcp_sim.plans.words import is_plural, singular_phrase, vocabulary, words
+
+_STRONG: dict[str, Verb] = {
+    "create": "create", "add": "create", "new": "create", "insert": "create", "register": "create", "log": "create",
+    "get": "get", "read": "get", "fetch": "get", "show": "get", "retrieve": "get", "describe": "get", "view": "get",
+    "list": "list", "enumerate": "list", "browse": "list",
+    "search": "search", "find": "search", "query": "search", "filter": "search",
+    "update": "update", "edit": "update", "modify": "update", "patch": "update", "change": "update",
+    "delete": "delete", "remove": "delete", "destroy": "delete",
+}  # fmt: skip
+_WEAK: dict[str, Verb] = {
+    "open": "create", "post": "create", "submit": "create", "book": "create", "schedule": "create", "place": "create",
+    "send": "create", "record": "create", "make": "create", "save": "create", "store": "create", "write": "create",
+    "upload": "create", "compose": "create", "draft": "create", "start": "create", "raise": "create", "file": "create",
+    "lookup": "get", "load": "get", "inspect": "get", "display": "get",
+    "set": "update", "rename": "update", "replace": "update", "adjust": "update", "revise": "update", "amend": "update",
+    "drop": "delete", "erase": "delete", "purge": "delete", "unregister": "delete", "trash": "delete",
+}  # fmt: skip
+_TRANSITIONS = {
+    "accept": "accepted", "activate": "active", "approve": "approved", "archive": "archived", "assign": "assigned",
+    "cancel": "cancelled", "close": "closed", "complete": "completed", "confirm": "confirmed",
+    "deactivate": "inactive", "decline": "declined", "deliver": "delivered", "disable": "disabled",
+    "enable": "enabled", "escalate": "escalated", "fail": "failed", "finish": "finished", "hold": "on_hold",
+    "lock": "locked", "lose": "lost", "merge": "merged", "pause": "paused", "pay": "paid", "publish": "published",
+    "refund": "refunded", "reject": "rejected", "reopen": "open", "resolve": "resolved", "resume": "active",
+    "return": "returned", "ship": "shipped", "suspend": "suspended", "unarchive": "active", "unlock": "unlocked",
+    "unpublish": "draft", "void": "void", "win": "won",
+}  # fmt: skip
+_FILLERS = vocabulary(
+    "a all an any available the my our current existing every given latest most new one recent single specific"
+)
+_ONE_OF_A_KIND = frozenset({"current", "my"})
+_BATCH = frozenset({"batch", "bulk", "many", "multi", "multiple"})
+_PREPOSITIONS = vocabulary("as at by for from in into inside of on to under using via with within")
+_NOISE = vocabulary("detail details info information metadata record records")
+_PLURAL_NOISE = frozenset({"list", "lists"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a name says. `noun` is the noun phrase in the singular, `after` the words behind a preposition.
+
+    `status` is the state that a verb like `close` leads to. `sure` is False for verbs that mean other things elsewhere.
+    """
+
+    verb: Verb
+    noun: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    word: str = ""
+    plural: bool = False
+    sure: bool = False
+    first: bool = True
+    batch: bool = False
+    one_of_a_kind: bool = False
+    status: str | None = None
+
+
+def read_names(names: Iterable[str]) -> dict[str, Reading]:
+    """The readings of the tools of one server; a first word that most of them share is the server's, not the tool's."""
+    bare = {name: words(_last_segment(name)) for name in names}
+    shared = _shared_first_word([*bare.values()])
+    return {name: read(parts[1:] if shared and parts[:1] == (shared,) else parts) for name, parts in bare.items()}
+
+
+def read(parts: tuple[str, ...]) -> Reading:
+    """The reading of the words of one name."""
+    place = _verb_place(parts)
+    if place is None:
+        return _noun_only(parts)
+    word = parts[place]
+    rest = parts[place + 1 :] if place == 0 else parts[:place]
+    noun, after, plural, batch, special = _noun(rest)
+    verb, sure = _verb(word)
+    if verb == "get" and plural:
+        verb = "list"
+    if verb == "search" and noun and not plural and after[:1] == ("by",):
+        verb = "get"
+    status = _TRANSITIONS.get(word)
+    joined = "and" in parts or "or" in parts
+    return Reading(verb, noun, after, word, plural, sure and not joined, place == 0, batch, special, status)
+
+
+def _verb(word: str) -> tuple[Verb, bool]:
+    if word in _STRONG:
+        return _STRONG[word], True
+    if word in _WEAK:
+        return _WEAK[word], False
+    return "update", False
+
+
+def _verb_place(parts: tuple[str, ...]) -> int | None:
+    known = (_STRONG, _WEAK, _TRANSITIONS)
+    if parts and any(parts[0] in verbs for verbs in known):
+        return 0
+    if len(parts) > 1 and any(parts[-1] in verbs for verbs in known):
+        return len(parts) - 1
+    if len(parts) > 2 and parts[-2] in _STRONG:
+        return len(parts) - 2
+    return None
+
+
+def _noun(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool, bool, bool]:
+    """The noun phrase in the singular, what follows a preposition, and whether it is plural, a batch, the only one."""
+    cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
+    phrase, after = rest[:cut], rest[cut:]
+    listed = "all" in phrase or (len(phrase) > 1 and phrase[-1] in _PLURAL_NOISE)
+    batch = any(word in _BATCH for word in phrase)
+    special = any(word in _ONE_OF_A_KIND for word in phrase)
+    kept = tuple(word for word in phrase if word not in _FILLERS and word not in _BATCH)
+    while len(kept) > 1 and (kept[-1] in _NOISE or kept[-1] in _PLURAL_NOISE):
+        kept = kept[:-1]
+    plural = listed or bool(kept and is_plural(kept[-1]))
+    return words(singular_phrase(kept)), after, plural, batch, special
+
+
+def _noun_only(parts: tuple[str, ...]) -> Reading:
+    noun, after, plural, _, special = _noun(parts)
+    return Reading("list" if plural else "unknown", noun, after, plural=plural, one_of_a_kind=special)
+
+
+def _last_segment(name: str) -> str:
+    """`slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`: what stands behind the last separator."""
+    return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
+
+
+def _shared_first_word(names: Sequence[tuple[str, ...]]) -> str | None:
+    counts = Counter(parts[0] for parts in names if len(parts) > 1)
+    word, count = counts.most_common(1)[0] if counts else ("", 0)
+    is_verb = word in _STRONG or word in _WEAK or word in _TRANSITIONS
+    return word if count >= 3 and count >= 0.6 * len(names) and not is_verb else None

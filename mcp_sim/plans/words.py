@@ -1,0 +1,84 @@
+"""Which words is a name made of, and is a noun singular or plural?"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+def vocabulary(text: str) -> frozenset[str]:
+    """The words of a text, as a set to look others up in."""
+    return frozenset(text.split())
+
+
+_IRREGULAR = {
+    "addresses": "address", "aliases": "alias", "analyses": "analysis", "appendices": "appendix", "axes": "axis",
+    "bases": "base", "buses": "bus", "businesses": "business", "caches": "cache", "calves": "calf",
+    "campuses": "campus", "children": "child", "cookies": "cookie", "courses": "course", "crises": "crisis",
+    "criteria": "criterion", "data": "data", "databases": "database", "diagnoses": "diagnosis", "expenses": "expense",
+    "feet": "foot", "gases": "gas", "geese": "goose", "halves": "half", "houses": "house", "indices": "index",
+    "invoices": "invoice", "knives": "knife", "leaves": "leaf", "licenses": "license", "lives": "life",
+    "matrices": "matrix", "media": "media", "men": "man", "mice": "mouse", "movies": "movie", "news": "news",
+    "people": "person", "phases": "phase", "purchases": "purchase", "quizzes": "quiz", "releases": "release",
+    "responses": "response", "selves": "self", "series": "series", "shelves": "shelf", "species": "species",
+    "statuses": "status", "taxes": "tax", "teeth": "tooth", "theses": "thesis", "thieves": "thief",
+    "vertices": "vertex", "warehouses": "warehouse", "wives": "wife", "women": "woman",
+}  # fmt: skip
+_PLURAL_OF = {singular: plural for plural, singular in _IRREGULAR.items() if plural != singular}
+_ALREADY_SINGULAR = vocabulary(
+    "access address alias analysis basis bus business campus canvas chaos class focus gas gps https index lens "
+    "progress sms status success tennis this virus address process press pass loss boss cross glass mass series "
+    "bias atlas axis bonus census consensus corpus dress excess express congress congruous dns tls css aws ios"
+)
+
+
+@lru_cache(maxsize=4096)
+def words(name: str) -> tuple[str, ...]:
+    """`createPullRequest`, `create-pull-request` and `create_pull_request` are the same three words."""
+    return tuple(part.lower() for part in _PARTS.findall(name))
+
+
+def snake(name: str) -> str:
+    """The words of a name joined with `_`: what names are compared by."""
+    return "_".join(words(name))
+
+
+@lru_cache(maxsize=4096)
+def singular(noun: str) -> str:
+    """The singular of a noun in lower case; a noun that is singular already is returned as it is."""
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    if noun in _ALREADY_SINGULAR or not noun.endswith("s") or len(noun) < 3 or noun.endswith(("ss", "us", "is")):
+        return noun
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    if noun.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return noun[:-2]
+    return noun[:-1]
+
+
+def is_plural(noun: str) -> bool:
+    """True where the noun has another singular."""
+    return singular(noun) != noun
+
+
+@lru_cache(maxsize=4096)
+def plural(noun: str) -> str:
+    """The plural of a noun in lower case; of several words joined with `_`, of the last one."""
+    head, _, last = noun.rpartition("_")
+    if head:
+        return f"{head}_{plural(last)}"
+    if last in _PLURAL_OF:
+        return _PLURAL_OF[last]
+    if is_plural(last):
+        return last
+    if last.endswith("y") and last[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
+        return last[:-1] + "ies"
+    return last + ("es" if last.endswith(("s", "sh", "ch", "x", "z")) else "s")
+
+
+def singular_phrase(phrase: tuple[str, ...]) -> str:
+    """The name of the entity that a noun phrase speaks of: its last word in the singular."""
+    return "_".join((*phrase[:-1], singular(phrase[-1]))) if phrase else ""

@@ -1,0 +1,208 @@
+"""What does a JSON Schema say about the shape of a value? It reads schemas; it judges no values (`validation` does)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from mcp_sim.types import Json, Record
+
+IMPOSSIBLE: Record = {"not": {}}
+"""The schema of no value at all: where a schema refers back to itself, the expansion ends here."""
+
+_DEEPEST = 12
+_BRANCHES = ("anyOf", "oneOf")
+
+
+def as_object(value: Json) -> Record:
+    """The value if it is an object, else an empty one."""
+    return cast("Record", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Json) -> list[Json]:
+    """The value if it is a list, else an empty one."""
+    return cast("list[Json]", value) if isinstance(value, list) else []
+
+
+def expanded(schema: Json) -> Record:
+    """The schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, cycles cut."""
+    root = as_object(schema)
+    return _expand(root, root, (), 0)
+
+
+def types_of(schema: Record) -> tuple[str, ...]:
+    """The JSON types that an expanded schema allows; empty where it does not say."""
+    declared: Json = schema.get("type")
+    if isinstance(declared, str):
+        return (declared,)
+    if isinstance(declared, list):
+        return tuple(str(name) for name in as_list(declared))
+    if "properties" in schema:
+        return ("object",)
+    if "items" in schema:
+        return ("array",)
+    return tuple(dict.fromkeys(type_name(value) for value in constants(schema)))
+
+
+def constants(schema: Record) -> list[Json]:
+    """The only values that the schema allows, by `const` or `enum`; empty where there are more."""
+    return [schema["const"]] if "const" in schema else as_list(schema.get("enum"))
+
+
+def type_name(value: Json) -> str:
+    """The JSON Schema type of a value; an integer is `integer`."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def main_type(schema: Record) -> str:
+    """The first type that is not null; '' where the schema does not say."""
+    return next((name for name in types_of(schema) if name != "null"), "")
+
+
+def is_nullable(schema: Record) -> bool:
+    """True where null is allowed in so many words."""
+    return "null" in types_of(schema)
+
+
+def properties(schema: Record) -> dict[str, Record]:
+    """The declared properties of an object schema, by name."""
+    declared = as_object(schema.get("properties"))
+    return {name: as_object(part) for name, part in declared.items()}
+
+
+def required(schema: Record) -> frozenset[str]:
+    """The names of the properties that must be there."""
+    return frozenset(str(name) for name in as_list(schema.get("required")))
+
+
+def items(schema: Record) -> Record:
+    """The schema of an array's items."""
+    return as_object(schema.get("items"))
+
+
+def is_rows(schema: Record) -> bool:
+    """True for an array of objects."""
+    return main_type(schema) == "array" and main_type(items(schema)) == "object"
+
+
+def at(schema: Record, path: str) -> Record:
+    """The schema at a dotted path of properties; '' is the whole, {} where there is none."""
+    for part in path.split(".") if path else ():
+        schema = properties(schema).get(part, {})
+    return schema
+
+
+def schema_of(value: Json) -> Record:
+    """A schema that describes an example: its types, and everything in it required."""
+    match value:
+        case dict():
+            parts = {name: schema_of(part) for name, part in cast("Record", value).items()}
+            return {"type": "object", "properties": parts, "required": [*parts]}
+        case list():
+            first = next(iter(as_list(cast("Json", value))), None)
+            return {"type": "array", "items": {} if first is None else schema_of(first)}
+        case None:
+            return {}
+        case _:
+            return {"type": type_name(value)}
+
+
+def _expand(schema: Record, root: Record, trail: tuple[str, ...], depth: int) -> Record:
+    if depth > _DEEPEST:
+        return IMPOSSIBLE
+    flat, trail = _without_references(schema, root, trail)
+    flat = _without_single_branches(flat, root, trail, depth)
+    if "not" in flat and flat["not"] == {}:
+        return IMPOSSIBLE
+    nested: Record = {}
+    for word in ("properties", "$defs"):
+        if word == "properties" and isinstance(flat.get(word), Mapping):
+            parts = as_object(flat[word])
+            nested[word] = {name: _part(part, root, trail, depth) for name, part in parts.items()}
+    for word in ("items", "additionalProperties"):
+        if isinstance(flat.get(word), dict):
+            nested[word] = _part(flat[word], root, trail, depth)
+    for word in _BRANCHES:
+        if isinstance(flat.get(word), list):
+            nested[word] = [_part(branch, root, trail, depth) for branch in as_list(flat[word])]
+    return {name: part for name, part in {**flat, **nested}.items() if name not in {"$defs", "definitions", "$schema"}}
+
+
+def _part(schema: Json, root: Record, trail: tuple[str, ...], depth: int) -> Record:
+    return IMPOSSIBLE if schema is False else _expand(as_object(schema), root, trail, depth + 1)
+
+
+def _without_references(schema: Record, root: Record, trail: tuple[str, ...]) -> tuple[Record, tuple[str, ...]]:
+    """`$ref` and `allOf` merged into the schema itself; IMPOSSIBLE where it comes back to where it was."""
+    flat = dict(schema)
+    while "$ref" in flat or "allOf" in flat:
+        parts = as_list(flat.pop("allOf", []))
+        reference: Json = flat.pop("$ref", None)
+        if isinstance(reference, str):
+            if reference in trail:
+                return IMPOSSIBLE, trail
+            trail = (*trail, reference)
+            parts = [_referred(root, reference), *parts]
+        for part in parts:
+            flat = _merged(as_object(part), flat)
+    return flat, trail
+
+
+def _referred(root: Record, reference: str) -> Record:
+    if not reference.startswith("#"):
+        return {}
+    found: Json = root
+    for part in reference[1:].strip("/").split("/") if len(reference) > 1 else ():
+        found = as_object(found).get(part.replace("~1", "/").replace("~0", "~"))
+    return as_object(found)
+
+
+def _merged(lower: Record, upper: Record) -> Record:
+    merged = {**lower, **upper}
+    if "properties" in lower and "properties" in upper:
+        merged["properties"] = {**as_object(lower["properties"]), **as_object(upper["properties"])}
+    if "required" in lower and "required" in upper:
+        merged["required"] = [*dict.fromkeys([*as_list(lower["required"]), *as_list(upper["required"])])]
+    if "allOf" in lower and "allOf" in upper:
+        merged["allOf"] = [*as_list(lower["allOf"]), *as_list(upper["allOf"])]
+    return merged
+
+
+def _without_single_branches(schema: Record, root: Record, trail: tuple[str, ...], depth: int) -> Record:
+    """`anyOf: [X, null]` as X with null among its types: how most generators write an optional value."""
+    for word in _BRANCHES:
+        branches = as_list(schema.get(word))
+        real = [branch for branch in branches if as_object(branch) != {"type": "null"}]
+        if len(real) != 1:
+            continue
+        rest = {name: part for name, part in schema.items() if name != word}
+        branch = _expand(as_object(real[0]), root, trail, depth + 1)
+        schema = _merged(branch, rest)
+        if len(branches) > 1:
+            schema = _with_null(schema)
+    return schema
+
+
+def _with_null(schema: Record) -> Record:
+    if schema == IMPOSSIBLE:
+        return {"type": "null"}
+    nullable = {**schema, "type": [*dict.fromkeys([*types_of(schema), "null"])]} if types_of(schema) else dict(schema)
+    if "enum" in nullable and None not in nullable["enum"]:
+        nullable["enum"] = [*nullable["enum"], None]
+    if "const" in nullable:
+        nullable["enum"] = [nullable.pop("const"), None]
+    return nullable
