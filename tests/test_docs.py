@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-
 from pages import ROOT, Block, Workplace, blocks, commands, shown
 
 from mcp_sim import documents, yaml12
 
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")) + [
+PAGES = [
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
     "README.md",
     "ARCHITECTURE.md",
     "examples/claude_desktop/README.md",
