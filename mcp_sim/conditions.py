@@ -17,7 +17,7 @@ alone.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, TypeAlias, cast
 
@@ -61,6 +61,19 @@ def equal(one: Any, other: Any) -> bool:
         ours, theirs = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
         return ours.keys() == theirs.keys() and all(equal(ours[name], theirs[name]) for name in ours)
     return one == other
+
+
+def at_path(value: Any, path: Iterable[str]) -> Any:
+    """The value at the end of a path through objects (by key) and lists (by number), ABSENT where there is none."""
+    for part in path:
+        if isinstance(value, dict):
+            value = cast("dict[str, Any]", value).get(part, ABSENT)
+        elif isinstance(value, list) and part.isdecimal():
+            items = cast("list[Any]", value)
+            value = items[int(part)] if int(part) < len(items) else ABSENT
+        else:
+            return ABSENT
+    return value
 
 
 def _test(name: Any, operand: Any) -> Matcher:

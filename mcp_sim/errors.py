@@ -5,6 +5,7 @@ McpSimError
 +-- UsageError      a command or an API call asks for something impossible
 +-- UnknownKind     a name that no registry knows
 +-- StaleChange     a change was computed from an older version of a record
++-- Unevaluable     an expression gives no answer on the world it is asked of
 +-- Rejected        a world model's answer cannot be served; may be asked again
 +-- Crash           a call could not be answered; never an observation
 """
@@ -15,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
-
 
 CRASH_CODE = -32019
 """The JSON-RPC code of a crash; no simulated error may have it."""
@@ -71,6 +71,14 @@ class StaleChange(McpSimError):
     def __init__(self, entity: str, key: str | int, expected: int, found: int) -> None:
         self.entity, self.key, self.expected, self.found = entity, key, expected, found
         super().__init__(f"{entity} {key!r} is at version {found}, not {expected}")
+
+
+class Unevaluable(McpSimError):
+    """An expression errs on the world it is evaluated on, or is neither true nor false there."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        self.text, self.reason = text, reason
+        super().__init__(f"{text}: {reason}")
 
 
 class Rejected(McpSimError):

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from mcp_sim.errors import CRASH_CODE
 from mcp_sim.extensions import Perturbation, Stage, perturbations
 from mcp_sim.options import Duration
 from mcp_sim.types import Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
@@ -26,9 +27,6 @@ FAILURES: Mapping[int, str] = {
     504: "timeout",
 }
 """The failure kind of a status, as a tool spec's `errors:` name it; others are `internal` from 500, else `refused`."""
-
-CRASH_CODE = -32019
-"""Means that the simulator itself failed; no simulated error may claim that."""
 
 
 @perturbations.register("error")

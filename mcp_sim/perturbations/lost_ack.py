@@ -32,7 +32,7 @@ class LostAck(Perturbation):
         transition = await proceed(turn)
         if not (transition.changes or transition.agenda):
             return turn.no_effect(transition)
-        return replace(transition, observation=self._timeout(turn), pins=())
+        return replace(transition, observation=self._timeout(turn))
 
     def _timeout(self, turn: Turn) -> Observation:
         if self.message is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, cast
 
 from pydantic import Field
 
-from mcp_sim.conditions import ABSENT, Matcher, matcher
+from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.domain import Domain
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Check, Role, Trigger, triggers
@@ -15,7 +15,6 @@ from mcp_sim.json_text import canonical
 from mcp_sim.options import MatcherSource
 from mcp_sim.types import Json, Record, Tool
 
-Read: TypeAlias = Callable[[dict[str, Json]], Any]
 MOST_SHOWN = 120
 
 
@@ -56,20 +55,7 @@ def _test(name: str, matches: Matcher, tool: Tool) -> Callable[[dict[str, Json]]
     if "." not in name or name in _properties(tool.input_schema):
         return lambda arguments: matches(arguments.get(name, ABSENT))
     path = name.split(".")
-    return lambda arguments: matches(_at(arguments, path))
-
-
-def _at(value: Any, path: Iterable[str]) -> Any:
-    """The value at the end of a path, ABSENT where there is none."""
-    for part in path:
-        if isinstance(value, dict):
-            value = cast("dict[str, Any]", value).get(part, ABSENT)
-        elif isinstance(value, list) and part.isdecimal():
-            items = cast("list[Any]", value)
-            value = items[int(part)] if int(part) < len(items) else ABSENT
-        else:
-            return ABSENT
-    return value
+    return lambda arguments: matches(at_path(arguments, path))
 
 
 def _unknown(name: str, tools: Sequence[Tool]) -> str | None:
