@@ -22,12 +22,12 @@ from typing import Any
 
 from bare_server import bare_server
 from mcp import Client
+from mcp_sim.testing import server_for
 from raw_client import ERAS, Peer
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.testing import server_for
 from mcp_sim.types import ToolResult
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ perturbations:
     when: {{nth: {NEVER}}}
   - latency: 1s
     when: {{every: {NEVER}}}
-  - rate_limit: {{calls: {NEVER}, per: 1s}}
+  - rate_limit: {{limit: {NEVER}, window: 1s}}
 """
 
 

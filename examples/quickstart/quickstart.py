@@ -1,6 +1,6 @@
 """Two agents meet the same fault: one repeats the call, the other looks first.
 
-    python examples/quickstart/quickstart.py
+python examples/quickstart/quickstart.py
 """
 
 from __future__ import annotations
