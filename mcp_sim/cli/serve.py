@@ -20,7 +20,7 @@ from mcp_sim.extensions import Sink
 from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
-from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.server.carriage import only_server, refuse_uncarried
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.stdio import Stdio
 from mcp_sim.simulator import Simulator
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
     scenario = load(args.scenario, world_model=args.world_model)
     clock: Mode = args.clock or scenario.clock.mode or "real"
-    server = _only_server(scenario)
+    server = only_server(scenario)
     refuse_uncarried(scenario, "stdio", clock)
     logging.basicConfig(stream=sys.stderr, level=args.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
@@ -75,16 +75,6 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, args: argparse.
         _spare_the_collector()
         stdio = Stdio()
         return await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
-
-
-def _only_server(scenario: Scenario) -> str:
-    """The one server that this process can be. Several would need several processes, or HTTP."""
-    if len(scenario.servers) > 1:
-        names = ", ".join(scenario.servers)
-        raise UsageError(
-            f"a stdio server is one server, and this scenario has several ({names}); name a scenario of one"
-        )
-    return next(iter(scenario.servers))
 
 
 def _spare_the_collector() -> None:

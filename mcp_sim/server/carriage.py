@@ -22,6 +22,14 @@ REASONS = {
 }
 
 
+def only_server(scenario: Scenario) -> str:
+    """The one server that a process can be over stdio. Raises UsageError where the scenario has several."""
+    if len(scenario.servers) > 1:
+        names = ", ".join(scenario.servers)
+        raise UsageError(f"over stdio one server is served, and this scenario has several: {names}")
+    return next(iter(scenario.servers))
+
+
 def refuse_uncarried(scenario: Scenario, transport: Transport, clock: Mode) -> None:
     """Raises UsageError that names every fault which this transport, or this clock, cannot carry."""
     carried = CARRIED[transport] - ({"no_answer"} if clock == "virtual" else set[str]())

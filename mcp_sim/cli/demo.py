@@ -1,0 +1,115 @@
+"""`mcp-sim demo`: a scripted agent works through the flaky CRM over a real MCP connection.
+
+The agent is naive: it takes a timeout for a failure and calls again. What was true at each call is read from the trace
+that the server writes; the verdicts come from the same calls made once more in this process, which is the same world.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias, cast
+
+import anyio
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from mcp_sim.cli.style import Palette
+from mcp_sim.documents import load
+from mcp_sim.json_text import decode
+from mcp_sim.scenario import Scenario
+from mcp_sim.server.telling import faults, shortened
+from mcp_sim.simulator import Simulator
+from mcp_sim.testing import spawned
+from mcp_sim.types import Record
+
+SCENARIO = "flaky_crm"
+MOST_TRIES = 4
+
+Ask: TypeAlias = Callable[..., Awaitable[Record | None]]
+"""Calls a tool, with what the agent thinks of it; None where the answer is an error."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mode", choices=["auto", "legacy"], default="auto", help="which protocol era the agent speaks"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """About thirty lines: call, answer, fault, truth; at the end what the expectations say."""
+    scenario = load(SCENARIO)
+    with TemporaryDirectory(prefix="mcp-sim-demo-") as folder:
+        trace = Path(folder) / "trace.jsonl"
+        anyio.run(_work, scenario, trace, args.mode)
+        anyio.run(_judge, scenario, list(_steps(trace)))
+    return 0
+
+
+async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
+    paint = Palette.of(sys.stdout)
+    print(paint.bold(f"An agent is connected to `mcp-sim serve {SCENARIO}`, over stdio. Its task:"))
+    print(textwrap.indent(textwrap.fill(scenario.task, 100), "  "))
+    options = ("--trace", str(trace), "--clock", "virtual", "--log-level", "warning")
+    async with spawned(SCENARIO, *options, mode=mode) as client:
+        await _naive_agent(_asking(client, trace, paint))
+
+
+async def _naive_agent(ask: Ask) -> None:
+    """Does what it was told, and calls again whatever has failed."""
+    found = await ask("search_contacts", {"query": "Ada Vos"})
+    ada = found["contacts"][0]["id"] if found else ""
+    spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
+    deal = await _until_done(ask, "create_deal", spring)
+    await _until_done(ask, "update_deal", {"deal_id": deal["id"], "stage": "proposal"})
+    note = {"type": "note", "subject": "Offer sent", "contact_id": ada, "occurred_at": "2029-03-01T09:00:00Z"}
+    await _until_done(ask, "log_activity", {**note, "deal_id": deal["id"]})
+
+
+async def _until_done(ask: Ask, tool: str, tool_arguments: Record) -> Record:
+    for attempt in range(MOST_TRIES):
+        result = await ask(tool, tool_arguments, "" if attempt == 0 else "It failed, so once more.")
+        if result is not None:
+            return result
+    return {}
+
+
+def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
+    """Makes a call and tells it: what was asked, what came back, and what the agent cannot see."""
+
+    async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
+        result = await client.call_tool(tool, tool_arguments)
+        print(f"\n{paint.bold(tool)} {shortened(tool_arguments)}{paint.dim(f'   {thought}' if thought else '')}")
+        text = shortened(_text(result))
+        print(f"  agent sees:  {paint.red(text) if result.is_error else text}")
+        for line in faults(list(_steps(trace))[-1]):
+            print(f"  {paint.yellow(line.strip())}")
+        return None if result.is_error else cast("Record", result.structured_content)
+
+    return ask
+
+
+def _text(result: CallToolResult) -> str:
+    return " ".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def _steps(trace: Path) -> Iterator[Record]:
+    """The calls in a trace; each stands there before its answer is sent."""
+    entries: list[Any] = [decode(line) for line in trace.read_bytes().splitlines()]
+    return (entry["step"] for entry in entries if entry.get("step", {}).get("entry") == "call")
+
+
+async def _judge(scenario: Scenario, steps: list[Record]) -> None:
+    paint = Palette.of(sys.stdout)
+    colours = {"passed": paint.green, "failed": paint.red, "vacuous": paint.yellow}
+    async with Simulator(scenario).open() as world:
+        for step in steps:
+            await world.call(step["tool"], step["arguments"])
+        print(paint.bold("\nWhat the scenario expected:"))
+        for entry, verdict in world.grade():
+            print(f"  {colours[verdict.outcome](f'{verdict.outcome:8}')} {entry.id}: {verdict.because}")
+    print(f"\nYour own agent next:  mcp-sim client-config {SCENARIO} --client claude-desktop")
