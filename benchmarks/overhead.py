@@ -22,12 +22,12 @@ from typing import Any
 
 from bare_server import bare_server
 from mcp import Client
-from mcp_sim.testing import server_for
 from raw_client import ERAS, Peer
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
+from mcp_sim.testing import connected
 from mcp_sim.types import ToolResult
 
 HERE = Path(__file__).parent
@@ -131,7 +131,7 @@ async def in_memory(scenario: Path, result: dict[str, Any], calls: int) -> None:
     async with AsyncExitStack() as stack:
         bare = await stack.enter_async_context(Client(bare_server(definitions(), result)))
         world = await stack.enter_async_context(Simulator.load(scenario).open())
-        simulated = await stack.enter_async_context(Client(server_for(world)))
+        simulated = await stack.enter_async_context(connected(world))
         figures = {
             "bare SDK server": await timed(lambda: bare.call_tool(TOOL, ARGUMENTS), calls),
             "mcp-sim": await timed(lambda: simulated.call_tool(TOOL, ARGUMENTS), calls),
