@@ -25,7 +25,9 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         body = transition.observation.body
         changes = (*transition.changes, *transition.pins)
         after = turn.view.after(changes) if changes else turn.view
-        written = _change_problems(turn, changes, after, domain) if changes else ()
+        written = (
+            (*_change_problems(turn, changes, after, domain), *_set_problems(turn, plan, changes)) if changes else ()
+        )
         if entity is None or not isinstance(body, ToolResult) or body.is_error or plan.guessed:
             return list(written)
         shown = _record_problems(body.value, plan, entity, after)
@@ -55,6 +57,18 @@ def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domai
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
         yield from _link_problems(change, entity, after)
         yield from _time_problems(change.record, entity)
+
+
+def _set_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...]) -> Iterator[str]:
+    """Where the one record that a call writes does not say what the arguments said."""
+    written = [change for change in changes if change.entity == plan.entity and change.op == "put"]
+    if plan.verb not in ("create", "update") or len(written) != 1:
+        return
+    record = written[0].record or {}
+    for argument, name in plan.sets.items():
+        given = at(turn.call.arguments, argument)
+        if given is not NOWHERE and record.get(name) != given:
+            yield f"R3: {plan.entity} {written[0].key!r}: {name} is {record.get(name)!r}, but {given!r} was given"
 
 
 def _link_problems(change: Change, entity: Entity, after: View) -> Iterator[str]:

@@ -1,0 +1,102 @@
+"""A random agent that knows nothing but tools/list and what it was answered: who calls anything, plausibly."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any, cast
+
+from mcp_sim.types import Observation, Tool, ToolResult
+
+Json = Any
+
+
+class Walker:
+    """Chooses calls by schema; ids come from earlier answers, by the name of the field or tool that told them."""
+
+    def __init__(self, tools: Sequence[Tool], seed: int) -> None:
+        self.tools = tools
+        self.random = Random(seed)
+        self.seen: defaultdict[str, list[Json]] = defaultdict(list)
+
+    def call(self) -> tuple[Tool, dict[str, Json]]:
+        """The next call: a tool, and arguments that its schema allows."""
+        tool = self.random.choice(self.tools)
+        return tool, self._object(tool.input_schema, tool.name)
+
+    def learn(self, tool: Tool, observation: Observation) -> None:
+        """Remember the ids that an answer holds; forget the one that was just deleted."""
+        body = observation.body
+        if not isinstance(body, ToolResult) or body.is_error:
+            return
+        for name, value in _pairs(body.value, ""):
+            entity = name.rpartition(".")[0] or tool.name
+            self.seen[name.rpartition(".")[2]].append(value)
+            if name.endswith("id"):
+                self.seen[entity].append(value)
+
+    def _object(self, schema: dict[str, Json], about: str) -> dict[str, Json]:
+        required = set(schema.get("required", ()))
+        properties = cast("dict[str, dict[str, Json]]", schema.get("properties", {}))
+        return {
+            name: self._value(name, spec, about)
+            for name, spec in properties.items()
+            if name in required or self.random.random() < 0.35
+        }
+
+    def _value(self, name: str, spec: dict[str, Json], about: str) -> Json:
+        if "enum" in spec:
+            return self.random.choice(spec["enum"])
+        known = self._known(name)
+        if known and (name.endswith(("id", "_ids")) or self.random.random() < 0.3):
+            value = self.random.choice(known[-200:])
+            return [value] if spec.get("type") == "array" else value
+        return self._fresh(name, spec, about)
+
+    def _known(self, name: str) -> list[Json]:
+        noun = name.removesuffix("s").removesuffix("_id")
+        return [
+            value
+            for source, values in self.seen.items()
+            if source == name or (noun in source.lower() and name != noun)
+            for value in values[-50:]
+            if isinstance(value, str)
+        ]
+
+    def _fresh(self, name: str, spec: dict[str, Json], about: str) -> Json:
+        kinds = spec.get("type", "string")
+        kind = kinds if isinstance(kinds, str) else kinds[0]
+        if kind == "object":
+            return self._object(spec, about)
+        if kind == "array":
+            return [self._value(name, spec.get("items", {}), about) for _ in range(max(1, spec.get("minItems", 1)))]
+        if kind == "boolean":
+            return self.random.random() < 0.5
+        if kind in ("integer", "number"):
+            low = int(spec.get("minimum", spec.get("exclusiveMinimum", 0) + 1))
+            return self.random.randint(low, int(min(spec.get("maximum", low + 100), low + 1000)))
+        return self._string(name, spec)
+
+    def _string(self, name: str, spec: dict[str, Json]) -> str:
+        number = self.random.randint(1, 28)
+        formats = {
+            "date": f"2029-02-{number:02d}",
+            "date-time": f"2029-02-{number:02d}T10:00:00Z",
+            "email": f"someone{number}@example.com",
+            "uri": f"https://example.com/{number}",
+        }
+        text = formats.get(spec.get("format", ""), f"{name} {self.random.choice('abcdefgh')}{number}")
+        return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
+
+
+def _pairs(value: Json, path: str) -> Iterator[tuple[str, Json]]:
+    """Every scalar in a value, by the names that lead to it."""
+    if isinstance(value, dict):
+        for name, inner in cast("dict[str, Json]", value).items():
+            yield from _pairs(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for inner in cast("list[Json]", value):
+            yield from _pairs(inner, path)
+    else:
+        yield path, value
