@@ -1,0 +1,59 @@
+"""Random agents on shipped specs: nothing crashes, results keep their schemas, most calls succeed, ledgers replay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from jsonschema import Draft202012Validator
+from walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.documents import load, shipped
+from mcp_sim.scenario import Scenario
+from mcp_sim.types import ToolResult
+from mcp_sim.world import World, replayed
+
+WALKS = [(scenario, seed) for scenario in sorted(shipped("scenarios")) for seed in range(3)]
+
+
+async def walk(world: World, seed: int, calls: int) -> float:
+    """Make so many calls; the share that succeeded. Every success is held to its outputSchema by the slow library."""
+    scenario = world.scenario
+    walker = Walker([tool for server in scenario.servers for tool in world.catalogue(server)], seed)
+    succeeded = 0
+    for _ in range(calls):
+        tool, arguments = walker.call()
+        observation = await world.call(tool.id, arguments)
+        walker.learn(tool, observation)
+        if observation.ok and tool.output_schema is not None:
+            assert isinstance(observation.body, ToolResult)
+            Draft202012Validator(tool.output_schema).validate(observation.body.value)
+        succeeded += observation.ok
+    return succeeded / calls
+
+
+def unperturbed(scenario: Scenario) -> Scenario:
+    return replace(scenario, perturbations=(), expectations=())
+
+
+@pytest.mark.parametrize(("name", "seed"), WALKS)
+async def test_a_random_walk_without_faults_mostly_succeeds_and_replays(name: str, seed: int) -> None:
+    simulator = Simulator(unperturbed(load(name)), ledger_keep=10_000)
+    async with simulator.open(seed=seed) as world:
+        start = world.view
+        share = await walk(world, seed, 300)
+        assert share >= 0.7
+        rebuilt = replayed(start, world.ledger.steps)
+        for entity in world.view.entities():
+            assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
+
+
+@pytest.mark.parametrize(("name", "seed"), WALKS)
+async def test_a_random_walk_with_faults_replays_too_and_no_fault_corrupts_the_world(name: str, seed: int) -> None:
+    async with Simulator(load(name), ledger_keep=10_000).open(seed=seed) as world:
+        start = world.view
+        await walk(world, seed, 300)
+        rebuilt = replayed(start, world.ledger.steps)
+        for entity in world.view.entities():
+            assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
