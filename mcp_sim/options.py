@@ -52,6 +52,9 @@ PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number from 1."""
 
+CountFromZero = Annotated[int, Field(strict=True, ge=0)]
+"""A whole number from 0."""
+
 MatcherSource = Annotated[
     Json,
     BeforeValidator(_checked),

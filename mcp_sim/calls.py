@@ -1,0 +1,76 @@
+"""Which calls is an expectation about? A tool by glob, and matchers on the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+from pydantic import Field
+
+from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
+from mcp_sim.domain import Domain
+from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import Expectation
+from mcp_sim.options import MatcherSource
+from mcp_sim.scenario import in_reach
+from mcp_sim.types import Json, Record, Step, Tool
+
+Test: TypeAlias = Callable[[dict[str, Json]], bool]
+"""Do the arguments of a call satisfy a matcher?"""
+
+
+class CallExpectation(Expectation):
+    """An expectation about the calls of certain tools, however they were answered."""
+
+    tool: str = Field(description="The tool, by glob.", examples=["create_deal", "delete_*"])
+    arguments: dict[str, MatcherSource] = Field(
+        default_factory=dict[str, MatcherSource],
+        description="Only calls whose arguments satisfy these matchers; dotted names reach into nested values.",
+        examples=[{"amount": {"gt": 1000}}],
+    )
+
+    @cached_property
+    def tests(self) -> tuple[Test, ...]:
+        return tuple(argument_test(name, matcher(value)) for name, value in self.arguments.items())
+
+    def fits(self, step: Step, domain: Domain) -> bool:
+        """Is this step one of the calls in question?"""
+        if step.entry != "call":
+            return False
+        tool = domain.tools.get(step.tool)
+        reached = fnmatchcase(step.tool, self.tool) if tool is None else in_reach((self.tool,), tool)
+        return reached and all(test(step.arguments) for test in self.tests)
+
+    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+        tools = [tool for tool in domain.tools.values() if in_reach((self.tool,), tool)]
+        if not tools:
+            return [f"no tool matches {self.tool!r}{did_you_mean(self.tool, domain.tools)}"]
+        return [problem for name in self.arguments if (problem := unknown_argument(name, tools))]
+
+
+def argument_test(name: str, matches: Matcher) -> Test:
+    """The test of one argument. A dotted name is a path, unless the call has an argument of exactly that name."""
+    if "." not in name:
+        return lambda arguments: matches(arguments.get(name, ABSENT))
+    path = name.split(".")
+    return lambda arguments: matches(arguments[name] if name in arguments else at_path(arguments, path))
+
+
+def unknown_argument(name: str, tools: Sequence[Tool]) -> str | None:
+    """What is wrong with an argument name that none of the tools declares; None where there is nothing wrong."""
+    known = {argument for tool in tools for argument in _properties(tool.input_schema)}
+    if not known or name in known or name.split(".", 1)[0] in known:
+        return None
+    return f"no tool in reach has an argument {name!r}{did_you_mean(name, known)}"
+
+
+def times(n: int) -> str:
+    """How often, in words."""
+    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n} times")
+
+
+def _properties(schema: Record) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else {}

@@ -1,0 +1,46 @@
+"""The tool was called, so many times."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from mcp_sim.calls import CallExpectation, times
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Verdict, expectations
+from mcp_sim.options import Count, CountFromZero
+from mcp_sim.types import Step, View
+
+
+@expectations.register("called")
+class Called(CallExpectation):
+    """The agent called the tool: at least once, unless told otherwise.
+
+    Every call counts, also one that a perturbation answered: an agent that hammers a failing tool has called it.
+    """
+
+    at_least: CountFromZero = Field(default=1, description="How often at least.")
+    at_most: Count | None = Field(default=None, description="How often at most; left out: no bound.", examples=[2])
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.at_most is not None and self.at_most < self.at_least:
+            raise ValueError("at_most is less than at_least")
+        return self
+
+    def facts(self) -> int:
+        return 0
+
+    def notice(self, facts: int, step: Step, domain: Domain) -> int:
+        return facts + self.fits(step, domain)
+
+    def verdict(self, facts: int, view: View, domain: Domain) -> Verdict:
+        is_met = facts >= self.at_least and (self.at_most is None or facts <= self.at_most)
+        because = f"{self.tool} was called {times(facts)}; expected {self._wanted()}"
+        return Verdict("passed" if is_met else "failed", because)
+
+    def _wanted(self) -> str:
+        if self.at_most is None:
+            return f"at least {times(self.at_least)}" if self.at_least else "any number of calls"
+        return times(self.at_most) if self.at_most == self.at_least else f"{self.at_least} to {self.at_most} times"

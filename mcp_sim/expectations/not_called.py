@@ -1,0 +1,24 @@
+"""The tool was not called."""
+
+from __future__ import annotations
+
+from mcp_sim.calls import CallExpectation
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Verdict, expectations
+from mcp_sim.types import Step, View
+
+
+@expectations.register("not_called")
+class NotCalled(CallExpectation):
+    """The agent never called the tool, or never with such arguments; how the calls were answered does not matter."""
+
+    def facts(self) -> int | None:
+        return None
+
+    def notice(self, facts: int | None, step: Step, domain: Domain) -> int | None:
+        return step.index if facts is None and self.fits(step, domain) else facts
+
+    def verdict(self, facts: int | None, view: View, domain: Domain) -> Verdict:
+        if facts is None:
+            return Verdict("passed", f"{self.tool} was not called")
+        return Verdict("failed", f"{self.tool} was called, first at call {facts}")

@@ -1,0 +1,223 @@
+"""What a fault spoiled was put right, and not done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import is_
+from typing import Any, TypeAlias
+
+from pydantic import Field
+
+from mcp_sim.calls import times
+from mcp_sim.conditions import ABSENT, at_path, equal
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import Expectation, Verdict, expectations
+from mcp_sim.types import Change, Json, Key, Record, Step, Transition, View
+
+MOST_GOALS = 200
+"""So many different faulted calls are followed."""
+
+MOST_KEYS = 100
+"""So many records that stand for one goal are remembered."""
+
+READS = ("get", "list", "search")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What one faulted call was to bring about, and what has come of it since.
+
+    `values` are the fields it sets. `keys` are the records that have been written with these values, or without a plan
+    the calls that took effect. `is_settled`: nothing is left to do, because the call was answered as it should be, or
+    because the world itself refuses it.
+    """
+
+    index: int
+    tool: str
+    arguments: dict[str, Json]
+    plan: Plan | None
+    values: Record
+    keys: tuple[Key, ...] = ()
+    is_settled: bool = False
+
+    @property
+    def verb(self) -> str:
+        return "unknown" if self.plan is None else self.plan.verb
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The goals of the faulted calls, in the order of the faults; `unfollowed` counts those beyond MOST_GOALS."""
+
+    goals: tuple[Goal, ...] = ()
+    unfollowed: int = 0
+
+
+Judgement: TypeAlias = str | None
+"""What is wrong with a goal at the end; None where it stands exactly once."""
+
+
+@expectations.register("recovered")
+class Recovered(Expectation):
+    """The goal of each call that the perturbation was applied to stands exactly once at the end. Vacuous if it never was.
+
+    What the goal is follows from the tool's plan:
+
+    - create: one record with the values that the arguments set, written since the faulted call and still there.
+      Records that existed before do not count; updating the record later does no harm; a duplicate that was deleted
+      is forgiven.
+    - update: the record has had the values since, or has them at the end.
+    - delete: the record is gone at the end.
+    - get, list, search: the same call with the same arguments was answered as the world answers it.
+    - a tool without a plan: the same call took effect exactly once.
+
+    Faulted calls with the same tool and equal arguments have one goal. A call that the world itself refuses, when it is
+    made again, has nothing to reach and counts as recovered. An agent that reaches its goal with other arguments, or in
+    another way, has left this goal: only what stands counts, so a create with another title does not, an update that
+    gives a record the values of the goal does.
+    """
+
+    perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])
+
+    def facts(self) -> Facts:
+        return Facts()
+
+    def notice(self, facts: Facts, step: Step, domain: Domain) -> Facts:
+        if step.entry == "reset":
+            return facts
+        facts = self._with_goal(facts, step, domain) if self._struck(step) else facts
+        if not facts.goals:
+            return facts
+        goals = tuple(_followed(goal, step, domain) for goal in facts.goals)
+        return facts if all(map(is_, goals, facts.goals)) else replace(facts, goals=goals)
+
+    def verdict(self, facts: Facts, view: View, domain: Domain) -> Verdict:
+        if not facts.goals:
+            return Verdict("vacuous", f"{self.perturbation} was never applied")
+        wrong = [
+            f"call {goal.index} ({goal.tool}): {problem}" for goal in facts.goals if (problem := judged(goal, view))
+        ]
+        if wrong:
+            return Verdict("failed", "; ".join(wrong))
+        beyond = f"; {facts.unfollowed} more were not followed" if facts.unfollowed else ""
+        return Verdict("passed", f"{len(facts.goals)} faulted calls, each put right exactly once{beyond}")
+
+    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+        if self.perturbation in perturbations:
+            return ()
+        return [f"no perturbation has the id {self.perturbation!r}{did_you_mean(self.perturbation, perturbations)}"]
+
+    def _struck(self, step: Step) -> bool:
+        return any(decided.id == self.perturbation and decided.outcome == "applied" for decided in step.perturbations)
+
+    @staticmethod
+    def _with_goal(facts: Facts, step: Step, domain: Domain) -> Facts:
+        if any(_same_call(goal, step) for goal in facts.goals):
+            return facts
+        if len(facts.goals) >= MOST_GOALS:
+            return replace(facts, unfollowed=facts.unfollowed + 1)
+        plan = domain.plans.get(step.tool)
+        known = plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
+        goal = Goal(step.index, step.tool, step.arguments, known, _values(known, step.arguments) if known else {})
+        return replace(facts, goals=(*facts.goals, goal))
+
+
+def judged(goal: Goal, view: View) -> Judgement:
+    """What is wrong with a goal at the end of a world."""
+    if goal.plan is None:
+        return _exactly_one(len(goal.keys), goal.is_settled, "took effect")
+    entity, key = str(goal.plan.entity), _key(goal)
+    if goal.verb == "create":
+        standing = sum(view.get(entity, made) is not None for made in goal.keys)
+        return _exactly_one(standing, goal.is_settled, f"stands as {entity}")
+    if goal.is_settled:
+        return None
+    if goal.verb in READS:
+        return "was never answered"
+    record = None if key is None else view.get(entity, key)
+    if goal.verb == "delete":
+        return None if record is None else f"{entity} {key} is still there"
+    is_reached = bool(goal.keys) or (record is not None and _has(record, goal.values))
+    return None if is_reached else f"{entity} {key} never got the values"
+
+
+def _exactly_one(n: int, is_refused: bool, what: str) -> Judgement:
+    if n == 1 or (n == 0 and is_refused):
+        return None
+    return f"what it was to do {what} {times(n)}"
+
+
+def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
+    """The goal after one more step."""
+    repeats = step.entry == "call" and _same_call(goal, step)
+    if repeats and (_is_refused(step.truth) or (goal.verb in READS and _is_answered(step))):
+        goal = replace(goal, is_settled=True)
+    plan = goal.plan
+    if plan is None:
+        return _with_key(goal, step.index) if repeats and step.committed else goal
+    for change in step.committed:
+        if change.entity == plan.entity:
+            goal = _after(goal, change, step, domain)
+    return goal
+
+
+def _after(goal: Goal, change: Change, step: Step, domain: Domain) -> Goal:
+    """The goal after one change of a record of its entity."""
+    if change.op == "remove" or change.record is None:
+        return (
+            replace(goal, keys=tuple(key for key in goal.keys if key != change.key)) if goal.verb == "create" else goal
+        )
+    if goal.verb == "update":
+        return _with_key(goal, change.key) if change.key == _key(goal) and _has(change.record, goal.values) else goal
+    if goal.verb != "create" or not _has(change.record, goal.values):
+        return goal
+    return _with_key(goal, change.key) if _may_have_made(goal, step, domain) else goal
+
+
+def _may_have_made(goal: Goal, step: Step, domain: Domain) -> bool:
+    """Could this step have brought the goal about? Updates only where they set a field of it: others found it there."""
+    if not goal.values:
+        return _same_call(goal, step)
+    plan = domain.plans.get(step.tool)
+    if plan is None or plan.verb != "update":
+        return True
+    return bool(_values(plan, step.arguments).keys() & goal.values.keys())
+
+
+def _with_key(goal: Goal, key: Key) -> Goal:
+    if key in goal.keys or len(goal.keys) >= MOST_KEYS:
+        return goal
+    return replace(goal, keys=(*goal.keys, key))
+
+
+def _values(plan: Plan, arguments: Mapping[str, Json]) -> Record:
+    """The fields that a call sets, and to what."""
+    given = {field: at_path(arguments, argument.split(".")) for argument, field in plan.sets.items()}
+    return {field: value for field, value in given.items() if value is not ABSENT} | dict(plan.fixed)
+
+
+def _has(record: Record, values: Record) -> bool:
+    return all(equal(at_path(record, field.split(".")), value) for field, value in values.items())
+
+
+def _key(goal: Goal) -> Any:
+    named = goal.plan.key if goal.plan is not None else None
+    return None if named is None else goal.arguments.get(named)
+
+
+def _is_refused(truth: Transition | None) -> bool:
+    """Did the world itself answer with an error, whatever a perturbation made of it?"""
+    return truth is not None and not truth.observation.ok
+
+
+def _is_answered(step: Step) -> bool:
+    """Did the agent get what the world says?"""
+    if step.truth is None or step.served is None:
+        return False
+    return step.served.ok and step.served.body == step.truth.observation.body
+
+
+def _same_call(goal: Goal, step: Step) -> bool:
+    return goal.tool == step.tool and equal(goal.arguments, step.arguments)

@@ -1,0 +1,122 @@
+"""The world is left as it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any, Self, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from mcp_sim.conditions import Matcher, at_path, matcher
+from mcp_sim.domain import Domain
+from mcp_sim.errors import Unevaluable, did_you_mean
+from mcp_sim.expressions import Expression, expression, functions, table_names, tables
+from mcp_sim.extensions import Expectation, Verdict, expectations
+from mcp_sim.options import CountFromZero, MatcherSource
+from mcp_sim.types import Record, View
+
+
+class Bounds(BaseModel):
+    """How many: `at_least` and `at_most`, or both at once as a plain number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at_least: CountFromZero = Field(default=0, description="How many at least.")
+    at_most: CountFromZero | None = Field(default=None, description="How many at most; left out: no bound.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.at_most is not None and self.at_most < self.at_least:
+            raise ValueError("at_most is less than at_least")
+        return self
+
+    def holds(self, n: int) -> bool:
+        return n >= self.at_least and (self.at_most is None or n <= self.at_most)
+
+    def __str__(self) -> str:
+        if self.at_most is None:
+            return f"at least {self.at_least}"
+        return str(self.at_most) if self.at_most == self.at_least else f"{self.at_least} to {self.at_most}"
+
+
+def _exactly(value: Any) -> Any:
+    return cast("Any", value) if isinstance(value, dict | Bounds) else {"at_least": value, "at_most": value}
+
+
+Amount = Annotated[Bounds, BeforeValidator(_exactly, json_schema_input_type=CountFromZero | Bounds)]
+
+
+@expectations.register("state")
+class State(Expectation):
+    """At the end, a condition holds on the world: a CEL expression, or so many records of an entity.
+
+    `state: deal.exists(d, d.title == 'Spring order')` is CEL: every entity is a list of its records, also under
+    `tables['deal']`; `find('deal', {'stage': 'won'})`, `sum`, `min` and `max` are there as well. Declared fields that a
+    record lacks are null. An expression that errs is a failure, and says why.
+
+    `state: {entity: deal, where: {title: Spring order}, count: 1}` counts records that satisfy matchers.
+    """
+
+    cel: str | None = Field(
+        default=None, description="A CEL expression, true or false.", examples=["deal.size() == 81"]
+    )
+    entity: str | None = Field(default=None, description="Whose records are counted.", examples=["deal"])
+    where: dict[str, MatcherSource] = Field(
+        default_factory=dict[str, MatcherSource],
+        description="Field -> matcher; dotted names reach into nested values.",
+        examples=[{"title": "Spring order"}],
+    )
+    count: Amount = Field(
+        default=Bounds(at_least=1), description="How many records: a number, or {at_least, at_most}.", examples=[1]
+    )
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if (self.cel is None) == (self.entity is None):
+            raise ValueError("write either a CEL expression or {entity, where, count}")
+        if self.cel is not None and self.model_fields_set & {"where", "count"}:
+            raise ValueError("where and count go with entity, not with a CEL expression")
+        return self
+
+    @cached_property
+    def tests(self) -> tuple[tuple[list[str], Matcher], ...]:
+        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
+
+    def verdict(self, facts: None, view: View, domain: Domain) -> Verdict:
+        if self.cel is not None:
+            return self._evaluated(expression(self.cel, table_names(domain)), view, domain)
+        entity = cast("str", self.entity)
+        n = sum(self._fits(record) for _, record in view.rows(entity))
+        return Verdict(
+            "passed" if self.count.holds(n) else "failed", f"{n} {entity} records fit, expected {self.count}"
+        )
+
+    def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
+        if self.cel is not None:
+            return _cel_problems(self.cel, domain)
+        known = domain.entities.get(cast("str", self.entity))
+        if known is None:
+            return [f"unknown entity {self.entity!r}{did_you_mean(str(self.entity), domain.entities)}"]
+        fields = {known.key, *known.fields}
+        unknown = [name for name in self.where if known.fields and name.split(".", 1)[0] not in fields]
+        return [f"{self.entity} has no field {name!r}{did_you_mean(name, fields)}" for name in unknown]
+
+    def _fits(self, record: Record) -> bool:
+        return all(matches(at_path(record, path)) for path, matches in self.tests)
+
+    @staticmethod
+    def _evaluated(condition: Expression, view: View, domain: Domain) -> Verdict:
+        try:
+            holds = condition.holds(tables(view, domain, condition.uses), functions(view, domain))
+        except Unevaluable as error:
+            return Verdict("failed", str(error))
+        return Verdict("passed" if holds else "failed", f"{condition.text} is {'true' if holds else 'false'}")
+
+
+def _cel_problems(text: str, domain: Domain) -> Sequence[str]:
+    try:
+        expression(text, table_names(domain))
+    except ValueError as error:
+        return [str(error)]
+    return ()
