@@ -140,14 +140,22 @@ class Pipeline:
     async def _attempt(
         self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...]
     ) -> tuple[Transition | None, Attempt]:
-        """A transition that may be served, or None and what is wrong with the answer."""
+        """A transition that may be served, or None and what is wrong with the answer.
+
+        What a failed attempt put into memory is dropped.
+        """
+        staged = dict(turn.memories.staged)
         try:
             transition = await predictor.predict(turn, rejected)
         except Rejected as error:
+            turn.memories.staged = staged
             return None, Attempt(error.raw[:MOST_RAW], error.problems)
+        except Crash as crash:
+            raise Crash(crash.tool, crash.error, (*_attempts_json(rejected), *crash.attempts)) from None
         problems = (*self._shape_problems(transition), *self.inspect(turn, transition))
         if not problems:
             return transition, Attempt("", ())
+        turn.memories.staged = staged
         body = transition.observation.body
         raw = body.encoded.decode() if isinstance(body, ToolResult) else ""
         return None, Attempt(raw[:MOST_RAW], tuple(problems))
