@@ -9,11 +9,12 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import EntryPoints, entry_points
 from pkgutil import iter_modules
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mcp_sim.errors import UnknownKind
 
 T = TypeVar("T")
+K = TypeVar("K", bound=type[Any])
 
 
 class Registry(Generic[T]):
@@ -24,14 +25,14 @@ class Registry(Generic[T]):
         self.base = base
         self.reserved = reserved
         self.package = f"mcp_sim.{family}"
-        self._kinds: dict[str, type[T]] = {}
+        self._kinds: dict[str, type[Any]] = {}
 
-    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+    def register(self, name: str) -> Callable[[K], K]:
         """Class decorator: this class is the kind `name` of the family."""
         if name in self.reserved:
             raise ValueError(f"{name!r} is a common key in {self.family}; a kind cannot bear it")
 
-        def add(kind: type[T]) -> type[T]:
+        def add(kind: K) -> K:
             known = self._kinds.get(name)
             if known is not None and known.__module__ != kind.__module__:
                 raise ValueError(f"{self.family} kind {name!r} is registered by {known.__module__} already")
