@@ -1,0 +1,69 @@
+"""Which regular expressions may an engine be given as a grammar?
+
+A pattern that reaches a grammar must end: a weak model never leaves a `+`. What is given here matches only strings that
+the original pattern matches too, none of them long.
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST_REPEATS = 24
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?:[*+]|\{\d+(?:,\d*)?\})\??|\(\?.?|.", re.DOTALL)
+_REPEAT = re.compile(r"\{(\d+)(,)?(\d*)\}\??")
+_PLAIN_ESCAPES = frozenset(r"dws.-+*?/\()[]{}|^$@_:,#&=%!~<>;'\" ")
+
+_DATE = "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
+_TIME = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"
+FORMATS = {
+    "date": f"^{_DATE}$",
+    "date-time": f"^{_DATE}T{_TIME}$",
+    "time": f"^{_TIME}$",
+    "email": r"^[a-z][a-z0-9]{0,15}([._][a-z0-9]{1,15})?@[a-z][a-z0-9-]{0,20}[a-z0-9]\.[a-z]{2,6}$",
+    "hostname": r"^[a-z][a-z0-9]{0,20}(\.[a-z][a-z0-9]{0,20})?\.[a-z]{2,6}$",
+    "ipv4": r"^(1[0-9]{2}|[1-9][0-9]|[1-9])(\.(1[0-9]{2}|[1-9][0-9]|[0-9])){3}$",
+    "uri": r"^https://[a-z][a-z0-9]{0,20}\.[a-z]{2,6}(/[a-z0-9_-]{1,20}){0,3}$",
+    "uuid": "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
+}
+FORMATS["url"] = FORMATS["uri"]
+"""What each string format is narrowed to."""
+
+
+def bounded(pattern: str) -> str | None:
+    """An anchored pattern without endless repetition that matches part of the same strings, or None."""
+    body = pattern.removeprefix("^")
+    if body.endswith("$") and not body.endswith("\\$"):
+        body = body[:-1]
+    pieces = [_bounded_piece(piece) for piece in _PIECE.findall(body)]
+    if None in pieces:
+        return None
+    narrowed = f"^({''.join(piece for piece in pieces if piece)})$"
+    try:
+        re.compile(narrowed)
+    except (re.error, OverflowError, RecursionError):
+        return None
+    return narrowed
+
+
+def _bounded_piece(piece: str) -> str | None:
+    """One piece of a pattern, its repetition bounded; None for what engines do not know."""
+    if piece in ("+", "+?"):
+        return f"{{1,{MOST_REPEATS}}}"
+    if piece in ("*", "*?"):
+        return f"{{0,{MOST_REPEATS}}}"
+    if piece in "^$":
+        return None  # an anchor within: alternatives such as ^a|b$ mean something else once wrapped
+    if piece.startswith("(?"):
+        return "(" if piece == "(?:" else None
+    if piece.startswith("\\"):
+        return piece if piece[1] in _PLAIN_ESCAPES else None
+    repeat = _REPEAT.fullmatch(piece)
+    return _bounded_repeat(repeat) if repeat else piece
+
+
+def _bounded_repeat(repeat: re.Match[str]) -> str:
+    least = int(repeat[1])
+    if not repeat[2]:
+        return f"{{{least}}}"
+    most = int(repeat[3]) if repeat[3] else max(MOST_REPEATS, least)
+    return f"{{{least},{max(least, min(most, MOST_REPEATS))}}}"

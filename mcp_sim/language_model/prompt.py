@@ -1,0 +1,120 @@
+"""What is a model told? A system prompt that is the same for all worlds of a scenario, then turn by turn.
+
+Every text depends on its arguments alone and JSON has a fixed order, so that an engine finds its prefix cached.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import Any
+
+from mcp_sim.domain import Domain, Example
+from mcp_sim.language_model.transcript import Said
+from mcp_sim.types import Attempt, Json, Observation, Record, RpcError, Tool, ToolResult, Turn
+
+LONGEST_RETRY = 4_000
+"""How much of a rejected answer is shown again, in characters."""
+
+Message = dict[str, str]
+
+
+def system(domain: Domain) -> str:
+    """Role, rules, tool definitions, world, demonstrations."""
+    role = files("mcp_sim.language_model").joinpath("prompts", "system.md").read_text(encoding="utf-8")
+    tools = "\n".join(_definition(tool) for tool in domain.tools.values())
+    sections = [role.strip(), f"# Tools\n\n{tools}"]
+    if domain.description:
+        sections.append(f"# World\n\n{domain.description.strip()}")
+    if domain.examples:
+        sections.append("# Demonstrations\n\n" + "\n\n".join(_demonstration(example) for example in domain.examples))
+    return _encodable("\n\n".join(sections))
+
+
+def whole_turn(turn: Turn, told: Record) -> str:
+    """A turn that asks for the whole observation."""
+    return _encodable(f"{_action(turn)}\n\n{_world(told)}\n\n**Answer:** the whole observation")
+
+
+def open_turn(turn: Turn, told: Record, settled: Sequence[Record], schemas: Record) -> str:
+    """A turn that asks for the fields that the world leaves open."""
+    known = {**told, "settled": list(settled)} if settled else told
+    return _encodable(f"{_action(turn)}\n\n{_world(known)}\n\n**Answer:** the open fields\n{_fenced(schemas)}")
+
+
+def observation_turn(observation: Observation) -> str:
+    """The answer to a turn as the transcript keeps it: what is true, whoever said it."""
+    return _encodable(_observation(_shown(observation)))
+
+
+def messages(system_text: str, said: Said | None, user: str, rejected: Sequence[Attempt]) -> list[Message]:
+    """The conversation up to the question, with this turn's failed attempts."""
+    return [
+        {"role": "system", "content": system_text},
+        *(message for turn in (said.turns() if said else ()) for message in _exchange(turn.user, turn.assistant)),
+        {"role": "user", "content": user},
+        *(message for attempt in rejected for message in _again(attempt)),
+    ]
+
+
+def _exchange(user: str, assistant: str) -> tuple[Message, Message]:
+    return {"role": "user", "content": user}, {"role": "assistant", "content": assistant}
+
+
+def _again(attempt: Attempt) -> Iterator[Message]:
+    """What the model said, and what is wrong with it."""
+    yield {"role": "assistant", "content": _encodable(attempt.raw[:LONGEST_RETRY]) or "(nothing)"}
+    problems = "\n".join(f"- {problem}" for problem in attempt.problems)
+    text = (
+        f"**Problems:**\n{problems}\n\nThat answer cannot be used. Answer the same turn again, without these problems."
+    )
+    yield {"role": "user", "content": _encodable(text)}
+
+
+def _definition(tool: Tool) -> str:
+    shown = {"name": tool.id, "description": tool.description, "inputSchema": tool.input_schema}
+    if tool.output_schema is not None:
+        shown["outputSchema"] = tool.output_schema
+    return "- " + _json(shown)
+
+
+def _demonstration(example: Example) -> str:
+    call = {"name": example.tool, "arguments": example.arguments}
+    return f"**Action:**\n{_fenced(call)}\n\n{_observation(example.result)}"
+
+
+def _action(turn: Turn) -> str:
+    return f"### Turn {turn.index}\n**Action:**\n{_fenced({'name': turn.call.tool, 'arguments': turn.call.arguments})}"
+
+
+def _world(told: Record) -> str:
+    return f"**World:**\n{_fenced(told)}"
+
+
+def _observation(value: Json) -> str:
+    return f"**Environment Observation:**\n{value if isinstance(value, str) else _json(value)}"
+
+
+def _shown(observation: Observation) -> Json:
+    match observation.body:
+        case ToolResult(value, _, is_error, _):
+            return {"isError": True, "text": value} if is_error else value
+        case RpcError(_, message, _):
+            return {"isError": True, "text": message}
+        case _:
+            return {"isError": True, "text": "no answer"}
+
+
+def _fenced(value: Json) -> str:
+    return f"```json\n{_json(value)}\n```"
+
+
+def _json(value: Any) -> str:
+    """Compact JSON in the order of the value, readable where it is not ASCII."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _encodable(text: str) -> str:
+    """The text without lone surrogates, which no request can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,322 @@
+"""Which schema does an engine get for a value that must be valid under a given one?
+
+Engines refuse some keywords, ignore others, and a weak model runs away in whatever has no bound. The schema made here
+has bounds everywhere and only keywords that every engine enforces. What is valid under it is nearly always valid under
+the original, which remains the judge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from mcp_sim.language_model.patterns import FORMATS, bounded
+from mcp_sim.types import Json, Record
+
+MOST_TEXT = 300
+MOST_ITEMS = 8
+MOST_NUMBER = 1_000_000
+MOST_CHOICES = 100
+MOST_BRANCHES = 32
+MOST_NODES = 4_000
+"""How large a tightened schema may grow; optional parts beyond that are left out."""
+DEEPEST = 10
+IMPOSSIBLE: Record = {"type": "object", "properties": {}, "additionalProperties": False}
+"""What stands for a schema that nothing small satisfies."""
+
+_NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_BY_KEYWORD: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"properties", "required", "additionalProperties", "patternProperties", "minProperties"}), "object"),
+    (frozenset({"items", "prefixItems", "minItems", "maxItems", "contains", "uniqueItems"}), "array"),
+    (_NUMERIC, "number"),
+)
+
+
+def tighten(schema: Json) -> Record:
+    """The bounded schema for one that may be anything JSON Schema allows."""
+    return _Tightening(schema).narrowed(schema, ()) or IMPOSSIBLE
+
+
+class _Tightening:
+    """One schema under way: its root, for references, and how many nodes may still be made."""
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+        self.left = MOST_NODES
+
+    def narrowed(self, schema: Json, path: tuple[str, ...], depth: int = 0) -> Record | None:
+        """The bounded form of a part, or None where nothing small satisfies it. `path` holds the references taken."""
+        self.left -= 1
+        if self.left < 0 or depth > DEEPEST or schema is False:
+            return None
+        if not isinstance(schema, dict):
+            return _text({})
+        found = self._flat(cast("Record", schema), path)
+        if found is None:
+            return None
+        body, taken = found
+        if "const" in body:
+            return {"const": body["const"]}
+        if "enum" in body:
+            allowed = [choice for choice in body["enum"] if _is_of(choice, body.get("type"))]
+            return {"enum": allowed} if allowed else None
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in body:
+                return self._any(_branches(body, keyword), taken, depth)
+        if isinstance(body.get("type"), list):
+            return self._any([{**body, "type": one} for one in body["type"]], taken, depth)
+        return self._typed(body, taken, depth)
+
+    def _flat(self, schema: Record, path: tuple[str, ...]) -> tuple[Record, tuple[str, ...]] | None:
+        """The schema with its references and `allOf` laid into it, and the references taken; None where it recurs."""
+        if "$ref" not in schema and "allOf" not in schema:
+            return schema, path
+        flat = {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
+        parts: list[Json] = [part for part in schema.get("allOf") or () if part is not True]
+        if "$ref" in schema:
+            reference = str(schema["$ref"])
+            if reference in path:
+                return None
+            path = (*path, reference)
+            parts.insert(0, _at(self.root, reference))
+        for part in parts:
+            found = self._flat(cast("Record", part), path) if isinstance(part, dict) else None
+            if found is None:
+                return None
+            flat, path = _merged(flat, found[0]), found[1]
+        return flat, path
+
+    def _any(self, branches: Iterable[Json], path: tuple[str, ...], depth: int) -> Record | None:
+        kept = [branch for branch in (self.narrowed(one, path, depth + 1) for one in branches) if branch is not None]
+        if not kept:
+            return None
+        return kept[0] if len(kept) == 1 else {"anyOf": kept}
+
+    def _typed(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
+        match body.get("type") or _type_of(body):
+            case "object":
+                return self._object(body, path, depth)
+            case "array":
+                return self._array(body, path, depth)
+            case "integer":
+                return _integer(body)
+            case "number":
+                return _number(body)
+            case "boolean":
+                return {"type": "boolean"}
+            case "null":
+                return {"type": "null"}
+            case _:
+                return _text(body)
+
+    def _object(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
+        declared = cast("Record", body.get("properties") or {})
+        other: Json = body.get("additionalProperties", {})
+        required = _required(body)
+        made: Record = {}
+        for name in (*declared, *(name for name in required if name not in declared)):
+            narrowed = self.narrowed(declared.get(name, other), path, depth + 1)
+            if narrowed is not None:
+                made[name] = narrowed
+            elif name in required:
+                return None
+        if int(body.get("minProperties", 0)) > len(required):
+            required = self._filled(body, made, other, path, depth)
+        if int(body.get("maxProperties", len(made))) < len(made):
+            made = {name: made[name] for name in made if name in required}
+        return {
+            "type": "object",
+            "properties": made,
+            "required": [name for name in made if name in required],
+            "additionalProperties": False,
+        }
+
+    def _filled(self, body: Record, made: Record, other: Json, path: tuple[str, ...], depth: int) -> list[str]:
+        """Require every property, and invent names until there are as many as there must be."""
+        narrowed = self.narrowed(other, path, depth + 1)
+        while narrowed is not None and len(made) < min(int(body["minProperties"]), MOST_ITEMS):
+            made[f"item_{len(made) + 1}"] = narrowed
+        return list(made)
+
+    def _array(self, body: Record, path: tuple[str, ...], depth: int) -> Record | None:
+        if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
+            return self._tuple(body["prefixItems"], path, depth)
+        least = max(int(body.get("minItems", 0)), 1 if "contains" in body else 0)
+        most = min(int(body.get("maxItems", MOST_ITEMS)), max(least, 1 if body.get("uniqueItems") else MOST_ITEMS))
+        item = {"allOf": [body.get("items", {}), body["contains"]]} if "contains" in body else body.get("items", {})
+        narrowed = self.narrowed(item, path, depth + 1) if most else None
+        if narrowed is None:
+            return None if least else {"const": []}
+        return {"type": "array", "items": narrowed, "minItems": least, "maxItems": most}
+
+    def _tuple(self, items: Sequence[Json], path: tuple[str, ...], depth: int) -> Record | None:
+        made = [self.narrowed(item, path, depth + 1) for item in items]
+        if None in made:
+            return None
+        return {
+            "type": "array",
+            "prefixItems": made,
+            "items": False,
+            "minItems": len(made),
+            "maxItems": len(made),
+        }
+
+
+def _text(body: Record) -> Record:
+    """A string with a length, or with a pattern that has one: engines refuse the two together."""
+    pattern = body.get("pattern")
+    narrowed = bounded(pattern) if isinstance(pattern, str) else FORMATS.get(str(body.get("format")))
+    if narrowed is not None:
+        return {"type": "string", "pattern": narrowed}
+    least = int(body.get("minLength", 0))
+    most = min(int(body.get("maxLength", MOST_TEXT)), max(MOST_TEXT, least))
+    return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
+
+
+def _integer(body: Record) -> Record | None:
+    low, high = _range(body)
+    low, high = math.ceil(low), math.floor(high)
+    low += low == body.get("exclusiveMinimum")
+    high -= high == body.get("exclusiveMaximum")
+    if low > high:
+        return None
+    step = body.get("multipleOf")
+    if step is None or (isinstance(step, int | float) and float(1 / step).is_integer()):
+        return {"type": "integer", "minimum": low, "maximum": high}
+    return _multiples(step, low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> Record | None:
+    """The first multiples in a range, as choices: no engine enforces `multipleOf` everywhere."""
+    first = math.ceil(low / step)
+    count = min(MOST_CHOICES, math.floor(high / step) - first + 1)
+    return {"enum": [step * (first + at) for at in range(count)]} if count > 0 else None
+
+
+def _number(body: Record) -> Record | None:
+    step = body.get("multipleOf")
+    if isinstance(step, int | float):
+        return _integer(body)  # a whole number is a multiple of 0.01, of 0.5 and of 1
+    low, high = _range(body)
+    inset = (high - low) / 1_000
+    low += inset if low == body.get("exclusiveMinimum") else 0
+    high -= inset if high == body.get("exclusiveMaximum") else 0
+    return {"type": "number", "minimum": low, "maximum": high} if low <= high else None
+
+
+def _range(body: Record) -> tuple[float, float]:
+    """The bounds of a number as given, or not too far from what is given."""
+    lows = [body[name] for name in ("minimum", "exclusiveMinimum") if _is_number(body.get(name))]
+    highs = [body[name] for name in ("maximum", "exclusiveMaximum") if _is_number(body.get(name))]
+    if lows:
+        low = max(lows)
+        return low, min(highs, default=low + MOST_NUMBER)
+    high = min(highs, default=MOST_NUMBER)
+    return (0 if high >= 0 else high - MOST_NUMBER), high
+
+
+def _required(body: Record) -> list[str]:
+    """The names that must be there, with those that others depend on."""
+    names = dict.fromkeys(name for name in body.get("required") or () if isinstance(name, str))
+    for needed in cast("Record", body.get("dependentRequired") or {}).values():
+        names.update(dict.fromkeys(needed))
+    return list(names)
+
+
+def _branches(body: Record, keyword: str) -> list[Json]:
+    """Each branch of `anyOf` or `oneOf`, complete with what stands beside them."""
+    rest = {name: value for name, value in body.items() if name != keyword}
+    return [{"allOf": [rest, branch]} if isinstance(branch, dict) else branch for branch in body[keyword]]
+
+
+def _merged(one: Record, other: Record) -> Record:
+    """A schema that holds what both demand, as far as that can be said in one. Neither has a `$ref` or an `allOf`."""
+    both = {name: _both(name, one[name], other[name]) for name in one if name in other}
+    return {**one, **other, **both}
+
+
+def _both(keyword: str, one: Json, other: Json) -> Json:
+    match keyword:
+        case "properties":
+            return {**one, **other, **{name: {"allOf": [one[name], other[name]]} for name in one if name in other}}
+        case "required":
+            return list(dict.fromkeys([*one, *other]))
+        case "items" | "contains":
+            return {"allOf": [one, other]}
+        case "anyOf" | "oneOf":
+            return [{"allOf": [mine, yours]} for mine in one for yours in other][:MOST_BRANCHES]
+        case "enum":
+            return [choice for choice in one if choice in other]
+        case "type":
+            return _common_type(one, other)
+        case "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties":
+            return max(one, other)
+        case "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties":
+            return min(one, other)
+        case "additionalProperties":
+            return one if other is True else other
+        case _:
+            return one
+
+
+def _common_type(one: Json, other: Json) -> Json:
+    """The type or types that both allow."""
+    ones = _listed(one)
+    others = _listed(other)
+    common = [name for name in ones if name in others]
+    if not common and {"integer", "number"} <= {*ones, *others}:
+        common = ["integer"]
+    return common[0] if len(common) == 1 else common
+
+
+def _listed(types: Json) -> list[Any]:
+    return cast("list[Any]", types) if isinstance(types, list) else [types]
+
+
+def _type_of(body: Record) -> str:
+    """The type that the keywords of an untyped schema speak of."""
+    return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), "string")
+
+
+def _is_of(value: Json, types: Json) -> bool:
+    """Is a value of one of the types, where any are given?"""
+    return types is None or any(_is_type(value, name) for name in _listed(types))
+
+
+def _is_type(value: Json, name: str) -> bool:
+    match name:
+        case "null":
+            return value is None
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return _is_number(value) and float(value).is_integer()
+        case "number":
+            return _is_number(value)
+        case "string":
+            return isinstance(value, str)
+        case "array":
+            return isinstance(value, list)
+        case _:
+            return isinstance(value, dict)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _at(root: Json, reference: str) -> Json:
+    """What a reference within the document points to; {} for any other."""
+    if not reference.startswith("#"):
+        return {}
+    found = root
+    for part in reference[1:].split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and name.isdigit() and int(name) < len(cast("list[Any]", found)):
+            found = cast("list[Any]", found)[int(name)]
+        elif isinstance(found, dict) and name in found:
+            found = cast("Record", found)[name]
+        else:
+            return {}
+    return found
