@@ -1,0 +1,61 @@
+"""What is installed: small on import, complete on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("mcp", "pydantic", "openai", "jsonschema", "jsonschema_rs", "cel", "yaml", "rpds")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}; import sys; print(' '.join(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True, text=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    assert loaded_by("import mcp_sim").isdisjoint(HEAVY)
+
+
+def test_the_simulator_starts_without_the_protocol_and_without_an_endpoint() -> None:
+    assert loaded_by("import mcp_sim; mcp_sim.Simulator.load('flaky_crm')").isdisjoint({"mcp", "mcp_types", "openai"})
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    folder = tmp_path_factory.mktemp("wheel")
+    code = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    return zipfile.ZipFile(folder / done.stdout.split()[-1])
+
+
+def test_the_wheel_holds_every_file_that_is_no_code(wheel: zipfile.ZipFile) -> None:
+    inside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "mcp_sim").rglob("*") if is_data(path)}
+    shipped = {
+        f"mcp_sim/_shipped/{path.relative_to(ROOT).as_posix()}"
+        for folder in ("tool_specs", "scenarios")
+        for path in (ROOT / folder).iterdir()
+    }
+    assert shipped
+    assert inside | shipped <= set(wheel.namelist())
+
+
+def is_data(path: Path) -> bool:
+    return path.is_file() and path.suffix not in {".py", ".pyc"}
+
+
+def test_the_wheel_tells_its_commands_and_its_licence(wheel: zipfile.ZipFile) -> None:
+    texts = {Path(name).name: wheel.read(name).decode() for name in wheel.namelist() if ".dist-info/" in name}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"mcp-sim = {project['scripts']['mcp-sim']}" in texts["entry_points.txt"]
+    assert "Apache License" in texts["LICENSE"]
