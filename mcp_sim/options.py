@@ -41,7 +41,12 @@ Duration = Annotated[
     BeforeValidator(_span),
     PlainSerializer(duration_text, return_type=str),
     WithJsonSchema(
-        {"type": "string", "pattern": r"^\d+(\.\d+)?(us|ms|s|m|h|d)$", "examples": ["250ms", "30s", "5m", "2h", "1d"]}
+        {
+            "$comment": "duration",
+            "type": "string",
+            "pattern": r"^\d+(\.\d+)?(us|ms|s|m|h|d)$",
+            "examples": ["250ms", "30s", "5m", "2h", "1d"],
+        }
     ),
 ]
 """A span of world time, written `250ms`, `30s`, `5m`, `2h` or `1d`."""
@@ -60,10 +65,11 @@ MatcherSource = Annotated[
     BeforeValidator(_checked),
     WithJsonSchema(
         {
+            "$comment": "matcher",
             "anyOf": [
                 {"type": ["string", "number", "boolean", "null", "array"]},
                 {"type": "object", "properties": dict.fromkeys(OPERATORS, True), "additionalProperties": False},
-            ]
+            ],
         }
     ),
 ]

@@ -61,7 +61,7 @@ Judgement: TypeAlias = str | None
 
 @expectations.register("recovered")
 class Recovered(Expectation):
-    """The goal of each call that the perturbation was applied to stands exactly once at the end. Vacuous if it never was.
+    """At the end, the goal of each call that the perturbation was applied to stands exactly once; vacuous without one.
 
     What the goal is follows from the tool's plan:
 
@@ -74,9 +74,8 @@ class Recovered(Expectation):
     - a tool without a plan: the same call took effect exactly once.
 
     Faulted calls with the same tool and equal arguments have one goal. A call that the world itself refuses, when it is
-    made again, has nothing to reach and counts as recovered. An agent that reaches its goal with other arguments, or in
-    another way, has left this goal: only what stands counts, so a create with another title does not, an update that
-    gives a record the values of the goal does.
+    made again, has nothing to reach and counts as recovered. Only what stands counts, not how it came about: an update
+    that gives another record the goal's values reaches it, a create with another title does not.
     """
 
     perturbation: str = Field(description="The id of a perturbation of this scenario.", examples=["lost-deal"])

@@ -40,7 +40,9 @@ class Error(Perturbation):
     stage = Stage.BEFORE
 
     status: Annotated[int, Field(strict=True, ge=400, le=599)] = Field(
-        default=503, description="The HTTP status the backend would have answered with; decides the default message."
+        default=503,
+        description="The HTTP status the backend would have answered with; decides the default message.",
+        examples=[503],
     )
     message: str | None = Field(
         default=None, description="What the agent reads. Default: the tool spec's wording, else the status in words."
@@ -51,7 +53,9 @@ class Error(Perturbation):
     )
     code: Annotated[int, Field(strict=True)] = Field(default=-32603, description="The JSON-RPC code in style rpc.")
     retry_after: Duration | None = Field(
-        default=None, description="After how long the agent is told to come back; told in whole seconds."
+        default=None,
+        description="After how long the agent is told to come back; told in whole seconds.",
+        examples=["30s"],
     )
 
     @model_validator(mode="after")

@@ -23,8 +23,8 @@ class RateLimit(Perturbation):
 
     stage = Stage.BEFORE
 
-    limit: Count = Field(default=10, description="How many calls each window lets through.")
-    window: PositiveDuration = Field(default=timedelta(minutes=1), description="How long a window is.")
+    limit: Count = Field(default=10, description="How many calls each window lets through.", examples=[10])
+    window: PositiveDuration = Field(default=timedelta(minutes=1), description="How long a window is.", examples=["1m"])
     message: str | None = Field(
         default=None,
         description="What the agent reads. Default: the tool spec's wording of rate_limited, else a plain one.",

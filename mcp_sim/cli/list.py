@@ -1,0 +1,215 @@
+"""`mcp-sim list`: the manual of every kind, from its docstring and fields, and of what ships."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_jsonable_python
+
+from mcp_sim.cli.style import Palette
+from mcp_sim.documents import shipped
+from mcp_sim.errors import UsageError, did_you_mean
+from mcp_sim.extensions import Kind, families
+from mcp_sim.registry import Registry
+
+KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
+SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs"}
+FAMILIES = (*KINDS, *SHIPPED)
+
+EXAMPLES = {
+    "perturbations": "perturbations:\n  - {entry}",
+    "triggers": "perturbations:\n  - lost_ack: {{}}\n    when: {{{entry}}}",
+    "expectations": "expect:\n  - {entry}",
+    "world-models": "world_model:\n  {entry}",
+}
+"""Where the kinds of a family stand in a scenario."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("family", nargs="?", metavar="FAMILY", help=f"one of {', '.join(FAMILIES)}; left out: all")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a kind of the family, or what ships: its manual")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0; 2 for a family or a name that does not exist."""
+    palette = Palette.of(sys.stdout)
+    chosen = FAMILIES if args.family is None else (_known(args.family),)
+    if args.name is None:
+        print("\n\n".join("\n".join(_overview(family, palette)) for family in chosen))
+    elif chosen[0] in KINDS:
+        print("\n".join(_manual(chosen[0], args.name, palette)))
+    else:
+        print(_document(chosen[0], args.name, palette))
+    return 0
+
+
+def _known(family: str) -> str:
+    if family not in FAMILIES:
+        raise UsageError(f"unknown family {family!r}{did_you_mean(family, FAMILIES)}")
+    return family
+
+
+def _overview(family: str, palette: Palette) -> Iterator[str]:
+    """A family in one line per member."""
+    yield palette.bold(family)
+    lines = {name: _first_line(kind) for name, kind in _kinds(family)} if family in KINDS else _documents(family)
+    width = max(map(len, lines), default=0)
+    for name, text in lines.items():
+        yield f"  {name:{width}}  {palette.dim(text)}"
+
+
+def _kinds(family: str) -> Iterator[tuple[str, type[Any]]]:
+    registry = KINDS[family]
+    return ((name, registry[name]) for name in registry.names())
+
+
+def _first_line(kind: type[Any]) -> str:
+    return (inspect.getdoc(kind) or "").partition("\n")[0]
+
+
+def _documents(family: str) -> dict[str, str]:
+    """What ships, each with the comment at its top."""
+    return {name: _comment(path) for name, path in sorted(shipped(SHIPPED[family]).items())}
+
+
+def _comment(path: Path) -> str:
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
+
+
+def _document(family: str, name: str, palette: Palette) -> str:
+    """A shipped document: where it is, and what it says."""
+    known = shipped(SHIPPED[family])
+    if name not in known:
+        raise UsageError(f"nothing called {name!r} ships among the {family}{did_you_mean(name, known)}")
+    return f"{palette.dim(str(known[name]))}\n\n{known[name].read_text(encoding='utf-8').rstrip()}"
+
+
+# the manual of a kind -------------------------------------------------------------------------------------------------
+
+
+def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
+    kind = KINDS[family][name]
+    yield f"{palette.bold(name)}  {palette.dim(' '.join(_about(kind)))}".rstrip()
+    yield ""
+    yield inspect.getdoc(kind) or ""
+    if not issubclass(kind, Kind):
+        return
+    if kind.model_fields:
+        yield f"\n{palette.bold('options')}"
+        yield from _options(kind, palette)
+    if family in EXAMPLES:
+        yield f"\n{palette.bold('example')}"
+        yield _indented(EXAMPLES[family].format(entry=example(name, kind)), "  ")
+
+
+def _about(kind: type[Any]) -> Iterator[str]:
+    """What a kind declares besides its options: a stage, a role."""
+    for attribute in ("stage", "role"):
+        value = getattr(kind, attribute, None)
+        if value is not None:
+            yield f"{attribute}: {value.name.lower()}"
+    if getattr(kind, "visibility", None) == "implicit":
+        yield "implicit: the agent gets no sign of it"
+
+
+def _options(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
+    schema = kind.model_json_schema()
+    defaults = kind.model_construct().model_dump(mode="json")
+    width = max(map(len, kind.model_fields))
+    for name, field in kind.model_fields.items():
+        words = [type_words(schema["properties"][name], schema.get("$defs", {}))]
+        if field.is_required():
+            words.append("required")
+        elif defaults[name] not in (None, [], {}):
+            words.append(f"default {_flow(defaults[name])}")
+        yield f"  {name:{width}}  {palette.dim(', '.join(words))}"
+        if field.description:
+            yield f"  {'':{width}}  {field.description}"
+
+
+def type_words(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> str:
+    """A JSON Schema in few words: `duration`, `whole number from 1`, `text | json`."""
+    if "$comment" in schema:
+        return schema["$comment"]
+    if "$ref" in schema:
+        return type_words(defined[schema["$ref"].rpartition("/")[2]], defined)
+    if "enum" in schema or "const" in schema:
+        return " | ".join(_flow(value) for value in schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema:
+        branches = [type_words(branch, defined) for branch in schema["anyOf"] if branch.get("type") != "null"]
+        return " | ".join(dict.fromkeys(branches))
+    return _plain_words(schema, defined)
+
+
+def _plain_words(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> str:
+    match schema.get("type"):
+        case "integer" | "number" as kind:
+            return ("whole number" if kind == "integer" else "number") + _range(schema)
+        case "boolean":
+            return "true | false"
+        case "string":
+            return "text"
+        case "array":
+            return f"list of {type_words(schema.get('items', {}), defined)}"
+        case "object" if "properties" in schema:
+            return f"{{{', '.join(schema['properties'])}}}"
+        case "object":
+            inner: Mapping[str, Any] | bool = schema.get("additionalProperties", True)
+            return "mapping" if isinstance(inner, bool) else f"mapping of name: {type_words(inner, defined)}"
+        case _:
+            return "any value"
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    least, most = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    if least is None:
+        return "" if most is None else f" up to {most:g}"
+    return f" from {least:g}" + ("" if most is None else f" to {most:g}")
+
+
+def example(name: str, kind: type[Kind]) -> str:
+    """An entry as a document would write it, made of the examples of the fields."""
+    required = [field for field, info in kind.model_fields.items() if info.is_required()]
+    shown = [field for field, info in kind.model_fields.items() if info.examples]
+    for fields in (shown, shown[:1], required, []):
+        options = {field: (kind.model_fields[field].examples or [None])[0] for field in fields}
+        if set(required) <= set(fields) and _is_valid(kind, options):
+            return f"{name}: {_flow(_short(kind, options))}"
+    return f"{name}: {{}}"
+
+
+def _is_valid(kind: type[Kind], options: dict[str, Any]) -> bool:
+    try:
+        kind.model_validate(_short(kind, options))
+    except ValidationError:
+        return False
+    return True
+
+
+def _short(kind: type[Kind], options: dict[str, Any]) -> Any:
+    """The options, or their one value where it stands in the first field."""
+    first = next(iter(kind.model_fields), "")
+    if list(options) != [first]:
+        return options
+    needs_name = isinstance(options[first], Mapping) and not kind.takes_mapping
+    return options if needs_name else options[first]
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML in one line."""
+    text = yaml.safe_dump(
+        to_jsonable_python(value), default_flow_style=True, width=sys.maxsize, allow_unicode=True, sort_keys=False
+    )
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def _indented(text: str, margin: str) -> str:
+    return "\n".join(margin + line for line in text.splitlines())
