@@ -1,0 +1,147 @@
+"""Matchers: what they accept, what they refuse at load, and that no pattern can stall a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_sim.conditions import ABSENT, OPERATORS, at_path, equal, matcher
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**6), 10**6)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "found", "holds"),
+    [
+        (1, 1.0, True),
+        (1, True, False),
+        (True, 1, False),
+        (True, True, True),
+        (None, None, True),
+        (None, ABSENT, False),
+        (None, 0, False),
+        ("a", "a", True),
+        ("1", 1, False),
+        ([1, {"b": True}], [1.0, {"b": True}], True),
+        ([1, {"b": True}], [1, {"b": 1}], False),
+        ([1], [1, 2], False),
+        ({"equals": {"a": 1, "b": 2}}, {"b": 2.0, "a": 1}, True),
+        ({"equals": {"a": 1}}, {"a": 1, "b": 2}, False),
+        ({"not": "a"}, "b", True),
+        ({"not": "a"}, ABSENT, True),
+        ({"not": {"gt": 3}}, 4, False),
+        ({"in": [1, "a", None]}, None, True),
+        ({"in": [1, "a"]}, True, False),
+        ({"in": [1]}, ABSENT, False),
+        ({"contains": "pring"}, "Spring", True),
+        ({"contains": "x"}, "Spring", False),
+        ({"contains": 1}, [2, 1.0], True),
+        ({"contains": 1}, [True], False),
+        ({"contains": "a"}, {"a": None}, True),
+        ({"contains": 1}, "1", False),
+        ({"contains": "a"}, 7, False),
+        ({"contains": "a"}, ABSENT, False),
+        ({"matches": "^Spring.*r$"}, "Spring order", True),
+        ({"matches": "order"}, "Spring order", True),
+        ({"matches": "^order"}, "Spring order", False),
+        ({"matches": "1"}, 1, False),
+        ({"matches": "a"}, ABSENT, False),
+        ({"gt": 3}, 3, False),
+        ({"gt": 3}, 3.5, True),
+        ({"gte": 3}, 3, True),
+        ({"lt": 3}, 2, True),
+        ({"lt": 3}, False, False),
+        ({"lte": 3}, "2", False),
+        ({"gt": "2029-03-01"}, "2029-03-02T00:00:00Z", True),
+        ({"gt": "a"}, 7, False),
+        ({"gt": 1}, ABSENT, False),
+        ({"exists": True}, None, True),
+        ({"exists": True}, ABSENT, False),
+        ({"exists": False}, ABSENT, True),
+        ({"exists": False}, None, False),
+        ({"gte": 1, "lt": 3}, 2, True),
+        ({"gte": 1, "lt": 3}, 3, False),
+        ({"exists": True, "not": None}, None, False),
+    ],
+)
+def test_a_matcher_holds_where_its_words_say_so(written: Any, found: Any, holds: bool) -> None:
+    assert matcher(written)(found) is holds
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"contain": "x"}, "unknown operator 'contain'; did you mean 'contains'?"),
+        ({"title": "x", "equals": 1}, "unknown operator 'title'"),
+        ({}, "{equals: {}}"),
+        ({"in": 3}, "not a list"),
+        ({"gt": True}, "neither a number nor a string"),
+        ({"gt": None}, "neither a number nor a string"),
+        ({"exists": "yes"}, "neither true nor false"),
+        ({"matches": 3}, "not a regular expression"),
+        ({"matches": "(a"}, "unclosed group"),
+        ({"matches": "(?=a)b"}, "look-around"),
+        ({"matches": "((a{1000}){1000}){1000}"}, "cannot be used"),
+        ({"not": {"gtt": 1}}, "did you mean 'gt'?"),
+        ({1: 2}, "unknown operator 1"),
+    ],
+)
+def test_what_is_no_matcher_is_refused_with_the_nearest_that_is(written: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=r".") as refused:
+        matcher(written)
+    assert told in str(refused.value)
+
+
+def test_no_pattern_takes_more_than_linear_time() -> None:
+    search = matcher({"matches": "^(a+)+$"})  # exponential in an engine that backtracks
+    assert not search("a" * 200_000 + "b")
+    assert search("a" * 200_000)
+
+
+def test_text_that_is_no_unicode_matches_nothing_and_breaks_nothing() -> None:
+    assert matcher({"matches": "."})("\ud800") is False
+    assert matcher("\ud800")("\ud800") is True
+
+
+@given(JSON)
+def test_every_json_value_equals_itself_and_a_matcher_of_it_agrees(value: Any) -> None:
+    assert equal(value, value)
+    assert matcher({"equals": value})(value)
+    assert not matcher({"not": {"equals": value}})(value)
+    assert matcher({"in": [value]})(value)
+
+
+@given(JSON, JSON)
+def test_equality_is_symmetric_and_tells_true_from_one(one: Any, other: Any) -> None:
+    assert equal(one, other) is equal(other, one)
+    assert equal(one, other) is matcher({"equals": other})(one)
+    if equal(one, other):
+        assert isinstance(one, bool) is isinstance(other, bool)
+
+
+@given(st.sampled_from(OPERATORS), JSON, JSON | st.just(ABSENT))
+def test_a_matcher_that_is_accepted_answers_for_every_value(name: str, operand: Any, found: Any) -> None:
+    try:
+        accepted = matcher({name: operand})
+    except ValueError:
+        return
+    assert accepted(found) in (True, False)
+
+
+def test_a_path_leads_through_objects_and_lists_and_ends_nowhere_quietly() -> None:
+    order = {"lines": [{"sku": "a"}, {"sku": "b"}], "note": None}
+    assert at_path(order, ["lines", "1", "sku"]) == "b"
+    assert at_path(order, ["note"]) is None
+    for path in (["lines", "2"], ["lines", "x"], ["note", "x"], ["gone"], ["lines", "-1"]):
+        assert at_path(order, path) is ABSENT
