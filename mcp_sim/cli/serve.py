@@ -21,6 +21,7 @@ from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.carriage import only_server, refuse_uncarried
+from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.stdio import Stdio
 from mcp_sim.simulator import Simulator
@@ -28,6 +29,7 @@ from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import header_line
 from mcp_sim.world import World
 
+STDERR = 2
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -47,6 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit 0 when the client has left, 130 after Ctrl-C, 143 after SIGTERM."""
+    open_standard_streams()
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
     scenario = load(args.scenario, world_model=args.world_model)
@@ -56,18 +59,18 @@ def run(args: argparse.Namespace) -> int:
     logging.basicConfig(stream=sys.stderr, level=args.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
-        sinks: list[Sink] = [CallLog(sys.stderr.fileno(), crashes_only=args.log_level in LEVELS[2:])]
+        log = CallLog(STDERR, crashes_only=args.log_level in LEVELS[2:])
+        sinks: list[Sink] = [log]
         if args.trace is not None:
             sinks.append(Jsonl(args.trace, header_line(scenario.name, scenario.sha256, __version__)))
             stack.callback(sinks[-1].close)
-        return anyio.run(_serve, Simulator(scenario, sinks, args.ledger_keep), server, clock, args)
+        return anyio.run(_serve, Simulator(scenario, sinks, args.ledger_keep), server, clock, log, args)
 
 
-async def _serve(simulator: Simulator, server: str, clock: Mode, args: argparse.Namespace) -> int:
+async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
     async with simulator.open(seed=args.seed, clock=clock) as world:
         if args.log_level in LEVELS[:2]:
-            for line in _announcement(world, server, args.scenario):
-                print(line, file=sys.stderr)
+            log.say(_announcement(world, server, args.scenario))
 
         async def world_of(_ctx: Context) -> World:
             return world

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
+from collections.abc import Iterable
 
 from mcp_sim.json_text import decode
-from mcp_sim.server.descriptors import AT_ONCE, is_ready
+from mcp_sim.server.descriptors import write_line
 from mcp_sim.server.telling import told
 
 
@@ -26,10 +25,12 @@ class CallLog:
         entry = decode(line)
         if self._crashes_only and "crash" not in entry:
             return
-        text = "".join(f"{told_line}\n" for told_line in told(entry)).encode("utf-8", "replace")
-        with suppress(OSError):
-            if not AT_ONCE or is_ready(self._target):
-                os.write(self._target, text[: AT_ONCE or None])
+        self.say(told(entry))
+
+    def say(self, lines: Iterable[str]) -> None:
+        """Write lines that no ledger has."""
+        for line in lines:
+            write_line(self._target, line)
 
     def close(self) -> None:
         return

@@ -1,0 +1,207 @@
+"""`mcp-sim serve` and `mcp-sim client-config` from the command line: what they say, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_sim import Simulator
+from mcp_sim.server.call_log import CallLog
+from mcp_sim.server.telling import told
+
+HERE = Path(__file__).parent
+SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
+HELLO = (
+    b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
+    b'"clientInfo":{"name":"raw","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+)
+
+
+def mcp_sim(*arguments: str, stdin: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, str(HERE / "unruly.py"), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    return subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=cwd, env=environment)
+
+
+def document(folder: Path, **parts: Any) -> str:
+    path = folder / "odd.yaml"
+    path.write_text(json.dumps({"mcp_sim": 1, "name": "odd", "tools": "crm", **parts}), encoding="utf-8")
+    return str(path)
+
+
+def test_serve_says_on_stderr_what_it_serves() -> None:
+    done = mcp_sim("serve", "flaky_crm", "--seed", "11")
+    assert (done.returncode, done.stdout) == (0, b"")
+    told = done.stderr.decode()
+    assert "serves crm over stdio: 14 tools" in told
+    assert "company 40, contact 200, deal 80, activity 120" in told
+    assert "lost-deal     lost_ack on create_deal: nth 1" in told
+    assert "busy-backend  error on update_*, log_*: probability 0.25, at most 3 times" in told
+    assert "seed 11, clock real, now 2029-03-01T09:00:00Z, world model builtin" in told
+    assert "GUESSED" not in told
+    assert "Waiting" not in told
+
+
+def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm"]
+    both = subprocess.PIPE
+    with subprocess.Popen(command, cwd=HERE.parent, stdin=theirs, stdout=both, stderr=both) as process:
+        os.close(theirs)
+        os.write(ours, b"\x04")
+        stdout, stderr = process.communicate(timeout=60)
+        os.close(ours)
+    assert (process.returncode, stdout) == (0, b"")
+    assert "mcp-sim client-config calm_crm --client claude-desktop" in stderr.decode()
+
+
+def test_a_line_is_told_for_each_call_unless_only_warnings_are_wanted() -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "create_deal", "arguments": SPRING}}
+    stdin = HELLO + json.dumps(call).encode() + b"\n"
+    lines = mcp_sim("serve", "flaky_crm", stdin=stdin).stderr.decode().splitlines()
+    assert lines[-2].startswith('#1 create_deal {"title":"Spring order"')
+    assert "-> error: 504" in lines[-2]
+    assert lines[-1].startswith("   FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_")
+    assert mcp_sim("serve", "flaky_crm", "--log-level", "warning", stdin=stdin).stderr == b""
+
+
+def test_a_crash_is_told_at_every_level(tmp_path: Path) -> None:
+    path = document(tmp_path, perturbations=[{"bug": None}])
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_companies"}}
+    stdin = HELLO + json.dumps(call).encode() + b"\n"
+    done = mcp_sim("serve", path, "--log-level", "error", stdin=stdin)
+    assert done.stderr.decode() == "CRASH list_companies {}: ValueError: the secret of the vault\n"
+    assert b"vault" not in done.stdout
+
+
+def test_guesses_are_loud(tmp_path: Path) -> None:
+    tool = {"name": "frobnicate", "inputSchema": {"type": "object"}}
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    told = mcp_sim("serve", str(path)).stderr.decode()
+    assert "GUESSED" in told
+    assert "frobnicate: unknown" in told
+    assert f"mcp-sim plan {path}" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("no_such_scenario",), 2, "no_such_scenario"),
+        (("flaky_crm", "--trace", "/no/such/folder/trace.jsonl"), 2, "cannot write the trace"),
+        (("flaky_crm", "--ledger-keep", "0"), 2, "--ledger-keep"),
+        (("flaky_crm", "--clock", "sundial"), 2, "sundial"),
+        (("flaky_crm", "--seed", "seven"), 2, "seven"),
+        ((), 2, "scenario"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_with_a_message(arguments: tuple[str, ...], code: int, message: str) -> None:
+    done = mcp_sim("serve", *arguments)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert message in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("how", "clock"), [("http", "real"), ("no_answer", "virtual")])
+def test_faults_that_cannot_be_carried_are_refused_before_anything_is_served(
+    tmp_path: Path, how: str, clock: str
+) -> None:
+    path = document(tmp_path, perturbations=[{"undelivered": how, "id": "on-the-way"}])
+    done = mcp_sim("serve", path, "--clock", clock)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "on-the-way (undelivered)" in done.stderr.decode()
+
+
+def test_several_servers_are_more_than_one_process_can_be(tmp_path: Path) -> None:
+    done = mcp_sim("serve", document(tmp_path, tools={"sales": "crm", "support": "crm"}))
+    assert done.returncode == 2
+    assert "sales, support" in done.stderr.decode()
+
+
+def test_serving_does_not_load_what_it_does_not_need() -> None:
+    code = (
+        "import sys; from mcp_sim.cli import main; code = main(['serve', 'flaky_crm', '--log-level', 'warning']);"
+        "print(*sorted({'openai', 'jsonschema', 'cel', 'common_expression_language'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=HERE.parent
+    )
+    assert done.stdout.decode().strip() == ""
+
+
+# what is told ---------------------------------------------------------------------------------------------------------
+
+
+async def test_every_entry_of_a_ledger_can_be_told_in_short_lines() -> None:
+    async with Simulator.load("flaky_crm").open() as world:
+        await world.call("create_deal", {**SPRING, "title": "x" * 110})
+        await world.call("get_contact", {"contact_id": "con_99999"})
+        await world.call("no_such_tool", {})
+        lines = [line for entry in world.ledger for line in told(entry)]
+    assert len(lines) == 4
+    assert all(len(line) < 300 for line in lines)
+    assert lines[2].startswith('#2 get_contact {"contact_id":"con_99999"} -> error: 404')
+    assert lines[3] == "#3 no_such_tool {} -> JSON-RPC error -32602: Unknown tool: no_such_tool"
+
+
+def test_telling_never_waits_for_whoever_reads() -> None:
+    reading, writing = os.pipe()
+    crash = json.dumps({"world": "w", "crash": {"tool": "t", "arguments": {}, "error": "e" * 300}}).encode()
+    log = CallLog(writing)
+    for _ in range(1000):
+        log.write(crash)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        lines = pipe.read().splitlines()
+    assert 0 < len(lines) < 1000
+    assert len(set(lines)) == 1
+
+
+def test_a_missing_stderr_or_stdin_is_no_reason_to_write_where_one_should_not(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    serve = f"{sys.executable} -m mcp_sim serve calm_crm --trace {trace}"
+    done = subprocess.run(
+        ["sh", "-c", f"{serve} <&- 2>&-"], stdout=subprocess.PIPE, timeout=60, check=False, cwd=HERE.parent
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert all(json.loads(line) for line in trace.read_bytes().splitlines())
+
+
+# client-config --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_the_printed_entry_starts_the_server_from_anywhere(tmp_path: Path, *, as_file: bool) -> None:
+    document(tmp_path)
+    printed = mcp_sim(
+        "client-config", "odd.yaml" if as_file else "calm_crm", "--client", "claude-desktop", cwd=tmp_path
+    )
+    assert printed.returncode == 0
+    assert b"claude_desktop_config.json" in printed.stderr
+    ((name, entry),) = json.loads(printed.stdout)["mcpServers"].items()
+    assert name == "crm"
+    assert Path(entry["command"]).is_absolute()
+    assert entry["args"][-1] == (str(tmp_path / "odd.yaml") if as_file else "calm_crm")
+    served = subprocess.run(
+        [entry["command"], *entry["args"]],
+        input=HELLO,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={"PYTHONPATH": str(HERE.parent)},
+        cwd="/",
+    )
+    assert json.loads(served.stdout)["result"]["serverInfo"]["name"] == "crm"
+
+
+def test_client_config_names_the_clients_it_knows() -> None:
+    done = mcp_sim("client-config", "calm_crm", "--client", "abacus")
+    assert done.returncode == 2
+    assert b"claude-desktop" in done.stderr

@@ -1,0 +1,44 @@
+"""Kinds that only tests need, and `mcp-sim` with them: `python tests/unruly.py serve SCENARIO`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from mcp_sim.cli import main
+from mcp_sim.extensions import Perturbation, Stage, perturbations
+from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
+
+Breakage = Literal["no_answer", "closed", "partial", "http"]
+
+
+@perturbations.register("undelivered")
+class Undelivered(Perturbation):
+    """The call takes effect; its answer is broken on the way."""
+
+    stage: ClassVar[Stage] = Stage.TRANSPORT
+
+    how: Breakage = "no_answer"
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        transition = await proceed(turn)
+        remains = '{"jsonrpc":"2.' if self.how == "partial" else ""
+        return replace(transition, observation=Observation(BrokenDelivery(self.how, body=remains)))
+
+    def breaks(self) -> frozenset[str]:
+        return frozenset({self.how})
+
+
+@perturbations.register("bug")
+class Bug(Perturbation):
+    """A kind that is broken itself."""
+
+    stage: ClassVar[Stage] = Stage.BEFORE
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        raise ValueError("the secret of the vault")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
