@@ -106,6 +106,16 @@ def at(schema: Record, path: str) -> Record:
     return schema
 
 
+def referred(root: Record, reference: str) -> Record:
+    """What a reference within the document points to; {} for any other."""
+    if not reference.startswith("#"):
+        return {}
+    found: Json = root
+    for part in reference[1:].strip("/").split("/") if len(reference) > 1 else ():
+        found = as_object(found).get(part.replace("~1", "/").replace("~0", "~"))
+    return as_object(found)
+
+
 def schema_of(value: Json) -> Record:
     """A schema that describes an example: its types, and everything in it required."""
     match value:
@@ -156,19 +166,10 @@ def _without_references(schema: Record, root: Record, trail: tuple[str, ...]) ->
             if reference in trail:
                 return IMPOSSIBLE, trail
             trail = (*trail, reference)
-            parts = [_referred(root, reference), *parts]
+            parts = [referred(root, reference), *parts]
         for part in parts:
             flat = _merged(as_object(part), flat)
     return flat, trail
-
-
-def _referred(root: Record, reference: str) -> Record:
-    if not reference.startswith("#"):
-        return {}
-    found: Json = root
-    for part in reference[1:].strip("/").split("/") if len(reference) > 1 else ():
-        found = as_object(found).get(part.replace("~1", "/").replace("~0", "~"))
-    return as_object(found)
 
 
 def _merged(lower: Record, upper: Record) -> Record:

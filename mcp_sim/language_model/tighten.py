@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from mcp_sim.language_model.patterns import FORMATS, bounded
+from mcp_sim.schemas import as_object, referred, type_name
 from mcp_sim.types import Json, Record
 
 MOST_TEXT = 300
@@ -42,13 +43,13 @@ class _Tightening:
     """One schema under way: its root, for references, and how many nodes may still be made."""
 
     def __init__(self, root: Json) -> None:
-        self.root = root
+        self.root = as_object(root)
         self.left = MOST_NODES
 
     def narrowed(self, schema: Json, path: tuple[str, ...], depth: int = 0) -> Record | None:
         """The bounded form of a part, or None where nothing small satisfies it. `path` holds the references taken."""
         self.left -= 1
-        if self.left < 0 or depth > DEEPEST or schema is False:
+        if self.left < 0 or depth > DEEPEST or schema in (False, {"not": {}}):
             return None
         if not isinstance(schema, dict):
             return _text({})
@@ -79,7 +80,7 @@ class _Tightening:
             if reference in path:
                 return None
             path = (*path, reference)
-            parts.insert(0, _at(self.root, reference))
+            parts.insert(0, referred(self.root, reference))
         for part in parts:
             found = self._flat(cast("Record", part), path) if isinstance(part, dict) else None
             if found is None:
@@ -281,42 +282,11 @@ def _type_of(body: Record) -> str:
 
 def _is_of(value: Json, types: Json) -> bool:
     """Is a value of one of the types, where any are given?"""
-    return types is None or any(_is_type(value, name) for name in _listed(types))
-
-
-def _is_type(value: Json, name: str) -> bool:
-    match name:
-        case "null":
-            return value is None
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return _is_number(value) and float(value).is_integer()
-        case "number":
-            return _is_number(value)
-        case "string":
-            return isinstance(value, str)
-        case "array":
-            return isinstance(value, list)
-        case _:
-            return isinstance(value, dict)
+    named = _listed(types)
+    name = type_name(value)
+    whole = name == "integer" or (isinstance(value, float) and value.is_integer() and "integer" in named)
+    return types is None or name in named or (whole and not {"integer", "number"}.isdisjoint(named))
 
 
 def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _at(root: Json, reference: str) -> Json:
-    """What a reference within the document points to; {} for any other."""
-    if not reference.startswith("#"):
-        return {}
-    found = root
-    for part in reference[1:].split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and name.isdigit() and int(name) < len(cast("list[Any]", found)):
-            found = cast("list[Any]", found)[int(name)]
-        elif isinstance(found, dict) and name in found:
-            found = cast("Record", found)[name]
-        else:
-            return {}
-    return found
