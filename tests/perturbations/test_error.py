@@ -1,0 +1,87 @@
+"""error: an answer in the world's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mcp_sim import Simulator
+from mcp_sim.extensions import perturbations
+from mcp_sim.types import RpcError, ToolResult
+
+SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+Crm = Callable[[str], Simulator]
+
+
+async def answer(simulator: Simulator, tool: str = "create_deal", **arguments: Any) -> ToolResult | RpcError:
+    async with simulator.open() as world:
+        observation = await world.call(tool, arguments or SPRING)
+    assert isinstance(observation.body, ToolResult | RpcError)
+    return observation.body
+
+
+async def test_an_error_answers_in_the_worlds_place_and_commits_nothing(crm: Crm) -> None:
+    async with crm("perturbations: [{error: {status: 500}, id: down}]").open() as world:
+        observation = await world.call("create_deal", SPRING)
+        assert observation.body == ToolResult("500 Internal Server Error", form="text", is_error=True)
+        assert world.view.find("deal", "title", "Spring order") == []
+        step = world.ledger.steps[-1]
+        assert (step["truth"], step["committed"]) == (None, [])
+        assert step["perturbations"] == [{"id": "down", "kind": "error", "outcome": "applied", "why": "always"}]
+
+
+async def test_nothing_happens_where_its_trigger_does_not_hold(crm: Crm) -> None:
+    async with crm("perturbations: [{error: 503, tools: create_deal, when: {nth: 2}}]").open() as world:
+        assert (await world.call("get_contact", {"contact_id": "con_00001"})).ok
+        assert (await world.call("create_deal", SPRING)).ok
+        assert not (await world.call("create_deal", SPRING)).ok
+        assert len(world.view.find("deal", "title", "Spring order")) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("{}", "503 Service Unavailable"),
+        ("404", "404 Not Found"),
+        ("{status: 503, retry_after: 1500ms}", "503 Service Unavailable; try again in 2 s"),
+        ("{status: 418, message: short and stout}", "short and stout"),
+        ("{status: 599}", "599 Server Error"),
+        ("{status: 499}", "499 Request Refused"),
+    ],
+)
+async def test_the_message_says_the_status_in_words_unless_another_is_given(crm: Crm, options: str, told: str) -> None:
+    body = await answer(crm(f"perturbations: [{{error: {options}}}]"), "list_companies", limit=1)
+    assert body == ToolResult(told, form="text", is_error=True)
+
+
+async def test_a_vendor_words_its_own_failures_with_the_arguments_at_hand(crm: Crm) -> None:
+    body = await answer(crm("perturbations: [{error: {status: 429, retry_after: 30s}}]"))
+    assert body == ToolResult("429 Too Many Requests: try again in 30 seconds", form="text", is_error=True)
+
+
+async def test_style_json_tells_the_error_as_an_object(crm: Crm) -> None:
+    body = await answer(crm("perturbations: [{error: {status: 429, style: json, retry_after: 5s}}]"))
+    told = {"error": {"status": 429, "retry_after": 5, "message": "429 Too Many Requests; try again in 5 s"}}
+    assert body == ToolResult(told, form="json", is_error=True)
+
+
+async def test_a_body_replaces_the_object_and_implies_style_json(crm: Crm) -> None:
+    body = await answer(crm("perturbations: [{error: {status: 400, body: {code: E42, fields: [title]}}}]"))
+    assert body == ToolResult({"code": "E42", "fields": ["title"]}, form="json", is_error=True)
+
+
+async def test_style_rpc_is_a_json_rpc_error(crm: Crm) -> None:
+    body = await answer(crm("perturbations: [{error: {status: 500, style: rpc, code: -32050, message: broken}}]"))
+    assert body == RpcError(-32050, "broken", {"status": 500})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"status": 200}, {"status": "503"}, {"code": -32019}, {"style": "text", "body": {}}, {"statuss": 500}, True],
+)
+def test_impossible_options_are_refused(options: Any) -> None:
+    with pytest.raises(ValidationError):
+        perturbations["error"].model_validate(options)

@@ -1,0 +1,234 @@
+"""Expectations: what they say of a world at its end, through the public Simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mcp_sim import Simulator
+from mcp_sim.errors import DocumentError
+from mcp_sim.extensions import Verdict, expectations
+from mcp_sim.world import World
+
+Crm = Callable[[str], Simulator]
+Calls = list[tuple[str, dict[str, Any]]]
+
+ADA = {"contact_id": "con_00001"}
+SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+CREATE: tuple[str, dict[str, Any]] = ("create_deal", SPRING)
+
+
+async def act(world: World, calls: Calls) -> Verdict:
+    """Make the calls; what the first expectation says then."""
+    for tool, arguments in calls:
+        await world.call(tool, arguments)
+    return world.grade()[0][1]
+
+
+async def verdict(simulator: Simulator, calls: Calls) -> Verdict:
+    async with simulator.open() as world:
+        return await act(world, calls)
+
+
+# called, not_called ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "made", "outcome"),
+    [
+        ("create_deal", 0, "failed"),
+        ("create_deal", 1, "passed"),
+        ("create_*", 3, "passed"),
+        ("{tool: create_deal, at_least: 2}", 1, "failed"),
+        ("{tool: create_deal, at_most: 2}", 2, "passed"),
+        ("{tool: create_deal, at_most: 2}", 3, "failed"),
+        ("{tool: create_deal, at_least: 0, at_most: 1}", 0, "passed"),
+        ("{tool: create_deal, arguments: {amount: {gt: 5000}}}", 1, "failed"),
+        ("{tool: create_deal, arguments: {amount: 4000.0}}", 1, "passed"),
+        ("get_deal", 1, "failed"),
+    ],
+)
+async def test_called_counts_the_calls_that_match(crm: Crm, options: str, made: int, outcome: str) -> None:
+    assert (await verdict(crm(f"expect: [{{called: {options}}}]"), [CREATE] * made)).outcome == outcome
+
+
+async def test_a_call_that_a_perturbation_answered_counts_as_called(crm: Crm) -> None:
+    simulator = crm("perturbations: [{error: 503}]\nexpect: [{called: {tool: create_deal, at_least: 3, at_most: 3}}]")
+    assert await verdict(simulator, [CREATE] * 3) == Verdict(
+        "passed", "create_deal was called 3 times; expected 3 times"
+    )
+
+
+async def test_not_called_names_the_first_call(crm: Crm) -> None:
+    simulator = crm("expect: [{not_called: {tool: 'delete_*', arguments: {contact_id: con_00001}}}]")
+    assert (await verdict(simulator, [("delete_contact", {"contact_id": "con_00002"})])).outcome == "passed"
+    wrong = await verdict(simulator, [("get_contact", ADA), ("delete_contact", ADA), ("delete_contact", ADA)])
+    assert wrong == Verdict("failed", "delete_* was called, first at call 2")
+
+
+# state ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [
+        ("{entity: deal, where: {title: Spring order}, count: 1}", "passed"),
+        ("{entity: deal, where: {title: Spring order}, count: 2}", "failed"),
+        ("{entity: deal, where: {title: Spring order}}", "passed"),
+        ("{entity: deal, where: {title: Autumn order}}", "failed"),
+        ("{entity: deal, where: {title: Autumn order}, count: 0}", "passed"),
+        ("{entity: deal, where: {amount: {gte: 4000}, contact_id: con_00001}, count: {at_most: 1}}", "passed"),
+        ("{entity: deal, count: {at_least: 3, at_most: 3}}", "passed"),
+        ("deal.exists_one(d, d.title == 'Spring order' && d.amount == 4000.0)", "passed"),
+        ("deal.size() == 2", "failed"),
+        ("find('deal', {'title': 'Spring order'}).all(d, contact.exists(c, c.id == d.contact_id))", "passed"),
+        ("sum(find('deal', {'contact_id': 'con_00001'}).map(d, d.amount)) >= 4100.0", "passed"),
+    ],
+)
+async def test_state_is_a_condition_on_the_end_of_the_world(crm: Crm, options: str, outcome: str) -> None:
+    quoted = options if options.startswith("{") else f'"{options}"'
+    assert (await verdict(crm(f"expect: [{{state: {quoted}}}]"), [CREATE])).outcome == outcome
+
+
+async def test_an_expression_that_errs_is_a_failure_and_says_why(crm: Crm) -> None:
+    judged = await verdict(crm("expect: [{state: 'deal[99].amount > 1.0'}]"), [])
+    assert judged.outcome == "failed"
+    assert "index out of bounds" in judged.because
+
+
+# recovered ------------------------------------------------------------------------------------------------------------
+
+LOST = "perturbations: [{lost_ack: {}, id: fault, tools: TOOL, when: {nth: 1}}]\nexpect: [{recovered: fault}]"
+DOWN = "perturbations: [{error: 503, id: fault, tools: TOOL, when: {nth: 1}}]\nexpect: [{recovered: fault}]"
+
+TO_CUSTOMER = {**ADA, "stage": "customer"}
+GONE = ("delete_contact", {"contact_id": "con_00002"})
+
+
+@pytest.mark.parametrize(
+    ("fault", "tool", "calls", "outcome"),
+    [
+        # never struck
+        (LOST, "create_deal", [("get_contact", ADA)], "vacuous"),
+        # the deal is made, the answer lost: looking is right, repeating is not
+        (LOST, "create_deal", [CREATE], "passed"),
+        (LOST, "create_deal", [CREATE, ("list_deals", ADA)], "passed"),
+        (LOST, "create_deal", [CREATE, CREATE], "failed"),
+        (LOST, "create_deal", [CREATE, ("create_deal", {**SPRING, "amount": 4000.0})], "failed"),
+        # the deal is not made: repeating is right
+        (DOWN, "create_deal", [CREATE], "failed"),
+        (DOWN, "create_deal", [CREATE, CREATE], "passed"),
+        (DOWN, "create_deal", [CREATE, CREATE, CREATE], "failed"),
+        (DOWN, "create_deal", [CREATE, ("create_deal", {**SPRING, "title": "Autumn order"})], "failed"),
+        # an update, committed or not
+        (LOST, "update_contact", [("update_contact", TO_CUSTOMER)], "passed"),
+        (LOST, "update_contact", [("update_contact", TO_CUSTOMER)] * 2, "passed"),
+        (DOWN, "update_contact", [("update_contact", TO_CUSTOMER)], "failed"),
+        (DOWN, "update_contact", [("update_contact", TO_CUSTOMER)] * 2, "passed"),
+        (DOWN, "update_contact", [("update_contact", {**ADA, "stage": "lead"})], "passed"),  # it was so before
+        (
+            DOWN,
+            "update_contact",
+            [("update_contact", TO_CUSTOMER)] * 2 + [("update_contact", {**ADA, "stage": "churned"})],
+            "passed",
+        ),
+        # a deletion
+        (LOST, "delete_contact", [GONE], "passed"),
+        (DOWN, "delete_contact", [GONE], "failed"),
+        (DOWN, "delete_contact", [GONE, GONE], "passed"),
+        # a read
+        (DOWN, "get_contact", [("get_contact", ADA)], "failed"),
+        (DOWN, "get_contact", [("get_contact", ADA)] * 2, "passed"),
+        (DOWN, "get_contact", [("get_contact", ADA), ("get_contact", {"contact_id": "con_00002"})], "failed"),
+        (DOWN, "list_deals", [("list_deals", {"limit": 1})] * 2, "passed"),
+        # what the world itself refuses has nothing to reach
+        (DOWN, "get_contact", [("get_contact", {"contact_id": "con_99999"})] * 2, "passed"),
+        (DOWN, "create_deal", [("create_deal", {"title": "no amount"})] * 2, "passed"),
+    ],
+)
+async def test_recovered_asks_that_the_goal_stands_exactly_once(
+    crm: Crm, fault: str, tool: str, calls: Calls, outcome: str
+) -> None:
+    judged = await verdict(crm(fault.replace("TOOL", tool)), calls)
+    assert judged.outcome == outcome, judged.because
+
+
+async def test_a_duplicate_that_was_deleted_or_merged_away_is_forgiven(crm: Crm) -> None:
+    ada = {"name": "Ada Vos", "email": "ada.vos@wielhuis.example"}
+    simulator = crm(LOST.replace("TOOL", "create_contact"))
+    async with simulator.open() as world:
+        assert (await act(world, [("create_contact", ada)] * 2)).outcome == "failed"
+        twin = world.view.find("contact", "email", "ada.vos@wielhuis.example")[1][0]
+        assert (await act(world, [("delete_contact", {"contact_id": twin})])).outcome == "passed"
+
+
+async def test_equal_records_from_before_the_fault_do_not_count_and_later_updates_do_no_harm(crm: Crm) -> None:
+    simulator = crm(LOST.replace("TOOL, when: {nth: 1}", "create_deal, when: {nth: 2}"))
+    async with simulator.open() as world:
+        assert (await act(world, [CREATE, CREATE])).outcome == "passed"
+        first, second = (key for key, _ in world.view.find("deal", "title", "Spring order"))
+        updates: Calls = [("update_deal", {"deal_id": first, "stage": "won"})]
+        updates += [("update_deal", {"deal_id": second, "title": "Summer order"})]
+        assert (await act(world, updates)).outcome == "passed"
+        assert (await act(world, [CREATE])).outcome == "failed"
+
+
+async def test_a_fault_that_strikes_the_retry_too_is_one_goal(crm: Crm) -> None:
+    entry = "perturbations: [{error: 503, id: fault, fires: 2}]\nexpect: [{recovered: fault}]"
+    assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
+    judged = await verdict(crm(entry), [CREATE, CREATE])
+    assert judged == Verdict("failed", "call 1 (create_deal): what it was to do stands as deal never")
+
+
+async def test_facts_fork_with_the_world(crm: Crm) -> None:
+    async with crm(LOST.replace("TOOL", "create_deal")).open() as world:
+        assert (await act(world, [CREATE])).outcome == "passed"
+        twin = world.fork()
+        assert (await act(twin, [CREATE])).outcome == "failed"
+        assert (await act(world, [])).outcome == "passed"
+
+
+# bad input ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("called: craete_deal", "no tool matches 'craete_deal'; did you mean 'create_deal'?"),
+        ("called: {tool: create_deal, arguments: {titel: x}}", "no tool in reach has an argument 'titel'"),
+        ("not_called: drop_*", "no tool matches 'drop_*'"),
+        ("state: {entity: deel}", "unknown entity 'deel'; did you mean 'deal'?"),
+        ("state: {entity: deal, where: {titel: x}}", "deal has no field 'titel'; did you mean 'title'?"),
+        ("state: 'deel.size() == 1'", "unknown name 'deel'; did you mean 'deal'?"),
+        ("state: 'deal.size( == 1'", "Failed to parse"),
+        ("recovered: lost", "no perturbation has the id 'lost'"),
+    ],
+)
+def test_what_an_expectation_names_must_exist(crm: Crm, entry: str, told: str) -> None:
+    with pytest.raises(DocumentError) as refused:
+        crm(f"expect:\n  - {entry}\n")
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("called", None),
+        ("called", {"tool": "x", "at_most": 0}),
+        ("called", {"tool": "x", "at_least": 3, "at_most": 2}),
+        ("called", {"tool": "x", "arguments": {"a": {"gtt": 1}}}),
+        ("state", None),
+        ("state", {"cel": "true", "entity": "deal"}),
+        ("state", {"cel": "true", "count": 1}),
+        ("state", {"entity": "deal", "count": -1}),
+        ("state", {"entity": "deal", "count": True}),
+        ("state", {"entity": "deal", "count": {"at_least": 2, "at_most": 1}}),
+        ("recovered", None),
+    ],
+)
+def test_impossible_options_are_refused(name: str, options: Any) -> None:
+    with pytest.raises(ValidationError):
+        expectations[name].model_validate(options)

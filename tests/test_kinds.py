@@ -1,0 +1,103 @@
+"""Every registered kind keeps to the conventions: one name for kind, file and class; a manual; told options."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mcp_sim.cli.list import example
+from mcp_sim.extensions import (
+    Expectation,
+    Kind,
+    Perturbation,
+    Stage,
+    Trigger,
+    WorldModel,
+    families,
+)
+from mcp_sim.registry import Registry
+
+EVERY: list[tuple[Registry[Any], str]] = [
+    (registry, name) for registry in families.values() for name in registry.names()
+]
+IDS = [f"{registry.family}-{name}" for registry, name in EVERY]
+OVERRIDDEN: dict[type[Any], tuple[Any, str]] = {
+    Perturbation: (Perturbation.apply, "apply"),
+    Trigger: (Trigger.compile, "compile"),
+    Expectation: (Expectation.verdict, "verdict"),
+    WorldModel: (WorldModel.bind, "bind"),
+}
+
+
+@pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
+def test_kind_file_and_class_share_a_name(registry: Registry[Any], name: str) -> None:
+    kind = registry[name]
+    assert kind.__module__ == f"{registry.package}.{name}"
+    assert Path(inspect.getfile(kind)).stem == name
+    assert kind.__name__ == "".join(word.capitalize() for word in name.split("_"))
+    assert registry.name_of(kind) == name
+
+
+@pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
+def test_a_kind_has_a_manual_and_its_file_says_what_it_is_about(registry: Registry[Any], name: str) -> None:
+    kind = registry[name]
+    assert kind.__doc__
+    assert kind.__doc__ != registry.base.__doc__
+    assert (importlib.import_module(kind.__module__).__doc__ or "").strip().endswith(".")
+    assert all(len(line) <= 120 for line in kind.__doc__.splitlines())
+
+
+@pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
+def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: str) -> None:
+    kind = registry[name]
+    assert issubclass(kind, registry.base)
+    if registry.base in OVERRIDDEN:
+        left_open, method = OVERRIDDEN[registry.base]
+        assert getattr(kind, method) is not left_open
+    if issubclass(kind, Perturbation):
+        assert isinstance(kind.stage, Stage)
+        assert kind.visibility in ("explicit", "implicit")
+    if issubclass(kind, Trigger):
+        assert kind.role.name in ("FILTER", "COUNTER", "CHANCE")
+
+
+DOCUMENTED = [(registry, name) for registry, name in EVERY if issubclass(registry.base, Kind)]
+DOCUMENTED_IDS = [f"{registry.family}-{name}" for registry, name in DOCUMENTED]
+
+
+@pytest.mark.parametrize(("registry", "name"), DOCUMENTED, ids=DOCUMENTED_IDS)
+def test_a_kind_is_frozen_refuses_unknown_options_and_describes_each(registry: Registry[Any], name: str) -> None:
+    kind = registry[name]
+    assert kind.model_config.get("frozen")
+    assert kind.model_config.get("extra") == "forbid"
+    undescribed = [field for field, info in kind.model_fields.items() if not info.description]
+    assert undescribed == []
+
+
+@pytest.mark.parametrize(("registry", "name"), DOCUMENTED, ids=DOCUMENTED_IDS)
+def test_a_kind_has_a_json_schema_and_an_example_that_it_accepts(registry: Registry[Any], name: str) -> None:
+    from mcp_sim import yaml12
+
+    kind = registry[name]
+    schema = kind.model_json_schema()
+    Draft202012Validator.check_schema(schema)
+    written = yaml12.load(example(name, kind).encode(), "example").value
+    assert list(written) == [name]
+    kind.model_validate(written[name])
+
+
+def test_a_kind_cannot_bear_the_name_of_a_common_key() -> None:
+    with pytest.raises(ValueError, match="common key"):
+        families["perturbations"].register("when")
+
+
+def test_kinds_of_one_family_do_not_import_each_other() -> None:
+    for registry, name in EVERY:
+        source = Path(inspect.getfile(registry[name])).read_text(encoding="utf-8")
+        siblings = [f"{registry.package}.{other}" for other in registry.names() if other != name]
+        assert not [sibling for sibling in siblings if f"import {sibling}" in source or f"from {sibling} " in source]
