@@ -11,7 +11,9 @@ import re
 MOST_REPEATS = 24
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?:[*+]|\{\d+(?:,\d*)?\})\??|\(\?.?|.", re.DOTALL)
 _REPEAT = re.compile(r"\{(\d+)(,)?(\d*)\}\??")
-_PLAIN_ESCAPES = frozenset(r"dws.-+*?/\()[]{}|^$@_:,#&=%!~<>;'\" ")
+_CLASSES = frozenset({".", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S"})
+_PRINTABLE = [code for code in range(32, 127) if chr(code) not in '"\\']
+_PLAIN_ESCAPES = frozenset(r".-+*?/\()[]{}|^$@_:,#&=%!~<>;'\" ")
 
 _DATE = "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
 _TIME = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"
@@ -55,10 +57,32 @@ def _bounded_piece(piece: str) -> str | None:
         return None  # an anchor within: alternatives such as ^a|b$ mean something else once wrapped
     if piece.startswith("(?"):
         return "(" if piece == "(?:" else None
+    if piece.startswith("[") or piece in _CLASSES:
+        return _ascii_class(piece)
     if piece.startswith("\\"):
         return piece if piece[1] in _PLAIN_ESCAPES else None
     repeat = _REPEAT.fullmatch(piece)
     return _bounded_repeat(repeat) if repeat else piece
+
+
+def _ascii_class(piece: str) -> str | None:
+    """The characters of a class that all engines agree on: printable ASCII, spelled out, without JSON's two escapes."""
+    try:
+        allowed = [code for code in _PRINTABLE if re.fullmatch(piece, chr(code))]
+    except re.error:
+        return None
+    runs = [(code, code) for code in allowed[:1]]
+    for code in allowed[1:]:
+        if code == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], code)
+        else:
+            runs.append((code, code))
+    return f"[{''.join(_run(first, last) for first, last in runs)}]" if runs else None
+
+
+def _run(first: int, last: int) -> str:
+    low, high = (f"\\{chr(code)}" if chr(code) in "]^-[" else chr(code) for code in (first, last))
+    return low if first == last else f"{low}-{high}"
 
 
 def _bounded_repeat(repeat: re.Match[str]) -> str:

@@ -144,7 +144,7 @@ class _Tightening:
         if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
             return self._tuple(body["prefixItems"], path, depth)
         least = max(int(body.get("minItems", 0)), 1 if "contains" in body else 0)
-        most = min(int(body.get("maxItems", MOST_ITEMS)), max(least, 1 if body.get("uniqueItems") else MOST_ITEMS))
+        most = max(least, min(int(body.get("maxItems", MOST_ITEMS)), 1 if body.get("uniqueItems") else MOST_ITEMS))
         item = {"allOf": [body.get("items", {}), body["contains"]]} if "contains" in body else body.get("items", {})
         narrowed = self.narrowed(item, path, depth + 1) if most else None
         if narrowed is None:
@@ -171,7 +171,7 @@ def _text(body: Record) -> Record:
     if narrowed is not None:
         return {"type": "string", "pattern": narrowed}
     least = int(body.get("minLength", 0))
-    most = min(int(body.get("maxLength", MOST_TEXT)), max(MOST_TEXT, least))
+    most = max(least, min(int(body.get("maxLength", MOST_TEXT)), MOST_TEXT))
     return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
 
