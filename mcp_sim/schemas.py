@@ -207,3 +207,9 @@ def _with_null(schema: Record) -> Record:
     if "const" in nullable:
         nullable["enum"] = [nullable.pop("const"), None]
     return nullable
+
+
+def fitting_type(value: Json, schema: Record) -> bool:
+    """Is the value of a type that the schema allows (an integer is a number)?"""
+    allowed = types_of(schema)
+    return not allowed or type_name(value) in allowed or (type_name(value) == "integer" and "number" in allowed)

@@ -1,0 +1,46 @@
+"""Tools of which nothing is known but the form of their answer."""
+
+from __future__ import annotations
+
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
+from mcp_sim.records.timeline import Moment
+from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.schemas import as_object, expanded, fitting_type, properties, schema_of
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+
+
+@behaviours.register("schema_only")
+class SchemaOnly(Behaviour):
+    """A valid answer made from the outputSchema (or an example), the same for the same call; nothing is changed."""
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        schema = _schema(tool, domain)
+        if schema is None:
+            done = Transition(Observation(ToolResult(f"{tool.name}: done", form="text")))
+            return lambda _turn, _invent: done
+        form = "json" if tool.output_schema is None else "structured"
+        make = value_maker(tool.name, "result", schema)
+        parts = properties(schema)
+
+        def answer(turn: Turn, _invent: Invent) -> Transition:
+            chance = chance_of(turn.draws.seed, turn.draws.scope)
+            value = make(chance, {}, Moment(turn.start, turn.start))
+            return Transition(Observation(ToolResult(_echoing(value, turn.call.arguments, parts), form=form)))
+
+        return answer
+
+
+def _schema(tool: Tool, domain: Domain) -> Record | None:
+    if tool.output_schema is not None:
+        return expanded(tool.output_schema)
+    examples = (example.result for example in domain.examples if example.tool in {tool.id, tool.name})
+    return next((schema_of(result) for result in examples if isinstance(result, dict | list)), None)
+
+
+def _echoing(value: Json, arguments: Record, parts: dict[str, Record]) -> Json:
+    """What the result calls by the name of an argument is that argument, where the types agree."""
+    given = {
+        name: arguments[name] for name in parts if name in arguments and fitting_type(arguments[name], parts[name])
+    }
+    return {**as_object(value), **given} if given else value

@@ -1,0 +1,323 @@
+"""Which records does a list or a search show: filters, text, order and page, over a view of the state."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, TypeAlias, cast
+
+from mcp_sim.domain import Entity, Filter, Plan
+from mcp_sim.json_text import canonical
+from mcp_sim.records.lookups import Lookup, lookup
+from mcp_sim.records.times import moment_of, sense
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
+
+Row: TypeAlias = tuple[Key, Record]
+Test: TypeAlias = Callable[[Record], bool]
+Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
+
+ABSENT = object()
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The rows of one page, how many there are on all pages, and where this page stands."""
+
+    rows: Sequence[Row]
+    total: int
+    offset: int = 0
+    limit: int | None = None
+    cursor: str | None = None
+
+    @property
+    def has_more(self) -> bool:
+        return self.offset + len(self.rows) < self.total
+
+
+Select: TypeAlias = Callable[[Turn], "Page | Observation"]
+
+
+def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
+    """The page that a call asks for, or the failure that says what is wrong with the question; compiled."""
+    matching = _matching(plan, entity, entities)
+    ordered, paged = _ordered(tool, plan, entity), _paged(tool, plan)
+
+    def select(turn: Turn) -> Page | Observation:
+        rows = ordered(matching(turn.view, turn.call.arguments), turn.call.arguments)
+        return rows if isinstance(rows, Observation) else paged(rows, turn.call.arguments)
+
+    return select
+
+
+def argument(path: str) -> Fetch:
+    """Reads an argument by its dotted path; ABSENT where it is not given."""
+    if "." not in path:
+        return lambda arguments: arguments.get(path, ABSENT)
+    parts = path.split(".")
+
+    def fetch(arguments: Mapping[str, Json]) -> Json:
+        value: Json = arguments
+        for part in parts:
+            if not isinstance(value, dict) or part not in value:
+                return ABSENT
+            value = cast("Record", value)[part]
+        return value
+
+    return fetch
+
+
+# filters --------------------------------------------------------------------------------------------------------------
+
+
+def _matching(
+    plan: Plan, entity: Entity, entities: Mapping[str, Entity]
+) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
+    """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
+    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
+    rules = [(argument(name), rule) for name, rule in plan.filters.items()]
+    indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
+    tested = [(fetch, _test_maker(rule, entity, derived)) for fetch, rule in rules]
+    tested = [
+        entry for entry, (_, rule) in zip(tested, rules, strict=True) if rule.op != "equals" or rule.field in derived
+    ]
+    name, query, searched = entity.name, argument(plan.query or ""), plan.searched
+
+    def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
+        rows = _found(view, name, [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))])
+        tests = [maker(value, view) for fetch, maker in tested if _is_given(value := fetch(arguments))]
+        words = query(arguments)
+        if isinstance(words, str) and words.strip():
+            tests.append(_text_test(words, searched))
+        for test in tests:
+            rows = [row for row in rows if test(row[1])]
+        return rows
+
+    return matching
+
+
+def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
+    if not equalities:
+        return list(view.rows(entity))
+    (field, value), *others = equalities
+    rows = view.find(entity, field, value)
+    for field, value in others:
+        rows = [row for row in rows if _equal(row[1].get(field), value)]
+    return rows
+
+
+def _is_given(value: Json) -> bool:
+    return value is not ABSENT and value is not None
+
+
+def _equal(left: Json, right: Json) -> bool:
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def _test_maker(rule: Filter, entity: Entity, derived: Mapping[str, Lookup]) -> Callable[[Json, View], Test]:
+    """The test of one filter, for the value that a call gives and the state that it looks at."""
+    field = rule.field
+    if field in derived:
+        return lambda wanted, view: _shown_as(derived[field], wanted, view)
+    if rule.op == "in":
+        return lambda wanted, _view: _any_of(
+            field, cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
+        )
+    if rule.op == "contains":
+        return lambda wanted, _view: _containing(field, wanted)
+    schema = entity.fields[field].schema if field in entity.fields else {}
+    timed = sense(field, schema) is not None
+    return lambda wanted, _view: _compared(field, rule.op, wanted, timed=timed)
+
+
+def _shown_as(shown: Lookup, wanted: Json, view: View) -> Test:
+    """A derived field shows the wanted value; texts are the same in upper and lower case."""
+    lowered = wanted.lower() if isinstance(wanted, str) else wanted
+
+    def test(record: Record) -> bool:
+        value = shown(view, record)
+        return _equal(value.lower() if isinstance(value, str) else value, lowered)
+
+    return test
+
+
+def _any_of(field: str, wanted: list[Json]) -> Test:
+    return lambda record: any(_equal(record.get(field), value) for value in wanted)
+
+
+def _containing(field: str, wanted: Json) -> Test:
+    """In a list: each of the wanted values; in a text: the wanted text, upper and lower case being the same."""
+    parts = cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
+    lowered = [str(part).lower() for part in parts]
+
+    def test(record: Record) -> bool:
+        value = record.get(field)
+        if isinstance(value, list):
+            return all(part in value for part in parts)
+        return isinstance(value, str) and all(part in value.lower() for part in lowered)
+
+    return test
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "gt": lambda value, bound: value > bound,
+    "gte": lambda value, bound: value >= bound,
+    "lt": lambda value, bound: value < bound,
+    "lte": lambda value, bound: value <= bound,
+}
+
+
+def _compared(field: str, op: str, wanted: Json, *, timed: bool) -> Test:
+    compare = _COMPARISONS[op]
+    bound: Any = moment_of(wanted) if timed else wanted
+    if bound is None:
+        return lambda _record: False
+    if timed and isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
+        return _until_end_of_day(field, op, wanted)
+    numeric = isinstance(bound, int | float)
+
+    def test(record: Record) -> bool:
+        value: Any = record.get(field)
+        value = moment_of(value) if timed else value
+        if value is None or (not timed and isinstance(value, int | float) != numeric):
+            return False
+        return compare(value, bound)
+
+    return test
+
+
+def _until_end_of_day(field: str, op: str, day: str) -> Test:
+    """Up to a day includes the day; after a day begins with the next one."""
+    start = moment_of(day)
+    end = start + _DAY if start is not None else None
+
+    def test(record: Record) -> bool:
+        value = moment_of(record.get(field))
+        return value is not None and end is not None and (value < end if op == "lte" else value >= end)
+
+    return test
+
+
+def _text_test(text: str, fields: Sequence[str]) -> Test:
+    """Every word of the text occurs in one of the fields, upper and lower case being the same."""
+    words = re.findall(r"[^\s\"'(),;]+", text.lower())
+
+    def test(record: Record) -> bool:
+        whole = "\n".join(str(record[field]) for field in fields if record.get(field) is not None).lower()
+        return all(word in whole for word in words)
+
+    return test
+
+
+# order ----------------------------------------------------------------------------------------------------------------
+
+
+def _ordered(
+    tool: Tool, plan: Plan, entity: Entity
+) -> Callable[[Sequence[Row], Mapping[str, Json]], Sequence[Row] | Observation]:
+    """The rows in the order that was asked for; in the order of creation where none was."""
+    sort, order = argument(plan.sort or ""), argument(plan.order or "")
+    fields = {name.lower(): name for name in entity.fields}
+
+    def ordered(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Sequence[Row] | Observation:
+        asked, direction = sort(arguments), order(arguments)
+        if not isinstance(asked, str) or not asked.strip():
+            return rows[::-1] if plan.sort is None and _is_down(direction) else rows
+        name, down = _sort_key(asked)
+        field = fields.get(name.lower())
+        if field is None:
+            known = ", ".join(entity.fields)
+            return tool.failure(
+                "invalid", f"Cannot sort by {name!r}; choose from {known}", argument=plan.sort, value=asked, key=asked
+            )
+        return _sorted(rows, field, reverse=down or _is_down(direction))
+
+    return ordered
+
+
+def _sort_key(asked: str) -> tuple[str, bool]:
+    """`-name`, `name desc`, `name:desc` and `name_desc`: the field, and whether it goes down."""
+    text = asked.strip()
+    if text[:1] in "+-":
+        return text[1:], text[0] == "-"
+    found = re.fullmatch(r"(.+?)[\s:_,.]+(asc|ascending|desc|descending)", text, re.IGNORECASE)
+    return (found[1], found[2].lower().startswith("desc")) if found else (text, False)
+
+
+def _is_down(direction: Json) -> bool:
+    return isinstance(direction, str) and direction.lower() in {"desc", "descending", "down", "-1", "newest"}
+
+
+def _sorted(rows: Sequence[Row], field: str, *, reverse: bool) -> list[Row]:
+    """Stable; records without the field come last in either direction."""
+    there = [row for row in rows if row[1].get(field) is not None]
+    lacking = [row for row in rows if row[1].get(field) is None]
+    try:
+        return [*sorted(there, key=lambda row: _collated(row[1][field]), reverse=reverse), *lacking]
+    except TypeError:
+        return [*sorted(there, key=lambda row: str(row[1][field]), reverse=reverse), *lacking]
+
+
+def _collated(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else canonical(value) if isinstance(value, dict | list) else value
+
+
+# pages ----------------------------------------------------------------------------------------------------------------
+
+
+def _paged(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]], Page | Observation]:
+    """The page that the arguments choose; everything, where a tool has no way to choose."""
+    paging = plan.paging
+    if not paging.is_asked:
+        return lambda rows, _arguments: Page(rows, len(rows))
+    limits, offsets = argument(paging.limit or ""), argument(paging.offset or "")
+    pages, cursors = argument(paging.page or ""), argument(paging.cursor or "")
+    chooses = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
+
+    def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
+        limit = max(0, _whole(limits(arguments), paging.size))
+        limit = limit if paging.most is None else min(limit, paging.most)
+        offset = max(0, _whole(offsets(arguments), 0))
+        offset += max(0, _whole(pages(arguments), paging.first_page) - paging.first_page) * limit
+        cursor = cursors(arguments)
+        if isinstance(cursor, str) and cursor:
+            start = _read_cursor(cursor, _question(arguments, chooses))
+            if start is None:
+                message = f"Invalid {paging.cursor}: {cursor!r}"
+                return tool.failure("invalid", message, argument=paging.cursor, value=cursor, key=cursor)
+            offset += start
+        chosen = rows[offset : offset + limit]
+        more = offset + len(chosen) < len(rows) and bool(chosen)
+        following = _cursor(offset + len(chosen), _question(arguments, chooses)) if more and paging.cursor else None
+        return Page(chosen, len(rows), offset, limit, following)
+
+    return paged
+
+
+def _whole(value: Json, otherwise: int) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _cursor(offset: int, question: str) -> str:
+    """Opaque: where the next page begins, bound to the question that it continues."""
+    return base64.urlsafe_b64encode(f"{offset}.{question}".encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str, question: str) -> int | None:
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return None
+    offset, _, asked = text.partition(".")
+    return int(offset) if offset.isdigit() and asked == question else None
+
+
+def _question(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
+    """A digest of what was asked for, except the page: a cursor continues one question, not another."""
+    kept = {name: value for name, value in arguments.items() if name not in chooses}
+    return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]

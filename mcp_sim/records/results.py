@@ -1,0 +1,370 @@
+"""What does a tool's result look like: records, rows, totals and confirmations in their places under its outputSchema?
+
+Compiled once per tool into closures; what is shown is always a new object, never the world's own record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mcp_sim.domain import Domain, Entity, Envelope, Plan
+from mcp_sim.json_text import encode
+from mcp_sim.records.effects import label, told
+from mcp_sim.records.lookups import lookup
+from mcp_sim.records.queries import ABSENT, Page
+from mcp_sim.records.timeline import Moment
+from mcp_sim.records.times import sense, written
+from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.schemas import (
+    IMPOSSIBLE,
+    as_list,
+    as_object,
+    constants,
+    expanded,
+    is_nullable,
+    items,
+    main_type,
+    properties,
+    required,
+    schema_of,
+)
+from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult, Turn, View
+
+EMPTY = Page((), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a result can speak of. `view` is the state that it shows: after the call's own changes."""
+
+    turn: Turn
+    view: View
+    record: Record | None = None
+    key: Key | None = None
+    page: Page = EMPTY
+
+
+Fill: TypeAlias = Callable[[Facts], Json]
+Show: TypeAlias = Callable[[Record, View], Json]
+Told: TypeAlias = Callable[[Facts], Observation]
+
+
+def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
+    """The observation that tells the facts in this tool's form."""
+    if plan.verb == "delete" and tool.output_schema is None and _example_of(tool, domain) is None:
+        return _sentence_result(plan)
+    schema = _schema(tool, plan, domain)
+    fill = _Filler(tool, plan, domain).filled(schema, "")
+    if tool.output_schema is None:
+        return lambda facts: Observation(ToolResult(fill(facts), form="json"))
+    return lambda facts: Observation(ToolResult(fill(facts)))
+
+
+def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+    """A record as a schema shows it: the declared properties, or all there is where none are declared."""
+    names = properties(schema)
+    if main_type(schema) not in {"object", ""}:
+        return _scalar(entity, schema)
+    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
+    if not names:
+        return lambda record, view: {**record, **{name: look(view, record) for name, look in derived.items()}}
+    shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
+    plain = tuple(name for name in names if name not in derived)
+    lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
+
+    def show(record: Record, view: View) -> Json:
+        try:
+            body = {name: record[name] for name in plain}
+        except KeyError:
+            body = _partly(record, lacking)
+        for name, look in shows.items():
+            value = look(record, view)
+            if value is not ABSENT:
+                body[name] = value
+        return body
+
+    return show
+
+
+def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
+    """The record's fields, and for those that it lacks what the schema asks for."""
+    body: Record = {}
+    for name, instead in lacking.items():
+        value = record[name] if name in record else instead(record)
+        if value is not ABSENT:
+            body[name] = value
+    return body
+
+
+def _lacking(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
+    """What a field shows that the record lacks: nothing, null, or where it must be there the same value every time."""
+    if not needed:
+        return lambda _record: ABSENT
+    if is_nullable(schema):
+        return lambda _record: None
+    make = value_maker(entity.name, name, schema)
+    return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
+
+
+def _shown_part(
+    entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
+) -> Callable[[Record, View], Json]:
+    """A derived field under the schema of its place; null or nothing where the record links to nothing."""
+    field = entity.fields[name]
+    look = lookup(entity, field, entities)
+    via = (field.derived or "").partition(".")[0]
+    target = entities.get(entity.fields[via].link or "") if via in entity.fields else None
+    inner = shown(target, schema, entities) if target is not None and main_type(schema) == "object" else None
+
+    def part(record: Record, view: View) -> Json:
+        value = look(view, record) if look is not None else None
+        if value is None:
+            return None if is_nullable(schema) else ABSENT
+        return inner(value, view) if inner is not None else value
+
+    return part
+
+
+def _scalar(entity: Entity, schema: Record) -> Show:
+    """A row that is one value: the key where the type fits, else the name."""
+    key = entity.key
+    if main_type(schema) == "integer" and not isinstance(entity.key_like, int):
+        make = value_maker(entity.name, key, schema)
+        return lambda record, _view: make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
+    if main_type(schema) == "string":
+        return lambda record, _view: str(record.get(key))
+    return lambda record, _view: record.get(key)
+
+
+# forms ----------------------------------------------------------------------------------------------------------------
+
+
+def _schema(tool: Tool, plan: Plan, domain: Domain) -> Record:
+    """The outputSchema; else the shape of an example; else the plainest that holds what there is to tell."""
+    if tool.output_schema is not None:
+        return expanded(tool.output_schema)
+    example = _example_of(tool, domain)
+    return schema_of(example) if example is not None else _plain_schema(plan)
+
+
+def _example_of(tool: Tool, domain: Domain) -> Json:
+    results: list[Json] = [example.result for example in domain.examples if example.tool in {tool.id, tool.name}]
+    return next((value for value in results if as_object(value) or as_list(value)), None)
+
+
+def _plain_schema(plan: Plan) -> Record:
+    envelope = plan.envelope
+    if envelope.rows is None:
+        return {"type": "object"}
+    parts: Record = {envelope.rows: {"type": "array", "items": {"type": "object"}}}
+    if envelope.total is not None:
+        parts[envelope.total] = {"type": "integer"}
+    if plan.paging.cursor and envelope.cursor is not None:
+        parts[envelope.cursor] = {"type": ["string", "null"]}
+    return {"type": "object", "properties": parts, "required": [*parts]}
+
+
+def _sentence_result(plan: Plan) -> Told:
+    name = label(plan.entity or "")
+    return lambda facts: Observation(ToolResult(f"{name} {told(facts.key)} deleted", form="text"))
+
+
+_DONE = {"create": "created", "update": "updated", "delete": "deleted"}
+
+
+class _Filler:
+    """Compiles a schema into what fills it, place by place."""
+
+    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+        self.tool, self.plan, self.domain = tool, plan, domain
+        self.envelope = plan.envelope
+        self.entity = domain.entities[plan.entity or ""]
+        self.inputs = {name.lower(): name for name in properties(expanded(tool.input_schema))}
+        self.places = _places(plan.envelope)
+
+    def filled(self, schema: Record, path: str) -> Fill:
+        """What fills the place at `path`."""
+        if path == self.envelope.rows:
+            row = shown(self.entity, items(schema), self.domain.entities)
+            return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
+        if path == self.envelope.record and self._is_plain(schema):
+            show = shown(self.entity, schema, self.domain.entities)
+            return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
+        if main_type(schema) == "object" or properties(schema):
+            return self._object(schema, path)
+        return self._part(schema, path, needed=True) or (lambda _facts: None)
+
+    def _is_plain(self, schema: Record) -> bool:
+        """True where the place holds the record and nothing beside it."""
+        names = properties(schema)
+        return all(name in self.entity.fields for name in names) and not any(
+            place
+            for place in self.places
+            if place.rpartition(".")[0] == (self.envelope.record or "") and place in names
+        )
+
+    def _object(self, schema: Record, path: str) -> Fill:
+        parts: list[tuple[str, Fill]] = []
+        for name, part in properties(schema).items():
+            here = f"{path}.{name}" if path else name
+            fill = self._part(part, here, needed=name in required(schema), of_record=path == self.envelope.record)
+            if fill is not None:
+                parts.append((name, fill))
+
+        def fill_object(facts: Facts) -> Json:
+            body: Record = {}
+            for name, fill in parts:
+                value = fill(facts)
+                if value is not ABSENT:
+                    body[name] = value
+            return body
+
+        return fill_object
+
+    def _part(self, schema: Record, path: str, *, needed: bool, of_record: bool = False) -> Fill | None:
+        """What fills one property; None where it is left out."""
+        if schema == IMPOSSIBLE:
+            return None
+        chosen = constants(schema)
+        if len(chosen) == 1:
+            return lambda _facts: chosen[0]
+        if any(place == path or place.startswith(f"{path}.") for place in self.places) or path == self.envelope.rows:
+            return self.places[path] if path in self.places else self.filled(schema, path)
+        if path == self.envelope.record:
+            return self.filled(schema, path)
+        name = path.rpartition(".")[2]
+        if (of_record or self.envelope.record is None) and name in self.entity.fields:
+            return self._field(name, schema, needed=needed)
+        return self._named(name.lower(), schema) or (self._open(name, schema, path) if needed else None)
+
+    def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
+        """A field of the record, standing among other things."""
+        one: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
+        show = shown(self.entity, one, self.domain.entities)
+        key = self.entity.key
+
+        def field(facts: Facts) -> Json:
+            if facts.record is None and name == key:
+                return facts.key
+            shown_record: Json = show(facts.record or {key: facts.key}, facts.view)
+            return as_object(shown_record).get(name, ABSENT)
+
+        return field
+
+    def _named(self, name: str, schema: Record) -> Fill | None:
+        """What a property's name alone asks for: counts, pages, arguments, messages, times."""
+        kind = main_type(schema)
+        if kind in {"integer", "number"} and name in _NUMBERS:
+            return _NUMBERS[name]
+        if kind == "boolean" and name in _TRUE:
+            return lambda _facts: True
+        if name in self.inputs and kind not in {"object", "array"}:
+            return self._echo(self.inputs[name], schema)
+        if kind == "string" and name in _MESSAGES:
+            return self._message(name)
+        if kind == "string" and name in {"status", "result"}:
+            return _status(schema)
+        if name in {"error", "errors", "warning", "warnings"} or name.startswith("prev"):
+            return _nothing(schema)
+        if sense(name, schema) is not None and kind in {"string", "integer"}:
+            return lambda facts: written(facts.turn.now, name, schema)
+        return None
+
+    def _echo(self, argument: str, schema: Record) -> Fill:
+        """An argument as it was given; else what it is by default."""
+        inner = properties(expanded(self.tool.input_schema))[argument]
+        default = inner.get("default", None if is_nullable(schema) else ABSENT)
+        make = value_maker(self.entity.name, argument, schema) if default is ABSENT else None
+
+        def echo(facts: Facts) -> Json:
+            given: Json = facts.turn.call.arguments.get(argument, default)
+            if given is ABSENT and make is not None:
+                return make(chance_of(facts.turn.draws.scope, argument), {}, Moment(facts.turn.now, facts.turn.now))
+            return given
+
+        return echo
+
+    def _message(self, name: str) -> Fill:
+        done, entity = _DONE.get(self.plan.verb), label(self.entity.name)
+        if done is not None and (self.plan.verb == "delete" or name == "message"):
+            return lambda facts: f"{entity} {told(facts.key)} {done}"
+        if self.plan.verb in {"list", "search"}:
+            rows = shown(self.entity, {}, self.domain.entities)
+            return lambda facts: encode([rows(record, facts.view) for _, record in facts.page.rows]).decode()
+        show = shown(self.entity, {}, self.domain.entities)
+        return lambda facts: encode(show(facts.record or {}, facts.view)).decode()
+
+    def _open(self, name: str, schema: Record, path: str) -> Fill:
+        """A required property of which nothing is known: null, nothing, or the same value for the same call."""
+        if is_nullable(schema):
+            return lambda _facts: None
+        if main_type(schema) == "object" and properties(schema):
+            return self._object(schema, path)
+        if main_type(schema) == "array" and not schema.get("minItems"):
+            return lambda _facts: []
+        make = value_maker(self.entity.name, name, schema)
+
+        def opened(facts: Facts) -> Json:
+            chance = chance_of(facts.turn.draws.seed, facts.turn.draws.scope, path)
+            return make(chance, facts.record or {}, Moment(facts.turn.now, facts.turn.now))
+
+        return opened
+
+
+def _places(envelope: Envelope) -> dict[str, Fill]:
+    """The places of an envelope that hold one value, with what fills them."""
+    fills: dict[str | None, Fill] = {
+        envelope.total: lambda facts: facts.page.total,
+        envelope.cursor: lambda facts: facts.page.cursor,
+        envelope.more: lambda facts: facts.page.has_more,
+        envelope.key: lambda facts: facts.key,
+        envelope.success: lambda _facts: True,
+    }
+    echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
+    return {path: fill for path, fill in fills.items() if path} | echoes
+
+
+def _given(argument: str) -> Fill:
+    return lambda facts: facts.turn.call.arguments.get(argument, ABSENT)
+
+
+def _status(schema: Record) -> Fill:
+    choices = [value for value in constants(schema) if str(value).lower() in {"ok", "success", "successful", "done"}]
+    word: Any = choices[0] if choices else next(iter(constants(schema)), "success")
+    return lambda _facts: word
+
+
+def _nothing(schema: Record) -> Fill | None:
+    if is_nullable(schema):
+        return lambda _facts: None
+    return (lambda _facts: []) if main_type(schema) == "array" else lambda _facts: ""
+
+
+def _pages(facts: Facts) -> int:
+    limit = facts.page.limit or max(1, facts.page.total)
+    return -(-facts.page.total // limit)
+
+
+def _page_number(facts: Facts) -> int:
+    return facts.page.offset // facts.page.limit + 1 if facts.page.limit else 1
+
+
+def _page_size(facts: Facts) -> int:
+    return facts.page.limit if facts.page.limit is not None else facts.page.total
+
+
+_NUMBERS: dict[str, Fill] = {
+    **dict.fromkeys(
+        ("count", "returned", "returned_count", "num_results", "result_count", "size"), lambda f: len(f.page.rows)
+    ),
+    **dict.fromkeys(("page", "page_number", "current_page", "currentpage"), _page_number),
+    **dict.fromkeys(("limit", "page_size", "per_page", "pagesize", "perpage"), _page_size),
+    **dict.fromkeys(("pages", "total_pages", "totalpages", "page_count", "num_pages"), _pages),
+    **dict.fromkeys(("offset", "skip", "start"), lambda facts: facts.page.offset),
+}
+_TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
+_MESSAGES = frozenset(
+    {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
+)

@@ -1,0 +1,46 @@
+"""The world model that needs no model: every tool does what its plan says, statefully and deterministically."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Answer, Predictor, WorldModel, behaviours, world_models
+from mcp_sim.records.values import invent
+from mcp_sim.types import Attempt, Transition, Turn
+
+
+@world_models.register("builtin")
+class Builtin(WorldModel):
+    """Infer from the tool specs what each tool does to which records, and answer from the world. No options."""
+
+    def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
+        return _bound(domain)
+
+
+@asynccontextmanager
+async def _bound(domain: Domain) -> AsyncGenerator[Predictor]:
+    yield _Answers(domain)
+
+
+class _Answers:
+    """The answers of all tools, each compiled when its tool is called for the first time."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._compiled: dict[str, Answer] = {}
+
+    async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
+        answer = self._compiled.get(turn.tool.id)
+        if answer is None:
+            answer = self._compiled[turn.tool.id] = self._compile(turn.tool.id)
+        return answer(turn, invent)
+
+    def _compile(self, tool: str) -> Answer:
+        plan = self._domain.plans[tool]
+        answer = behaviours[plan.behaviour]().compile(self._domain.tools[tool], plan, self._domain)
+        if not plan.guessed:
+            return answer
+        return lambda turn, invent: replace(answer(turn, invent), guessed=True)
