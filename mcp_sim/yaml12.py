@@ -18,7 +18,8 @@ from math import isinf
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from mcp_sim.errors import DocumentError, Problem
-from mcp_sim.types import Json
+
+Json: TypeAlias = Any
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where in a value: keys and indexes from the root."""

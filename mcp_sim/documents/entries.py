@@ -1,0 +1,285 @@
+"""What do the entries of a scenario say? Perturbations with their `when`, expectations, world models, stubs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypeVar, cast
+
+from mcp_sim.conditions import matcher
+from mcp_sim.documents.places import Place
+from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, StubPart, WorldModelKeys, per
+from mcp_sim.documents.sentences import shown
+from mcp_sim.domain import Domain
+from mcp_sim.errors import UnknownKind, UsageError, did_you_mean
+from mcp_sim.extensions import (
+    COMBINATORS,
+    COMMON_EXPECTATION_KEYS,
+    COMMON_PERTURBATION_KEYS,
+    COMMON_WORLD_MODEL_KEYS,
+    Kind,
+    Perturbation,
+    expectations,
+    perturbations,
+    triggers,
+    world_models,
+)
+from mcp_sim.json_text import canonical
+from mcp_sim.registry import Registry
+from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
+from mcp_sim.tool_spec import Part
+from mcp_sim.types import Json, Record, Tool
+
+K = TypeVar("K", bound=Kind)
+P = TypeVar("P", bound=Part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry that could be read: its kind, the kind's options, and the common keys beside it."""
+
+    id: str
+    kind: str
+    options: Kind
+    keys: Part
+    place: Place
+
+
+# perturbations --------------------------------------------------------------------------------------------------------
+
+
+def read_perturbations(place: Place, domain: Domain | None) -> tuple[PerturbationEntry, ...]:
+    """The perturbations in a list; `domain` None where the tools are not known, and nothing is said about them."""
+    entries = _entries(place, perturbations, COMMON_PERTURBATION_KEYS, PerturbationKeys)
+    return tuple(_perturbation(entry, domain) for entry in entries)
+
+
+def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry:
+    keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation", entry.options)
+    when = When() if keys.when is None else read_when(entry.place.at("when"))
+    if domain is not None:
+        tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
+        _note(entry.place.at(entry.kind), kind.problems(domain, tools))
+        _note_triggers(entry.place.at("when"), when, domain, tools)
+    return PerturbationEntry(
+        id=entry.id,
+        kind=entry.kind,
+        perturbation=kind,
+        tools=tuple(keys.tools or ()),
+        when=when,
+        fires=Fires(keys.fires.max, keys.fires.per, keys.fires.cooldown),
+        visible=keys.visible or kind.visibility,
+        group=keys.group,
+        enabled=keys.enabled,
+    )
+
+
+def read_when(place: Place) -> When:
+    """A `when` mapping; what is wrong with it is noted, and left out."""
+    if not isinstance(place.value, dict):
+        place.error(f"must be a mapping of triggers, not {shown(place.value)}")
+        return When()
+    body = cast("Record", place.value)
+    found = [_trigger(place, name) for name in body if name not in COMBINATORS]
+    return When(
+        triggers=tuple(trigger for trigger in found if trigger is not None),
+        any=_nested_list(place, "any"),
+        all=_nested_list(place, "all"),
+        none=(read_when(place.at("not")),) if "not" in body else (),
+        per=_split(place.at("per")) if "per" in body else None,
+    )
+
+
+def _trigger(place: Place, name: str) -> Any:
+    try:
+        kind = triggers[name]
+    except UnknownKind:
+        place.at(name).error(f"unknown trigger{did_you_mean(name, [*triggers.names(), *COMBINATORS])}")
+        return None
+    return place.at(name).read(kind)
+
+
+def _nested_list(place: Place, word: str) -> tuple[When, ...]:
+    if word not in place.value:
+        return ()
+    at = place.at(word)
+    if not isinstance(at.value, list) or not at.value:
+        at.error(f"must be a list of mappings of triggers, not {shown(at.value) if at.value else 'an empty one'}")
+        return ()
+    return tuple(read_when(at.at(index)) for index in range(len(cast("list[Json]", at.value))))
+
+
+def _split(place: Place) -> str | None:
+    try:
+        return per(place.value)
+    except ValueError as error:
+        place.error(str(error))
+        return None
+
+
+def _note_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
+    for trigger in when.triggers:
+        _note(place.at(triggers.name_of(trigger)), trigger.problems(domain, tools))
+    for word, group in (("any", when.any), ("all", when.all)):
+        for index, nested in enumerate(group):
+            _note_triggers(place.at(word, index), nested, domain, tools)
+    for nested in when.none:
+        _note_triggers(place.at("not"), nested, domain, tools)
+
+
+def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) -> list[Tool]:
+    """The tools that globs match; a glob that matches none is noted."""
+    every = list(domain.tools.values())
+    for index, glob in enumerate(globs or ()):
+        if not any(in_reach((glob,), tool) for tool in every):
+            at = place.at(index) if isinstance(place.value, list) else place
+            at.error(f"no tool matches {glob!r}{did_you_mean(glob, domain.tools)}")
+    return [tool for tool in every if in_reach(tuple(globs or ()), tool)]
+
+
+# expectations ---------------------------------------------------------------------------------------------------------
+
+
+def read_expectations(place: Place, domain: Domain | None, faults: Sequence[str]) -> tuple[ExpectationEntry, ...]:
+    """The expectations in a list; `faults` are the ids of the perturbations."""
+    entries = list(_entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys))
+    for entry in entries if domain is not None else ():
+        _note(entry.place.at(entry.kind), cast("Any", entry.options).problems(domain, faults))
+    return tuple(_expectation(entry) for entry in entries)
+
+
+def _expectation(entry: _Entry) -> ExpectationEntry:
+    keys = cast("ExpectationKeys", entry.keys)
+    return ExpectationEntry(
+        entry.id, entry.kind, cast("Any", entry.options), keys.weight, gate=keys.gate, optional=keys.optional
+    )
+
+
+# world models ---------------------------------------------------------------------------------------------------------
+
+
+def read_world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
+    """Who answers: a kind by name, a kind with options, or a list of those with `tools`."""
+    if isinstance(place.value, list):
+        places = [place.at(index) for index in range(len(cast("list[Json]", place.value)))]
+    else:
+        places = [place]
+    entries = tuple(entry for at in places if (entry := _world_model(at, domain)) is not None)
+    if domain is not None and len(entries) == len(places):
+        unmatched = [tool.id for tool in domain.tools.values() if not any(in_reach(e.tools, tool) for e in entries)]
+        if unmatched:
+            place.error(f"no entry answers {', '.join(unmatched[:5])}; end the list with one without `tools`")
+    return entries
+
+
+def named_world_model(text: str) -> WorldModelEntry:
+    """The world model that a command line names: `KIND`, or `KIND:MODEL@URL`. Raises UsageError."""
+    name, has_model, rest = text.partition(":")
+    model, has_url, url = rest.rpartition("@")
+    if has_model and not (has_url and model and url):
+        raise UsageError(f"--world-model {text}: write it as {name}:MODEL@URL")
+    try:
+        kind = world_models[name].model_validate({"model": model, "base_url": url} if has_model else {})
+    except UnknownKind as error:
+        raise UsageError(f"--world-model {text}: {error}") from None
+    except ValueError as error:
+        hint = "" if has_model else f"; write it as {name}:MODEL@URL"
+        raise UsageError(f"--world-model {text}: {_first_reason(error)}{hint}") from None
+    return WorldModelEntry(kind, name)
+
+
+def _first_reason(error: ValueError) -> str:
+    details = cast("Any", error).errors()
+    return f"{'.'.join(str(part) for part in details[0]['loc'])}: {details[0]['msg']}"
+
+
+def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
+    if isinstance(place.value, str):
+        place = Place(place.document, place.problems, {place.value: None}, place.path)
+    kind = _kind(place, world_models, COMMON_WORLD_MODEL_KEYS)
+    keys = _keys(place, COMMON_WORLD_MODEL_KEYS, WorldModelKeys)
+    if domain is not None and keys is not None:
+        tools_in_reach(place.at("tools"), keys.tools, domain)
+    if kind is None or keys is None:
+        return None
+    return WorldModelEntry(cast("Any", kind[1]), kind[0], tuple(keys.tools or ()))
+
+
+# stubs ----------------------------------------------------------------------------------------------------------------
+
+
+def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -> tuple[Stub, ...]:
+    """The stubs, with their matchers compiled."""
+    for index, stub in enumerate(stubs if domain is not None else ()):
+        tools_in_reach(place.at(index, "tool"), [stub.tool], cast("Domain", domain))
+    return tuple(
+        Stub(stub.tool, {name: matcher(value) for name, value in stub.arguments.items()}, stub.result, stub.error)
+        for stub in stubs
+    )
+
+
+# entries in general ---------------------------------------------------------------------------------------------------
+
+
+def _entries(place: Place, registry: Registry[K], common: frozenset[str], model: type[P]) -> Iterator[_Entry]:
+    """The entries of a list that can be read. Ids are unique; without `id` they follow from the entry's text."""
+    seen: dict[str, int] = {}
+    for index in range(len(place.value) if isinstance(place.value, list) else 0):
+        at = place.at(index)
+        kind, keys = _kind(at, registry, common), _keys(at, common, model)
+        if kind is None or keys is None:
+            continue
+        given = cast("str | None", getattr(keys, "id"))  # noqa: B009 (both models of common keys have one)
+        name = given or f"{kind[0]}-{sha256(canonical(at.value).encode()).hexdigest()[:6]}"
+        seen[name] = seen.get(name, 0) + 1
+        if given is not None and seen[name] > 1:
+            at.at("id").error(f"the id {name!r} is taken by an earlier entry")
+        yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind[0], kind[1], keys, at)
+
+
+def _keys(place: Place, common: frozenset[str], model: type[P]) -> P | None:
+    """The common keys of an entry."""
+    if not isinstance(place.value, dict):
+        return None
+    beside = {name: value for name, value in cast("Record", place.value).items() if name in common}
+    return Place(place.document, place.problems, beside, place.path).read(model)
+
+
+def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K] | None:
+    """The one key of an entry that is not a common key, and its options."""
+    if not isinstance(place.value, dict):
+        hint = f"; write `{place.value}: {{}}`" if place.value in registry.names() else ""
+        place.error(f"must be a mapping with a kind as a key, not {shown(place.value)}{hint}")
+        return None
+    name = _kind_name(place, [key for key in cast("Record", place.value) if key not in common], registry, common)
+    if name is None:
+        return None
+    try:
+        kind = registry[name]
+    except UnknownKind as error:
+        place.at(name).error(str(error))
+        return None
+    options = place.at(name).read(kind)
+    return None if options is None else (name, options)
+
+
+def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common: frozenset[str]) -> str | None:
+    """Which of the keys that are not common is the kind; the others are noted."""
+    if not names:
+        place.error(f"has no kind{did_you_mean('', registry.names())}")
+        return None
+    known = [name for name in names if name in registry.names()]
+    if len(names) > 1 and len(known) > 1:
+        place.error(f"has several kinds: {', '.join(known)}; one entry is one kind")
+        return None
+    kind = (known or names)[0]
+    for name in names:
+        if name != kind:
+            place.at(name).error(f"unknown key{did_you_mean(name, common)}")
+    return kind
+
+
+def _note(place: Place, messages: Sequence[str]) -> None:
+    for message in messages:
+        place.error(message)

@@ -1,0 +1,207 @@
+"""What can be written in a scenario? Entries of kinds are read by `entries`; here they are mappings."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from mcp_sim.clock import DEFAULT_NOW, Mode, duration
+from mcp_sim.options import Count, CountFromZero, Duration, MatcherSource
+from mcp_sim.scenario import Span
+from mcp_sim.tool_spec import Part
+from mcp_sim.types import Json
+
+_CALLS = re.compile(r"(\d+) calls?")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+
+
+def span(value: Any) -> Span:
+    """`30s` or `5 calls`; raises ValueError on anything else, bare numbers included."""
+    if isinstance(value, Span):
+        return value
+    if isinstance(value, str):
+        calls = _CALLS.fullmatch(value.strip())
+        return Span(calls=int(calls[1])) if calls else Span(time=duration(value))
+    raise ValueError(f"{value!r} is not a span; write a duration (250ms, 30s, 5m, 2h, 1d) or `5 calls`")
+
+
+def _moment(value: Any) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+        raise ValueError(f"{value!r} is not a time; write it as 2029-03-01T09:00:00Z")
+    return datetime.fromisoformat(value.upper()).astimezone(UTC)
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def per(value: Any) -> Any:
+    """`tool`, `entity` or `arguments.NAME`, what a counter may be split by; raises ValueError on anything else."""
+    if value is None or value in ("tool", "entity") or re.fullmatch(r"arguments\..+", str(value)):
+        return value
+    raise ValueError(f"{value!r} splits nothing; write tool, entity, or arguments.NAME")
+
+
+SpanText = Annotated[
+    Span,
+    BeforeValidator(span),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d))$",
+            "examples": ["30s", "5 calls"],
+        }
+    ),
+]
+Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+Globs = Annotated[
+    list[str],
+    Field(min_length=1),
+    BeforeValidator(_listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
+]
+Per = Annotated[
+    str,
+    BeforeValidator(per),
+    WithJsonSchema({"type": "string", "anyOf": [{"enum": ["tool", "entity"]}, {"pattern": r"^arguments\..+"}]}),
+]
+
+
+class RecordsPart(Part):
+    """The records of one entity at the world's start."""
+
+    count: CountFromZero | None = Field(default=None, description="How many, rows included. Default: the rows alone.")
+    rows: list[dict[str, Json]] = Field(
+        default_factory=list[dict[str, Any]], description="Records as given; what a row leaves out is generated."
+    )
+
+    @model_validator(mode="after")
+    def _count_includes_rows(self) -> Self:
+        if self.count is not None and self.count < len(self.rows):
+            raise ValueError(f"count is {self.count}, but there are {len(self.rows)} rows, which count includes")
+        return self
+
+
+def _as_records(value: Any) -> Any:
+    return {"count": value} if isinstance(value, int) else value
+
+
+class ClockPart(Part):
+    """How the world's time passes."""
+
+    mode: Mode | None = Field(default=None, description="virtual never sleeps, real is felt. Default: the command's.")
+    per_call: Duration = Field(
+        default=timedelta(seconds=1), description="How far the virtual clock moves at each call."
+    )
+    speed: float = Field(default=1.0, gt=0, description="How many times as fast as real time the real clock runs.")
+
+
+class WorldPart(Part):
+    """What is true at the start."""
+
+    description: str = Field(default="", description="What the world is about: for the generator and for a model.")
+    now: Moment = Field(default=DEFAULT_NOW, description="The world's time at its start.")
+    records: dict[
+        str,
+        Annotated[RecordsPart, BeforeValidator(_as_records, json_schema_input_type=CountFromZero | RecordsPart)],
+    ] = Field(default_factory=dict[str, RecordsPart], description="Entity -> how many records, or {count, rows}.")
+    clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
+    open: bool = Field(default=False, description="May a world model invent records never mentioned before?")
+    namespaces: bool = Field(
+        default=False, description="Entities of several servers are kept apart, as server.entity; else shared by name."
+    )
+
+
+class StubPart(Part):
+    """A canned answer: the first that matches answers in the world's place; nothing is committed."""
+
+    tool: str = Field(description="A glob of tools.")
+    arguments: dict[str, MatcherSource] = Field(
+        default_factory=dict[str, Any], description="Argument -> matcher; all must hold."
+    )
+    result: Json = Field(default=None, description="The result: structured content, or a text.")
+    error: str | None = Field(default=None, description="The text of an error.")
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if len(self.model_fields_set & {"result", "error"}) != 1:
+            raise ValueError("write exactly one of result, error")
+        return self
+
+
+def _as_fires(value: Any) -> Any:
+    return value if isinstance(value, dict) else {"max": cast("Any", value)}
+
+
+class FiresPart(Part):
+    """How often a perturbation is applied."""
+
+    max: Count | None = Field(default=None, description="At most so often.")
+    per: Per | None = Field(default=None, description="Counted per tool, entity or arguments.NAME.")
+    cooldown: SpanText | None = Field(default=None, description="How long it rests after each time.")
+
+
+Fires = Annotated[FiresPart, BeforeValidator(_as_fires, json_schema_input_type=Count | FiresPart)]
+
+
+class PerturbationKeys(Part):
+    """What stands beside the kind in an entry of `perturbations`."""
+
+    id: str | None = Field(default=None, min_length=1, description="How the ledger and `recovered:` name it.")
+    tools: Globs | None = Field(default=None, description="Globs of tools. Default: every tool.")
+    when: dict[str, Json] | None = Field(default=None, description="Triggers; all must hold. Default: every call.")
+    fires: Fires = Field(default=FiresPart(), description="At most so often: N, or {max, per, cooldown}.")
+    visible: Literal["explicit", "implicit"] | None = Field(
+        default=None, description="Does the agent get a sign that something is wrong? Default: as the kind says."
+    )
+    group: str | None = Field(default=None, description="Of one group at most one is applied per call.")
+    enabled: bool = Field(default=True, description="false leaves it out.")
+
+
+class ExpectationKeys(Part):
+    """What stands beside the kind in an entry of `expect`."""
+
+    id: str | None = Field(default=None, min_length=1, description="How verdicts name it.")
+    weight: float = Field(default=1.0, ge=0, description="Its weight among the others.")
+    gate: bool = Field(default=False, description="If it fails, nothing else counts.")
+    optional: bool = Field(default=False, description="Reported, not graded.")
+
+
+class WorldModelKeys(Part):
+    """What stands beside the kind in an entry of a `world_model` list."""
+
+    tools: Globs | None = Field(default=None, description="Globs of the tools it answers. Default: every tool.")
+
+
+def _as_servers(value: Any) -> Any:
+    if isinstance(value, list):
+        raise ValueError("a list of tools belongs into a tool spec; here goes its file or name")
+    return {"": value} if isinstance(value, str) else value
+
+
+Servers = Annotated[
+    dict[str, str],
+    Field(min_length=1),
+    BeforeValidator(_as_servers, json_schema_input_type=str | Annotated[dict[str, str], Field(min_length=1)]),
+]
+
+
+class ScenarioDocument(Part):
+    """What happens to an agent: tools, world, faults, and what is expected of it."""
+
+    mcp_sim: Literal[1] = Field(description="The version of the format.")
+    name: str | None = Field(default=None, min_length=1, description="What it is called. Default: the file's name.")
+    task: str = Field(default="", description="What the agent is asked to do; the server never shows it.")
+    tools: Servers = Field(
+        description="A tool spec: a file relative to this one, or a shipped name. Or a mapping server -> tool spec."
+    )
+    seed: int = Field(default=0, description="Everything random follows from it.")
+    world: WorldPart = Field(default=WorldPart(), description="What is true at the start.")
+    world_model: Json = Field(default="builtin", description="Who answers: a kind, or a list of entries with `tools`.")
+    stubs: list[StubPart] = Field(default_factory=list[StubPart], description="Canned answers.")
+    perturbations: list[Json] = Field(default_factory=list[Any], description="The faults.")
+    expect: list[Json] = Field(default_factory=list[Any], description="What is judged at the end.")

@@ -1,0 +1,113 @@
+"""Which files does a document consist of? Files by path, or what ships by name; each is read once, and summed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from mcp_sim import yaml12
+from mcp_sim.documents.places import Place
+from mcp_sim.errors import DocumentError, Problem, UsageError, did_you_mean
+
+Folder: TypeAlias = Literal["scenarios", "tool_specs"]
+
+SUFFIXES = (".yaml", ".yml", ".json")
+TOOL_LIST = ".tools.json"
+"""How the names of tools/list results end that belong to a tool spec."""
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+def shipped(folder: Folder) -> Mapping[str, Path]:
+    """The documents that come with mcp-sim, by the stem of their file, sorted."""
+    installed = _PACKAGE / "_shipped" / folder
+    home = installed if installed.is_dir() else _PACKAGE.parent / folder
+    if not home.is_dir():
+        return {}
+    return {path.stem: path for path in sorted(home.iterdir()) if path.suffix in SUFFIXES and not _is_tool_list(path)}
+
+
+def locate(reference: str | Path) -> Path:
+    """The file of a scenario or tool spec: a path, or a shipped name. Raises UsageError where there is none."""
+    path = Path(reference)
+    if path.is_file() or _is_special(path):
+        return path
+    if is_file_name(str(reference)) or path.exists():
+        what = "is a folder, not a document" if path.is_dir() else "there is no such file"
+        raise UsageError(f"{reference}: {what}")
+    names = {**shipped("tool_specs"), **shipped("scenarios")}
+    if str(reference) not in names:
+        hint = did_you_mean(str(reference), names)
+        raise UsageError(f"{reference}: there is no such file, and nothing of this name ships{hint}")
+    return names[str(reference)]
+
+
+def is_file_name(value: str) -> bool:
+    """Does a value name a file, rather than something that ships?"""
+    return "/" in value or "\\" in value or Path(value).suffix != ""
+
+
+def documents_in(folder: Path) -> list[Path]:
+    """The scenarios and tool specs in a folder and below it: files that say `mcp_sim` and end like a document."""
+    found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    return [path for path in found if not _is_tool_list(path) and b"mcp_sim" in _beginning(path)]
+
+
+class Reading:
+    """The files that were read for one scenario, and every problem found in them."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._sum = sha256()
+
+    @property
+    def sha256(self) -> str:
+        """Over the bytes of all files, in the order of reading."""
+        return self._sum.hexdigest()
+
+    @property
+    def has_failed(self) -> bool:
+        return any(problem.severity == "error" for problem in self.problems)
+
+    def open(self, path: Path) -> Place | None:
+        """The root of a document; None, with the problem noted, where it cannot be read."""
+        file = display(path)
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(yaml12.LARGEST + 1)
+            self._sum.update(data)
+            document = yaml12.load(data, file)
+        except OSError as error:
+            self.problems.append(Problem(file, 0, "", f"cannot be read: {error.strerror}"))
+            return None
+        except DocumentError as error:
+            self.problems.extend(error.problems)
+            return None
+        return Place(document, self.problems, document.value)
+
+
+def display(path: Path) -> str:
+    """A path as problems name it: from the working directory where it is below it."""
+    if not path.is_absolute():
+        return str(path)
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _is_tool_list(path: Path) -> bool:
+    return path.name.endswith(TOOL_LIST)
+
+
+def _is_special(path: Path) -> bool:
+    """A pipe, as a shell's `<(...)` gives one."""
+    return path.exists() and not path.is_dir()
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(1 << 16)
+    except OSError:
+        return b"mcp_sim"  # so that it is looked at, and what is wrong with it told

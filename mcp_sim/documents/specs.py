@@ -1,0 +1,195 @@
+"""What does a tool spec say? Its server, its tools, and what it tells of entities, plans, failures and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_sim.documents.lint import example_problems, usable_tools
+from mcp_sim.documents.places import Place
+from mcp_sim.documents.sources import Reading, is_file_name, shipped
+from mcp_sim.domain import Entity, Envelope, Example, Field, Filter, Paging
+from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import behaviours
+from mcp_sim.scenario import ServerSpec
+from mcp_sim.schemas import as_object, expanded
+from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolSpecDocument
+from mcp_sim.types import Json, Record, Tool, plain_failure
+from mcp_sim.wording import Template, VendorWording
+
+_ARGUMENT_KEYS = ("key", "query", "sort", "order")
+_PAGE_KEYS = ("limit", "offset", "page", "cursor")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One server's tool spec, resolved. Tools, overrides and examples go by the tool's id in the scenario."""
+
+    server: ServerSpec
+    tools: Mapping[str, Tool]
+    entities: Mapping[str, Entity]
+    overrides: Mapping[str, Mapping[str, Any]]
+    examples: tuple[Example, ...]
+    links: tuple[tuple[Place, str], ...] = ()
+    """Where the spec names entities, to be looked up once all are known."""
+
+    places: Mapping[str, Place] = field(default_factory=dict[str, Place])
+    """Where each tool stands."""
+
+
+def is_tool_list(value: Json) -> bool:
+    """Is it a tools/list result, or the bare list of one?"""
+    if isinstance(value, dict):
+        body = cast("Record", value)
+        return "mcp_sim" not in body and isinstance(body.get("tools"), list)
+    return isinstance(value, list)
+
+
+def read_spec(place: Place, path: Path, reading: Reading, server: str | None = None, prefix: str = "") -> Spec:
+    """The tool spec at the root of a document; `prefix` stands before the names of its tools."""
+    said = _document(place)
+    name = said.name or path.name.partition(".")[0]
+    listed = _tool_list(place, said, path, reading)
+    found = usable_tools(listed) if listed is not None else {}
+    wording = VendorWording(_templates(said.errors)) if said.errors else plain_failure
+    key = server or name
+    tools = {prefix + tool: Tool(prefix + tool, key, at.value, wording) for tool, at in found.items()}
+    server_spec = ServerSpec(name, tuple(tools), said.version, said.title, said.instructions, said.unknown_tool)
+    entities = {entity: _entity(entity, part) for entity, part in said.entities.items()}
+    _check_sim(place.at("sim"), said.sim, found)
+    return Spec(
+        server=server_spec,
+        tools=tools,
+        entities=entities,
+        overrides={prefix + tool: _override(part) for tool, part in said.sim.items() if tool in found},
+        examples=tuple(_examples(place.at("examples"), said.examples, found, prefix)),
+        links=tuple(_links(place, said)),
+        places={prefix + tool: at for tool, at in found.items()},
+    )
+
+
+def spec_file(value: str, document: Path) -> Path | str:
+    """The file that a `tools` value means, or why there is none. `document` is the file it stands in."""
+    if is_file_name(value):
+        path = document.parent / value
+        return path if path.is_file() else f"there is no file {value!r} beside {document.name}"
+    known = shipped("tool_specs")
+    return known.get(value) or f"no tool spec {value!r} ships{did_you_mean(value, known)}"
+
+
+# the document ---------------------------------------------------------------------------------------------------------
+
+
+def _document(place: Place) -> ToolSpecDocument:
+    if is_tool_list(place.value):
+        return ToolSpecDocument.model_construct(mcp_sim=1, tools="")
+    return place.read_what_can_be(ToolSpecDocument, {"mcp_sim": 1, "tools": []})
+
+
+def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Reading) -> Place | None:
+    """Where the tools stand: here, or in a file of their own."""
+    if isinstance(place.value, list):
+        return place
+    if not isinstance(place.value, dict):
+        return None
+    if isinstance(place.value.get("tools"), list):
+        return place.at("tools")
+    if not isinstance(said.tools, str):
+        return None
+    file = path.parent / said.tools
+    if not file.is_file():
+        place.at("tools").error(f"there is no file {said.tools!r} beside {path.name}")
+        return None
+    other = reading.open(file)
+    if other is None or isinstance(other.value, list):
+        return other
+    if not is_tool_list(other.value):
+        other.error('is no tools/list result: it must be {"tools": [...]}, or the list itself')
+        return None
+    return other.at("tools")
+
+
+def _entity(name: str, part: EntityPart) -> Entity:
+    return Entity(name, part.key, part.key_like, {field: _field(field, body) for field, body in part.fields.items()})
+
+
+def _field(name: str, body: Record) -> Field:
+    schema = {key: value for key, value in body.items() if key != "link"}
+    return Field(name, schema, body.get("link"))
+
+
+def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:
+    return {kind: _template(part) for kind, part in errors.items()}
+
+
+def _template(part: ErrorPart) -> Template:
+    if part.rpc is not None:
+        return Template("rpc", part.rpc.model_dump(exclude_unset=True))
+    if part.structured is not None:
+        return Template("structured", part.structured)
+    return Template("text", part.text) if part.text is not None else Template("json", part.json_text)
+
+
+def _override(part: SimPart) -> dict[str, Any]:
+    """The fields of a plan that the spec fixes, as a plan has them."""
+    fixed = {name: getattr(part, name) for name in part.model_fields_set}
+    if part.filters is not None:
+        fixed["filters"] = {argument: Filter(filter_.field, filter_.op) for argument, filter_ in part.filters.items()}
+    if part.searched is not None:
+        fixed["searched"] = tuple(part.searched)
+    if part.paging is not None:
+        fixed["paging"] = Paging(**part.paging.model_dump())
+    if part.envelope is not None:
+        fixed["envelope"] = Envelope(**part.envelope.model_dump())
+    return fixed
+
+
+# what is said of tools and entities -----------------------------------------------------------------------------------
+
+
+def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place]) -> None:
+    for name, part in sim.items():
+        at = place.at(name)
+        if name not in tools:
+            at.error(f"there is no tool {name!r}{did_you_mean(name, tools)}")
+            continue
+        if part.behaviour is not None and part.behaviour not in behaviours.names():
+            at.at("behaviour").error(f"unknown behaviour{did_you_mean(part.behaviour, behaviours.names())}")
+        _check_arguments(at, part, tools[name].value)
+
+
+def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
+    """Note the arguments that are named, and which the tool does not have."""
+    known = as_object(expanded(tool["inputSchema"]).get("properties"))
+    named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
+    named += [(("sets", argument), argument) for argument in part.sets or ()]
+    named += [(("filters", argument), argument) for argument in part.filters or ()]
+    named += [(("paging", key), getattr(part.paging, key)) for key in _PAGE_KEYS if part.paging is not None]
+    for path, argument in named:
+        if argument is not None and argument not in known and argument.partition(".")[0] not in known:
+            at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
+
+
+def _examples(
+    place: Place, examples: Iterable[ExamplePart], tools: Mapping[str, Place], prefix: str
+) -> Iterable[Example]:
+    for index, example in enumerate(examples):
+        at = place.at(index)
+        if example.tool not in tools:
+            at.at("tool").error(f"there is no tool {example.tool!r}{did_you_mean(example.tool, tools)}")
+            continue
+        example_problems(at, tools[example.tool].value)
+        yield Example(prefix + example.tool, example.arguments, example.result)
+
+
+def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
+    """Each place where an entity is named."""
+    for entity, part in said.entities.items():
+        for name, body in part.fields.items():
+            if "link" in body:
+                yield place.at("entities", entity, "fields", name, "link"), body["link"]
+    for tool, part in said.sim.items():
+        if part.entity is not None:
+            yield place.at("sim", tool, "entity"), part.entity

@@ -1,0 +1,187 @@
+"""What can be written in a tool spec? `mcp_sim: 1`, the tools of one server, and what they do not tell themselves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from mcp_sim.domain import Operator, Verb
+from mcp_sim.errors import CRASH_CODE
+from mcp_sim.options import Count, CountFromZero
+from mcp_sim.types import Json
+
+
+class Part(BaseModel):
+    """A part of a document: unknown keys are errors, values have exactly the type that is asked for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _empty_for_null(value: Any) -> Any:
+    return {} if value is None else value
+
+
+class EntityPart(Part):
+    """A kind of record."""
+
+    key: str = Field(default="id", description="The field that identifies a record.")
+    key_like: str | int | None = Field(
+        default=None, description="An example id; the next ids follow its pattern.", examples=["con_00001"]
+    )
+    fields: dict[str, dict[str, Json]] = Field(
+        default_factory=dict[str, dict[str, Any]],
+        description="Field -> JSON Schema; {link: ENTITY} where the value is the id of another record.",
+        examples=[{"email": {"type": "string"}, "company_id": {"link": "company"}}],
+    )
+
+    @field_validator("fields")
+    @classmethod
+    def _links_are_names(cls, fields: dict[str, dict[str, Json]]) -> dict[str, dict[str, Json]]:
+        for name, body in fields.items():
+            if not isinstance(body.get("link", ""), str):
+                raise ValueError(f"the link of {name!r} must be the name of an entity")
+        return fields
+
+
+class FilterPart(Part):
+    """An argument that narrows a list."""
+
+    field: str = Field(description="The field it looks at.")
+    op: Operator = Field(default="equals", description="How the field is compared with the argument.")
+
+
+class PagingPart(Part):
+    """The arguments that choose a page."""
+
+    limit: str | None = Field(default=None, description="The argument with the size of a page.")
+    offset: str | None = Field(default=None, description="The argument that says how many records are skipped.")
+    page: str | None = Field(default=None, description="The argument with the number of a page.")
+    cursor: str | None = Field(default=None, description="The argument with the cursor of the page before.")
+    size: Count = Field(default=20, description="The size of a page where none is asked for.")
+    most: Count | None = Field(default=None, description="The largest page.")
+    first_page: CountFromZero = Field(default=1, description="The number of the first page.")
+
+
+class EnvelopePart(Part):
+    """Where things stand in a result, as dotted paths; '' is the whole result."""
+
+    record: str | None = Field(default=None, description="The record.")
+    rows: str | None = Field(default=None, description="The list of records.")
+    total: str | None = Field(default=None, description="How many there are on all pages.")
+    cursor: str | None = Field(default=None, description="The cursor of the next page.")
+    more: str | None = Field(default=None, description="Whether there is a next page.")
+    key: str | None = Field(default=None, description="The id of the record.")
+    success: str | None = Field(default=None, description="Whether it worked.")
+    echoes: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Path in the result -> argument that is returned as given."
+    )
+
+
+def _as_filter(value: Any) -> Any:
+    return {"field": value} if isinstance(value, str) else value
+
+
+class SimPart(Part):
+    """What one tool does; what is left out is inferred."""
+
+    verb: Verb | None = Field(default=None, description="What it does.")
+    entity: str | None = Field(default=None, description="To which kind of record.")
+    behaviour: str | None = Field(default=None, description="The way it works on the world; default: records.")
+    key: str | None = Field(default=None, description="The argument that names the record.")
+    sets: dict[str, str] | None = Field(default=None, description="Argument (dotted where nested) -> field it writes.")
+    fixed: dict[str, Json] | None = Field(default=None, description="Field -> value that the tool itself stands for.")
+    filters: dict[str, Annotated[FilterPart, BeforeValidator(_as_filter, json_schema_input_type=str | FilterPart)]] | (
+        None
+    ) = Field(default=None, description="Argument -> field that it narrows a list by, or {field, op}.")
+    query: str | None = Field(default=None, description="The argument with a text to search for.")
+    searched: list[str] | None = Field(default=None, description="The fields that are searched.")
+    sort: str | None = Field(default=None, description="The argument that names the field to sort by.")
+    order: str | None = Field(default=None, description="The argument that says ascending or descending.")
+    paging: PagingPart | None = Field(default=None, description="The arguments that choose a page.")
+    envelope: EnvelopePart | None = Field(default=None, description="Where things stand in the result.")
+
+
+class RpcPart(Part):
+    """A JSON-RPC error."""
+
+    code: int = Field(description="The code.", examples=[-32602])
+    message: str = Field(description="The message; {slots} are filled.")
+    data: Json = Field(default=None, description="The data; {slots} in its strings are filled.")
+
+    @model_validator(mode="after")
+    def _no_crash(self) -> Self:
+        if self.code == CRASH_CODE:
+            raise ValueError(f"code {CRASH_CODE} means a crash of mcp-sim; choose another")
+        return self
+
+
+class ErrorPart(Part):
+    """A failure that is more than a text: exactly one of these."""
+
+    text: str | None = Field(default=None, description="A text; {slots} are filled.")
+    json_text: Json = Field(default=None, alias="json", description="A JSON value, sent as text.")
+    structured: dict[str, Json] | None = Field(default=None, description="A JSON object, sent as structured content.")
+    rpc: RpcPart | None = Field(default=None, description="A JSON-RPC error instead of a result.")
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("write exactly one of text, json, structured, rpc")
+        return self
+
+
+class ExamplePart(Part):
+    """A recorded call."""
+
+    tool: str = Field(description="The name of the tool.")
+    arguments: dict[str, Json] = Field(default_factory=dict[str, Any], description="What it was called with.")
+    result: Json = Field(description="The structured content of its result, or its text.")
+
+
+def _as_error(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Error = Annotated[ErrorPart, BeforeValidator(_as_error, json_schema_input_type=str | ErrorPart)]
+Entity = Annotated[EntityPart, BeforeValidator(_empty_for_null, json_schema_input_type=EntityPart | None)]
+
+
+def _tools(value: Any) -> Any:
+    if not isinstance(value, str | list):
+        raise ValueError("must be the name of a file with a tools/list result, or the list itself")
+    return cast("Any", value)
+
+
+class ToolSpecDocument(Part):
+    """What one MCP server offers, and what its tools do not tell themselves."""
+
+    mcp_sim: Literal[1] = Field(description="The version of the format.")
+    name: str | None = Field(
+        default=None, min_length=1, description="What the server calls itself. Default: the file's name."
+    )
+    version: str = Field(default="1.0.0", description="The server's version.")
+    title: str | None = Field(default=None, description="The server's name for people.")
+    instructions: str | None = Field(default=None, description="What the server tells a client that connects.")
+    tools: Annotated[
+        str | list[dict[str, Json]],
+        BeforeValidator(_tools),
+    ] = Field(description="A file with a tools/list result, relative to this one, or the list itself.")
+    entities: dict[str, Entity] = Field(
+        default_factory=dict[str, EntityPart], description="The kinds of records, where the tools do not tell."
+    )
+    sim: dict[str, SimPart] = Field(
+        default_factory=dict[str, SimPart],
+        description="Tool -> what it does, where `mcp-sim plan` shows a wrong guess.",
+    )
+    errors: dict[str, Error] = Field(
+        default_factory=dict[str, ErrorPart],
+        description="Failure (not_found, invalid, timeout, rate_limited, conflict, ..., default) -> how it is worded.",
+        examples=[{"not_found": "Contact {contact_id} not found"}],
+    )
+    examples: list[ExamplePart] = Field(
+        default_factory=list[ExamplePart], description="Recorded calls: ground for format and wording."
+    )
+    unknown_tool: Literal["rpc", "is_error"] = Field(
+        default="rpc", description="How a call of a tool that does not exist is answered: JSON-RPC error, or isError."
+    )

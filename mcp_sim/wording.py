@@ -1,0 +1,69 @@
+"""How does a vendor word a failure? Templates of a tool spec's `errors:`, filled in from the call that failed.
+
+A slot is a plain name in braces: `{contact_id}`. It stands for what the failure says of itself (`{key}`, `{entity}`,
+`{status}`, ...), for an argument of the call, for `{kind}` or for `{message}`, the sentence that would be said without
+a template. A slot of which nothing is known stays as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+from mcp_sim.json_text import encode
+from mcp_sim.types import Json, Observation, RpcError, ToolResult, plain_failure
+
+Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
+
+DEFAULT = "default"
+"""The failure kind whose template is used where a kind has none of its own."""
+
+_SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What goes out: a text, JSON as text, structured content, or `{code, message, data}` of a JSON-RPC error."""
+
+    form: Form
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class VendorWording:
+    """The wording of one vendor: templates by failure kind."""
+
+    templates: Mapping[str, Template]
+
+    def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
+        template = self.templates.get(kind) or self.templates.get(DEFAULT)
+        if template is None:
+            return plain_failure(kind, message, slots)
+        value = filled(template.value, {"kind": kind, "message": message, **slots})
+        if template.form == "rpc":
+            return Observation(RpcError(value["code"], value["message"], value.get("data")))
+        return Observation(ToolResult(value, form=template.form, is_error=True))
+
+
+def filled(template: Json, slots: Mapping[str, Json]) -> Json:
+    """The template with its slots filled. Inside JSON, a string that is one slot becomes the value itself."""
+    if isinstance(template, dict):
+        return {name: filled_value(value, slots) for name, value in cast("dict[str, Any]", template).items()}
+    if isinstance(template, list):
+        return [filled_value(value, slots) for value in cast("list[Any]", template)]
+    return _SLOT.sub(lambda found: _text(found, slots), template) if isinstance(template, str) else template
+
+
+def filled_value(template: Json, slots: Mapping[str, Json]) -> Json:
+    """A part of a JSON template, filled."""
+    slot = _SLOT.fullmatch(template) if isinstance(template, str) else None
+    return slots[slot[1]] if slot and slot[1] in slots else filled(template, slots)
+
+
+def _text(slot: re.Match[str], slots: Mapping[str, Json]) -> str:
+    if slot[1] not in slots:
+        return slot[0]
+    value = slots[slot[1]]
+    return value if isinstance(value, str) else encode(value).decode()
