@@ -91,7 +91,7 @@ def fixed(draw: st.DrawFn, parts: list[dict[str, Json]]) -> list[Json]:
 
 def texts(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
     if "pattern" in schema:
-        return st.from_regex(schema["pattern"], fullmatch=True)
+        return st.from_regex(str(schema["pattern"]), fullmatch=True)
     return st.text(min_size=schema.get("minLength", 0), max_size=schema["maxLength"])
 
 
