@@ -1,0 +1,170 @@
+"""An OpenAI-compatible endpoint over real HTTP, for what a real engine cannot be made to do on demand.
+
+Unless told otherwise it answers as an engine with guided decoding does: with random values that are valid under the
+request's `response_format`.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, TypeAlias
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from mcp_sim.records.chance import Chance
+from mcp_sim.records.patterns import matching
+
+Json: TypeAlias = Any
+Body: TypeAlias = dict[str, Json]
+Respond: TypeAlias = Callable[["Asked"], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it arrived: its body, its headers, and how many came before it."""
+
+    body: Body
+    headers: dict[str, str]
+    before: int
+    request: Request
+
+    @property
+    def question(self) -> str:
+        """What the newest message says."""
+        return self.body["messages"][-1]["content"]
+
+    @property
+    def schema(self) -> Body | None:
+        """The schema that binds the answer."""
+        form = self.body.get("response_format")
+        return None if form is None else form["json_schema"]["schema"]
+
+
+@dataclass
+class Engine:
+    """The endpoint: where it is, what it was asked, and how it answers."""
+
+    url: str
+    respond: Respond
+    asked: list[Asked] = field(default_factory=list[Asked])
+    disconnected: anyio.Event = field(default_factory=anyio.Event)
+    arrived: anyio.Event = field(default_factory=anyio.Event)
+    under_way: int = 0
+    most_under_way: int = 0
+
+    async def complete(self, request: Request) -> Response:
+        asked = Asked(json.loads(await request.body()), dict(request.headers), len(self.asked), request)
+        self.asked.append(asked)
+        self.arrived.set()
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            return await self.respond(asked)
+        finally:
+            self.under_way -= 1
+
+    async def hang(self, asked: Asked) -> Response:
+        """Answer nothing until the client has gone."""
+        while (await asked.request.receive())["type"] != "http.disconnect":
+            pass
+        self.disconnected.set()
+        return Response(status_code=499)
+
+
+def completion(content: str, finish_reason: str = "stop", **message: Json) -> Response:
+    """A chat completion as engines send it."""
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content, **message},
+        "finish_reason": finish_reason,
+    }
+    usage = {
+        "prompt_tokens": 120,
+        "completion_tokens": 30,
+        "total_tokens": 150,
+        "prompt_tokens_details": {"cached_tokens": 96},
+    }
+    body = {"id": "cmpl-1", "object": "chat.completion", "created": 0, "model": "tiny", "choices": [choice]}
+    return JSONResponse({**body, "usage": usage})
+
+
+async def guided(asked: Asked) -> Response:
+    """What an engine answers whose grammar is the request's schema and whose tokens are random."""
+    random = Random(asked.body["seed"])
+    return completion("free text" if asked.schema is None else json.dumps(valid(asked.schema, random)))
+
+
+def saying(*contents: str) -> Respond:
+    """An endpoint that gives these answers, the last one for ever."""
+
+    async def respond(asked: Asked) -> Response:
+        return completion(contents[min(asked.before, len(contents) - 1)])
+
+    return respond
+
+
+def valid(schema: Body, random: Random) -> Json:
+    """A random value that is valid under a tightened schema."""
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return random.choice(schema["enum"])
+    if "anyOf" in schema:
+        return valid(random.choice(schema["anyOf"]), random)
+    match schema["type"]:
+        case "object":
+            kept = [name for name in schema["properties"] if name in schema["required"] or random.random() < 0.5]
+            return {name: valid(schema["properties"][name], random) for name in kept}
+        case "array":
+            return [
+                valid(schema["items"], random) for _ in range(random.randint(schema["minItems"], schema["maxItems"]))
+            ]
+        case "integer":
+            return random.randint(schema["minimum"], schema["maximum"])
+        case "number":
+            return random.uniform(schema["minimum"], schema["maximum"])
+        case "string":
+            return _text(schema, random)
+        case kind:
+            return {"boolean": random.random() < 0.5, "null": None}[kind]
+
+
+def _text(schema: Body, random: Random) -> str:
+    if "pattern" in schema:
+        found = matching(schema["pattern"], Chance(random.randbytes(8)))
+        assert found is not None, schema
+        return found
+    length = random.randint(schema.get("minLength", 0), schema["maxLength"])
+    return "".join(random.choice("abcdé \t\x01漢😀") for _ in range(length))
+
+
+@asynccontextmanager
+async def serving(respond: Respond = guided) -> AsyncGenerator[Engine]:
+    """An endpoint on a free port of this machine, gone when the block is left."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    engine = Engine(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", respond)
+    app = Starlette(routes=[Route("/v1/chat/completions", engine.complete, methods=["POST"])])
+    options = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(options)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [listening])
+        try:
+            yield engine
+        finally:
+            server.should_exit = True
+
+
+def closed_port() -> int:
+    """A port on which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
