@@ -109,7 +109,19 @@ class _Rule:
         elif self.settled is not ABSENT:
             record[field.name] = self.settled
         elif field.required:
-            record[field.name] = invent(turn, self.entity, field.name, field.schema, record)
+            linked = _linked(turn, field)
+            value = invent(turn, self.entity, field.name, field.schema, record) if linked is ABSENT else linked
+            record[field.name] = value
+
+
+def _linked(turn: Turn, field: Field) -> Json:
+    """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
+    count = turn.view.count(field.link) if field.link is not None else 0
+    if field.link is None or not count:
+        return ABSENT
+    place = int(turn.draws.unit(f"link/{field.name}") * count)
+    key = next(key for at, (key, _) in enumerate(turn.view.rows(field.link)) if at == place)
+    return [key] if main_type(field.schema) == "array" else key
 
 
 def _rules(entity: Entity) -> Iterator[_Rule]:
