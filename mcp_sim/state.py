@@ -8,6 +8,7 @@ version stays readable. rpds maps iterate in random order, at a microsecond a ro
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,16 +41,16 @@ class Table:
     def __init__(self, records: Mapping[Key, Record]) -> None:
         self.records = dict(records)
         self.last_key = next(reversed(self.records), None)
-        self._indexes: dict[str, dict[Any, list[Key]]] = {}
+        self._indexes: dict[str, dict[Any, Rows]] = {}
         self._positions: dict[Key, int] | None = None
 
-    def having(self, field: str, value: Json) -> Sequence[Key]:
-        """The keys whose record has this value in this field."""
+    def having(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
+        """The rows that have this value in this field."""
         index = self._indexes.get(field)
         if index is None:
-            index = dict[Any, list[Key]]()
-            for key, record in self.records.items():
-                index.setdefault(comparable(record.get(field)), []).append(key)
+            index = dict[Any, Rows]()
+            for row in self.records.items():
+                index.setdefault(comparable(row[1].get(field)), []).append(row)
             self._indexes[field] = index
         return index.get(comparable(value), ())
 
@@ -133,8 +134,10 @@ class State:
         return self._select(entity, self._table(entity).records.items(), None)
 
     def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
-        table, wanted = self._table(entity), comparable(value)
-        hits = [(key, table.records[key]) for key in table.having(field, value)]
+        hits = self._table(entity).having(field, value)
+        if entity not in self.overlays:
+            return hits
+        wanted = comparable(value)
         return list(self._select(entity, hits, lambda record: comparable(record.get(field)) == wanted))
 
     def count(self, entity: str) -> int:
@@ -201,7 +204,9 @@ class State:
             kept: Rows = [(key, record) for key, record in hits if key not in rows]
             placed = ((key, row.record) for key, row in rows.items() if row.born < 0 and row.record is not None)
             moved = [(key, record) for key, record in placed if matches(record)]
-            yield from sorted((*kept, *moved), key=lambda row: table.position(row[0])) if moved else kept
+            for row in moved:
+                insort(kept, row, key=lambda row: table.position(row[0]))
+            yield from kept
         born = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
         for _, key, record in sorted(born, key=lambda row: row[0]):
             if matches is None or matches(record):
