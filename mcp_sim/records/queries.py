@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any, TypeAlias, cast
+from itertools import islice
+from operator import ge, gt, le, lt
+from typing import Any, TypeAlias, cast, overload
 
+from mcp_sim.clock import iso
 from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.json_text import canonical
 from mcp_sim.records.lookups import Lookup, lookup
@@ -49,8 +52,9 @@ def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Ent
     ordered, paged = _ordered(tool, plan, entity), _paged(tool, plan)
 
     def select(turn: Turn) -> Page | Observation:
-        rows = ordered(matching(turn.view, turn.call.arguments), turn.call.arguments)
-        return rows if isinstance(rows, Observation) else paged(rows, turn.call.arguments)
+        arguments = turn.call.arguments
+        rows = ordered(matching(turn.view, arguments), arguments)
+        return rows if isinstance(rows, Observation) else paged(rows, arguments)
 
     return select
 
@@ -72,6 +76,30 @@ def argument(path: str) -> Fetch:
     return fetch
 
 
+class Everything(Sequence[Row]):
+    """All records of an entity, in the order of creation, read no further than they are asked for."""
+
+    __slots__ = ("_count", "_entity", "_view")
+
+    def __init__(self, view: View, entity: str) -> None:
+        self._view, self._entity, self._count = view, entity, view.count(entity)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._view.rows(self._entity)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
+        if isinstance(at, slice) and at.step is None and (at.start or 0) >= 0 and (at.stop or 0) >= 0:
+            return list(islice(iter(self), at.start, at.stop))
+        return list(self)[at]
+
+
 # filters --------------------------------------------------------------------------------------------------------------
 
 
@@ -82,6 +110,7 @@ def _matching(
     derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
     rules = [(argument(name), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
+    indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, _test_maker(rule, entity, derived)) for fetch, rule in rules]
     tested = [
         entry for entry, (_, rule) in zip(tested, rules, strict=True) if rule.op != "equals" or rule.field in derived
@@ -101,9 +130,17 @@ def _matching(
     return matching
 
 
+def _spread(entity: Entity, field: str) -> int:
+    """How many records share a value of this field, roughly: 0 a few, 1 some, 2 many."""
+    known = entity.fields.get(field)
+    if field == entity.key or known is None:
+        return 0
+    return 1 if known.link is not None else 2
+
+
 def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
     if not equalities:
-        return list(view.rows(entity))
+        return Everything(view, entity)
     (field, value), *others = equalities
     rows = view.find(entity, field, value)
     for field, value in others:
@@ -164,29 +201,38 @@ def _containing(field: str, wanted: Json) -> Test:
     return test
 
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "gt": lambda value, bound: value > bound,
-    "gte": lambda value, bound: value >= bound,
-    "lt": lambda value, bound: value < bound,
-    "lte": lambda value, bound: value <= bound,
-}
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
 
 
 def _compared(field: str, op: str, wanted: Json, *, timed: bool) -> Test:
     compare = _COMPARISONS[op]
-    bound: Any = moment_of(wanted) if timed else wanted
+    if timed:
+        return _timed(field, op, wanted)
+    numeric = isinstance(wanted, int | float)
+
+    def test(record: Record) -> bool:
+        value = record.get(field)
+        return value is not None and isinstance(value, int | float) is numeric and compare(value, wanted)
+
+    return test
+
+
+def _timed(field: str, op: str, wanted: Json) -> Test:
+    """Times compare as moments; the usual form, RFC 3339 in UTC to the second, compares as it is written."""
+    bound, compare = moment_of(wanted), _COMPARISONS[op]
     if bound is None:
         return lambda _record: False
-    if timed and isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
+    if isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
         return _until_end_of_day(field, op, wanted)
-    numeric = isinstance(bound, int | float)
+    text = iso(bound)
+    usual = len(text)
 
     def test(record: Record) -> bool:
         value: Any = record.get(field)
-        value = moment_of(value) if timed else value
-        if value is None or (not timed and isinstance(value, int | float) != numeric):
-            return False
-        return compare(value, bound)
+        if isinstance(value, str) and len(value) == usual and value[-1] == "Z":
+            return compare(value, text)
+        value = moment_of(value)
+        return value is not None and compare(value, bound)
 
     return test
 
@@ -206,10 +252,23 @@ def _until_end_of_day(field: str, op: str, day: str) -> Test:
 def _text_test(text: str, fields: Sequence[str]) -> Test:
     """Every word of the text occurs in one of the fields, upper and lower case being the same."""
     words = re.findall(r"[^\s\"'(),;]+", text.lower())
+    if len(words) == 1:
+        return _one_word_test(words[0], fields)
 
     def test(record: Record) -> bool:
-        whole = "\n".join(str(record[field]) for field in fields if record.get(field) is not None).lower()
+        whole = "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
         return all(word in whole for word in words)
+
+    return test
+
+
+def _one_word_test(word: str, fields: Sequence[str]) -> Test:
+    def test(record: Record) -> bool:
+        for field in fields:
+            value = record.get(field)
+            if value is not None and word in str(value).lower():
+                return True
+        return False
 
     return test
 
