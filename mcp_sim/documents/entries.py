@@ -29,7 +29,7 @@ from mcp_sim.json_text import canonical
 from mcp_sim.registry import Registry
 from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
 from mcp_sim.tool_spec import Part
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Tool
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)
@@ -77,10 +77,10 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry:
 
 def read_when(place: Place) -> When:
     """A `when` mapping; what is wrong with it is noted, and left out."""
-    if not isinstance(place.value, dict):
+    if not place.is_mapping:
         place.error(f"must be a mapping of triggers, not {shown(place.value)}")
         return When()
-    body = cast("Record", place.value)
+    body = place.mapping
     found = [_trigger(place, name) for name in body if name not in COMBINATORS]
     return When(
         triggers=tuple(trigger for trigger in found if trigger is not None),
@@ -101,13 +101,12 @@ def _trigger(place: Place, name: str) -> Any:
 
 
 def _nested_list(place: Place, word: str) -> tuple[When, ...]:
-    if word not in place.value:
+    if word not in place.mapping:
         return ()
     at = place.at(word)
-    if not isinstance(at.value, list) or not at.value:
-        at.error(f"must be a list of mappings of triggers, not {shown(at.value) if at.value else 'an empty one'}")
-        return ()
-    return tuple(read_when(at.at(index)) for index in range(len(cast("list[Json]", at.value))))
+    if not at.items:
+        at.error(f"must be a list of mappings of triggers, not {'an empty one' if at.is_list else shown(at.value)}")
+    return tuple(read_when(nested) for nested in at.items)
 
 
 def _split(place: Place) -> str | None:
@@ -133,7 +132,7 @@ def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) ->
     every = list(domain.tools.values())
     for index, glob in enumerate(globs or ()):
         if not any(in_reach((glob,), tool) for tool in every):
-            at = place.at(index) if isinstance(place.value, list) else place
+            at = place.at(index) if place.is_list else place
             at.error(f"no tool matches {glob!r}{did_you_mean(glob, domain.tools)}")
     return [tool for tool in every if in_reach(tuple(globs or ()), tool)]
 
@@ -161,10 +160,7 @@ def _expectation(entry: _Entry) -> ExpectationEntry:
 
 def read_world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
     """Who answers: a kind by name, a kind with options, or a list of those with `tools`."""
-    if isinstance(place.value, list):
-        places = [place.at(index) for index in range(len(cast("list[Json]", place.value)))]
-    else:
-        places = [place]
+    places = place.items if place.is_list else [place]
     entries = tuple(entry for at in places if (entry := _world_model(at, domain)) is not None)
     if domain is not None and len(entries) == len(places):
         unmatched = [tool.id for tool in domain.tools.values() if not any(in_reach(e.tools, tool) for e in entries)]
@@ -225,8 +221,7 @@ def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -
 def _entries(place: Place, registry: Registry[K], common: frozenset[str], model: type[P]) -> Iterator[_Entry]:
     """The entries of a list that can be read. Ids are unique; without `id` they follow from the entry's text."""
     seen: dict[str, int] = {}
-    for index in range(len(place.value) if isinstance(place.value, list) else 0):
-        at = place.at(index)
+    for at in place.items:
         kind, keys = _kind(at, registry, common), _keys(at, common, model)
         if kind is None or keys is None:
             continue
@@ -240,19 +235,19 @@ def _entries(place: Place, registry: Registry[K], common: frozenset[str], model:
 
 def _keys(place: Place, common: frozenset[str], model: type[P]) -> P | None:
     """The common keys of an entry."""
-    if not isinstance(place.value, dict):
+    if not place.is_mapping:
         return None
-    beside = {name: value for name, value in cast("Record", place.value).items() if name in common}
+    beside = {name: value for name, value in place.mapping.items() if name in common}
     return Place(place.document, place.problems, beside, place.path).read(model)
 
 
 def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K] | None:
     """The one key of an entry that is not a common key, and its options."""
-    if not isinstance(place.value, dict):
+    if not place.is_mapping:
         hint = f"; write `{place.value}: {{}}`" if place.value in registry.names() else ""
         place.error(f"must be a mapping with a kind as a key, not {shown(place.value)}{hint}")
         return None
-    name = _kind_name(place, [key for key in cast("Record", place.value) if key not in common], registry, common)
+    name = _kind_name(place, [key for key in place.mapping if key not in common], registry, common)
     if name is None:
         return None
     try:

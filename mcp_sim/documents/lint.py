@@ -29,11 +29,9 @@ MOST_SCHEMA_PROBLEMS = 5
 def usable_tools(tools: Place) -> dict[str, Place]:
     """The tools of a server that can be served, by name; what is wrong with the others is noted."""
     usable: dict[str, Place] = {}
-    if not isinstance(tools.value, list):
+    if not tools.is_list:
         tools.error(f"must be a list of tools, not {shown(tools.value)}")
-        return usable
-    for index in range(len(cast("list[Json]", tools.value))):
-        tool = tools.at(index)
+    for tool in tools.items:
         if not _is_usable(tool):
             continue
         name = tool.value["name"]
@@ -54,14 +52,14 @@ def example_problems(example: Place, tool: Record) -> None:
 
 def _is_usable(tool: Place) -> bool:
     """Is it a tool, by everything that a client checks? Notes what is wrong."""
-    if not isinstance(tool.value, dict):
+    if not tool.is_mapping:
         tool.error(f"must be a tool, not {shown(tool.value)}")
         return False
     before = len(tool.problems)
     _check_name(tool)
     _check_optional_keys(tool)
     for key, is_needed in (("inputSchema", True), ("outputSchema", False)):
-        if key in tool.value:
+        if key in tool.mapping:
             _check_schema(tool.at(key))
         elif is_needed:
             tool.error('has no inputSchema; a tool without arguments has {"type": "object"}')
@@ -81,17 +79,17 @@ def _check_optional_keys(tool: Place) -> None:
         value = tool.value.get(key)
         if value is not None and not isinstance(value, kind):
             tool.at(key).error(f"must be {wanted}, not {shown(value)}")
-    annotations = tool.value.get("annotations")
-    for hint in _HINTS if isinstance(annotations, dict) else ():
-        value = cast("Record", annotations).get(hint)
+    annotations = tool.at("annotations").mapping
+    for hint in _HINTS:
+        value = annotations.get(hint)
         if value is not None and not isinstance(value, bool):
             tool.at("annotations", hint).error(f"must be true or false, not {shown(value)}")
 
 
 def _check_schema(schema: Place) -> None:
-    if not isinstance(schema.value, dict):
+    if not schema.is_mapping:
         return schema.error(f"must be a JSON Schema, not {shown(schema.value)}")
-    declared = cast("Record", schema.value).get("type")
+    declared = schema.mapping.get("type")
     if declared != "object":
         found = "without a type" if declared is None else f"of type {shown(declared)}"
         schema.error(f"is {found}; clients take only schemas with `type: object`, and refuse the whole list otherwise")

@@ -72,8 +72,9 @@ def _guesses(scenario: Scenario) -> Iterator[Problem]:
     """A warning for each tool whose plan is a guess, with the line that would correct it."""
     for plan in scenario.domain.plans.values():
         if plan.guessed:
-            line = f"{plan.tool.rpartition('/')[2]}: {{verb: {plan.verb}, entity: {plan.entity or '...'}}}"
-            message = f"what {plan.tool} does is a guess; where it is wrong, write under sim: in the tool spec `{line}`"
+            verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
+            line = f"{plan.tool.rpartition('/')[2]}: {{verb: {verb}, entity: {entity}}}"
+            message = f"what {plan.tool} does is a guess; `mcp-sim plan` tells it, and under sim: `{line}` corrects it"
             yield Problem(scenario.path, 0, "", message, "warning")
 
 
@@ -84,7 +85,7 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
         return None
     if _is_spec(place.value):
         return _calm(place, path, reading, override)
-    if not isinstance(place.value, dict):
+    if not place.is_mapping:
         what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
         return None
@@ -97,12 +98,13 @@ def _is_spec(value: Json) -> bool:
         return True
     if not isinstance(value, dict):
         return False
-    keys = set(cast("Record", value))
+    body = cast("Record", value)
+    keys, tools = set(body), body.get("tools")
     spec_only = set(ToolSpecDocument.model_fields) - set(ScenarioDocument.model_fields)
     scenario_only = set(ScenarioDocument.model_fields) - set(ToolSpecDocument.model_fields)
-    if isinstance(value.get("tools"), list) or (keys & spec_only and not keys & scenario_only):
+    if isinstance(tools, list) or (keys & spec_only and not keys & scenario_only):
         return True
-    return not keys & scenario_only and str(value.get("tools")).endswith(".json")
+    return not keys & scenario_only and str(tools).endswith(".json")
 
 
 # a tool spec alone ----------------------------------------------------------------------------------------------------
@@ -162,13 +164,13 @@ def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry,
 
 def _specs(place: Place, said: ScenarioDocument, path: Path, reading: Reading) -> dict[str, Spec] | None:
     """The specs of all servers by name ('' where the scenario gives none); None where one cannot be read."""
-    if not isinstance(place.value, str | dict):
+    if not (isinstance(place.value, str) or place.is_mapping):
         return None
     specs: dict[str, Spec] = {}
     is_lost = False
     for server, value in said.tools.items():
-        at = place.at(server) if isinstance(place.value, dict) else place
-        if isinstance(place.value, dict) and not (server and set(server) <= _SERVER_NAME_SIGNS):
+        at = place.at(server) if place.is_mapping else place
+        if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
             at.error("the name of a server consists of letters, digits, `.`, `_` and `-`")
         prefix = f"{server}/" if len(said.tools) > 1 else ""
         spec = _spec(at, value, path, reading, server, prefix)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from mcp_sim.documents.sentences import sentences
 from mcp_sim.errors import Problem
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json
 from mcp_sim.yaml12 import Document, Path, dotted
 
@@ -33,6 +34,24 @@ class Place:
             value = _part(value, part)
             value = None if value is NOTHING else value
         return Place(self.document, self.problems, value, (*self.path, *parts))
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.value, dict)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.value, list)
+
+    @property
+    def mapping(self) -> dict[str, Json]:
+        """The value, if it is a mapping; else an empty one."""
+        return as_object(self.value)
+
+    @property
+    def items(self) -> list[Place]:
+        """The places of a list's items; none where it is no list."""
+        return [self.at(index) for index in range(len(as_list(self.value)))]
 
     def error(self, message: str, severity: Literal["error", "warning"] = "error") -> None:
         """Note what is wrong here."""
@@ -60,8 +79,7 @@ class Place:
         whole = self.read(model)
         if whole is not None:
             return whole
-        given = cast("dict[str, Json]", self.value) if isinstance(self.value, dict) else {}
-        kept = {name: value for name, value in given.items() if name in model.model_fields}
+        kept = {name: value for name, value in self.mapping.items() if name in model.model_fields}
         try:
             return model.model_validate(stand_in | kept)
         except ValidationError as error:

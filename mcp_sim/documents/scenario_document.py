@@ -134,7 +134,7 @@ class StubPart(Part):
 
 
 def _as_fires(value: Any) -> Any:
-    return value if isinstance(value, dict) else {"max": cast("Any", value)}
+    return cast("Any", value) if isinstance(value, dict) else {"max": value}
 
 
 class FiresPart(Part):

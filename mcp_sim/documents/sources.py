@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from mcp_sim import yaml12
 from mcp_sim.documents.places import Place
 from mcp_sim.errors import DocumentError, Problem, UsageError, did_you_mean
-
-Folder: TypeAlias = Literal["scenarios", "tool_specs"]
 
 SUFFIXES = (".yaml", ".yml", ".json")
 TOOL_LIST = ".tools.json"
@@ -20,8 +17,8 @@ TOOL_LIST = ".tools.json"
 _PACKAGE = Path(__file__).parent.parent
 
 
-def shipped(folder: Folder) -> Mapping[str, Path]:
-    """The documents that come with mcp-sim, by the stem of their file, sorted."""
+def shipped(folder: str) -> Mapping[str, Path]:
+    """The documents of a folder (`scenarios`, `tool_specs`) that come with mcp-sim, by the stem of their file."""
     installed = _PACKAGE / "_shipped" / folder
     home = installed if installed.is_dir() else _PACKAGE.parent / folder
     if not home.is_dir():

@@ -90,12 +90,8 @@ def _document(place: Place) -> ToolSpecDocument:
 
 def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Reading) -> Place | None:
     """Where the tools stand: here, or in a file of their own."""
-    if isinstance(place.value, list):
-        return place
-    if not isinstance(place.value, dict):
-        return None
-    if isinstance(place.value.get("tools"), list):
-        return place.at("tools")
+    if place.is_list or place.at("tools").is_list:
+        return place if place.is_list else place.at("tools")
     if not isinstance(said.tools, str):
         return None
     file = path.parent / said.tools
@@ -103,7 +99,7 @@ def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Readin
         place.at("tools").error(f"there is no file {said.tools!r} beside {path.name}")
         return None
     other = reading.open(file)
-    if other is None or isinstance(other.value, list):
+    if other is None or other.is_list:
         return other
     if not is_tool_list(other.value):
         other.error('is no tools/list result: it must be {"tools": [...]}, or the list itself')

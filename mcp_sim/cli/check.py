@@ -1,0 +1,43 @@
+"""`mcp-sim check`: every problem of scenarios and tool specs, each with its place."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from mcp_sim.cli.style import Palette
+from mcp_sim.documents import checked
+from mcp_sim.errors import Problem
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="a scenario, tool spec or tools/list result; a shipped name; a folder"
+    )
+    parser.add_argument("--json", action="store_true", help="print the problems as a JSON list")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0; 1 where a document has an error. Warnings are told, and do not fail."""
+    found = [result for path in args.paths for result in checked(path)]
+    if args.json:
+        print(json.dumps([asdict(problem) for _, problems in found for problem in problems], indent=2))
+    else:
+        for file, problems in found:
+            _tell(file, problems)
+    return 1 if any(_has_error(problems) for _, problems in found) else 0
+
+
+def _tell(file: str, problems: list[Problem]) -> None:
+    palette = Palette.of(sys.stdout)
+    for problem in problems:
+        print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
+    if not _has_error(problems):
+        warnings = f", {len(problems)} warning{'s' if len(problems) > 1 else ''}" if problems else ""
+        print(f"{file}: {palette.green('ok')}{warnings}")
+
+
+def _has_error(problems: list[Problem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)

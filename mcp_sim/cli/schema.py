@@ -1,0 +1,20 @@
+"""`mcp-sim schema`: the JSON Schema of a document, for editors that complete and check while one writes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
+
+SCHEMAS = {"scenario": scenario_schema, "tool-spec": tool_spec_schema}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("document", nargs="?", choices=list(SCHEMAS), default="scenario", help="default: scenario")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0."""
+    print(json.dumps(SCHEMAS[args.document](), indent=2))
+    return 0
