@@ -37,6 +37,11 @@ async def made(world: World, calls: list[tuple[str, dict[str, Any]]] = CALLS) ->
     return [await world.call(tool, arguments) for tool, arguments in calls]
 
 
+def judged(world: World) -> dict[str, str]:
+    """What each kind of expectation says now."""
+    return {entry.kind: verdict.outcome for entry, verdict in world.grade()}
+
+
 def result(observation: Observation) -> ToolResult:
     assert isinstance(observation.body, ToolResult), observation
     return observation.body
@@ -55,8 +60,7 @@ async def test_a_lost_acknowledgement_leaves_the_deal_made_and_a_retry_makes_it_
         assert step["served"]["is_error"] is True
         assert step["truth"]["observation"]["result"]["title"] == "Spring order"
         assert step["committed"] == step["truth"]["changes"]
-        verdicts = {entry.id: verdict.outcome for entry, verdict in world.grade()}
-        assert verdicts == {"one-deal": "failed", "no-hammering": "passed", "recovered-lost-deal": "failed"}
+        assert judged(world) == {"state": "failed", "called": "passed", "recovered": "failed"}
 
 
 async def test_an_unperturbed_call_serves_the_truth_and_says_so_with_null() -> None:
@@ -157,7 +161,7 @@ async def test_a_reset_goes_back_to_the_start_and_the_ledger_goes_on() -> None:
         await made(world)
         first = world.ledger.steps
         world.reset()
-        assert world.view.find("deal", "title", "Spring order") == []
+        assert not world.view.find("deal", "title", "Spring order")
         await made(world)
         again = world.ledger.steps[len(first) :]
         assert [{**step, "n": 0} for step in again] == [{**step, "n": 0} for step in first]
@@ -226,7 +230,7 @@ async def test_a_cancelled_call_leaves_the_world_as_it_was_and_usable() -> None:
             async with world.lock:
                 await anyio.lowlevel.checkpoint()
                 await world.call("create_deal", SPRING)
-        assert world.view.find("deal", "title", "Spring order") == []
+        assert not world.view.find("deal", "title", "Spring order")
         assert (await world.call("create_deal", SPRING)).ok
 
 
@@ -243,5 +247,4 @@ async def test_flaky_crm_is_not_vacuous_for_any_seed_up_to_99() -> None:
             observation = await world.call("create_deal", SPRING)
             assert not isinstance(observation.body, BrokenDelivery)
             assert world.ledger.steps[-1]["perturbations"][0]["outcome"] == "applied", seed
-            outcomes = {entry.id: verdict.outcome for entry, verdict in world.grade()}
-            assert outcomes["recovered-lost-deal"] == "passed", seed
+            assert judged(world)["recovered"] == "passed", seed

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, cast
 
+import jsonschema_rs
+
 from mcp_sim.types import Observation, Tool, ToolResult
 
 Json = Any
@@ -39,20 +41,19 @@ class Walker:
     def _object(self, schema: dict[str, Json], about: str) -> dict[str, Json]:
         required = set(schema.get("required", ()))
         properties = cast("dict[str, dict[str, Json]]", schema.get("properties", {}))
-        return {
-            name: self._value(name, spec, about)
-            for name, spec in properties.items()
-            if name in required or self.random.random() < 0.35
-        }
+        asked = [name for name in properties if name in required or self.random.random() < 0.35]
+        values = {name: self._value(name, properties[name], about) for name in asked}
+        return {name: value for name, value in values.items() if name in required or valid(properties[name], value)}
 
     def _value(self, name: str, spec: dict[str, Json], about: str) -> Json:
         if "enum" in spec:
             return self.random.choice(spec["enum"])
-        known = self._known(name)
-        if known and (name.endswith(("id", "_ids")) or self.random.random() < 0.3):
+        is_many = spec.get("type") == "array"
+        known = [value for value in self._known(name) if valid(spec, [value] if is_many else value)]
+        if known and (name.endswith(("id", "_ids", "cursor")) or self.random.random() < 0.3):
             value = self.random.choice(known[-200:])
-            return [value] if spec.get("type") == "array" else value
-        return self._fresh(name, spec, about)
+            return [value] if is_many else value
+        return None if name.endswith("cursor") else self._fresh(name, spec, about)
 
     def _known(self, name: str) -> list[Json]:
         noun = name.removesuffix("s").removesuffix("_id")
@@ -88,6 +89,11 @@ class Walker:
         }
         text = formats.get(spec.get("format", ""), f"{name} {self.random.choice('abcdefgh')}{number}")
         return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
+
+
+def valid(schema: dict[str, Json], value: Json) -> bool:
+    """Does the schema of an argument allow this value?"""
+    return jsonschema_rs.is_valid(schema, value)
 
 
 def _pairs(value: Json, path: str) -> Iterator[tuple[str, Json]]:
