@@ -17,8 +17,9 @@ from mcp_sim import Simulator
 from mcp_sim.errors import UsageError
 from mcp_sim.server.carriage import refuse_uncarried
 from mcp_sim.server.impersonation import Context, Impersonation
+from mcp_sim.server.rendering import call_result, listing
 from mcp_sim.testing import connected
-from mcp_sim.types import BrokenDelivery, Tool
+from mcp_sim.types import BrokenDelivery, Tool, ToolResult
 from mcp_sim.world import World
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
@@ -32,6 +33,10 @@ def scenario(folder: Path, *perturbations: dict[str, Any], **parts: Any) -> Path
     document = {"mcp_sim": 1, "name": "odd", "tools": "crm", "perturbations": list(perturbations), **parts}
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
+
+
+def nested(levels: int) -> Any:
+    return [nested(levels - 1)] if levels else []
 
 
 def text(result: CallToolResult) -> str:
@@ -127,10 +132,10 @@ async def test_a_bug_in_the_server_reaches_no_client(mode: str, caplog: pytest.L
 
 
 @eras
-async def test_arguments_that_no_json_text_can_hold_are_refused(mode: str) -> None:
+async def test_arguments_that_nest_too_deeply_are_refused(mode: str) -> None:
     async with Simulator.load("calm_crm").open() as world, connected(world, mode=mode) as client:
         with pytest.raises(MCPError) as raised:
-            await client.call_tool("create_deal", {**SPRING, "amount": float("inf")})
+            await client.call_tool("create_deal", {**SPRING, "amount": nested(100)})
         assert raised.value.code == -32602
         assert not (await client.call_tool("create_deal", SPRING)).is_error
 
@@ -146,24 +151,12 @@ async def test_a_call_that_is_never_answered_ends_when_the_client_gives_up(tmp_p
         assert not (await client.call_tool("create_deal", SPRING)).is_error
 
 
-@eras
-async def test_an_array_is_structured_content_only_where_the_protocol_knows_it(tmp_path: Path, mode: str) -> None:
-    tool = {
-        "name": "list_tags",
-        "inputSchema": {"type": "object"},
-        "outputSchema": {"type": "array", "items": {"type": "string"}},
-    }
-    (tmp_path / "tags.yaml").write_text(json.dumps({"mcp_sim": 1, "name": "tags", "tools": [tool]}), encoding="utf-8")
-    path = scenario(tmp_path, tools="tags.yaml", stubs=[{"tool": "list_tags", "result": ["red", "blue"]}])
-    async with Simulator.load(path).open() as world, connected(world, mode=mode) as client:
-        (listed,) = (await client.list_tools()).tools
-        result = await client.call_tool("list_tags", {})
-        assert text(result) == '["red","blue"]'
-        if mode == "legacy":
-            assert (listed.output_schema, result.structured_content) == (None, None)
-        else:
-            assert listed.output_schema == tool["outputSchema"]
-            assert result.structured_content == ["red", "blue"]
+def test_an_array_is_structured_content_only_where_the_protocol_knows_it() -> None:
+    body = ToolResult(["red", "blue"])
+    content = [{"type": "text", "text": '["red","blue"]'}]
+    assert call_result(body, "2025-11-25") == {"content": content, "isError": False}
+    modern = {"content": content, "isError": False, "structuredContent": ["red", "blue"], "resultType": "complete"}
+    assert call_result(body, "2026-07-28") == modern
 
 
 async def test_a_delay_is_waited_out_after_the_world_is_free_again(tmp_path: Path) -> None:
@@ -202,8 +195,6 @@ def test_a_fault_that_stdio_cannot_carry_is_refused_by_name(tmp_path: Path, how:
 
 
 def test_definitions_are_passed_through_untouched() -> None:
-    from mcp_sim.server.rendering import listing
-
     definition = {
         "name": "a",
         "inputSchema": {"type": "object"},

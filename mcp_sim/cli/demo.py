@@ -35,9 +35,7 @@ Ask: TypeAlias = Callable[..., Awaitable[Record | None]]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--mode", choices=["auto", "legacy"], default="auto", help="which protocol era the agent speaks"
-    )
+    parser.add_argument("--mode", choices=["auto", "legacy"], default="auto", help="the agent's protocol era")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +64,7 @@ async def _naive_agent(ask: Ask) -> None:
     spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
     deal = await _until_done(ask, "create_deal", spring)
     await _until_done(ask, "update_deal", {"deal_id": deal["id"], "stage": "proposal"})
-    note = {"type": "note", "subject": "Offer sent", "contact_id": ada, "occurred_at": "2029-03-01T09:00:00Z"}
+    note = {"type": "note", "subject": "Sent the offer", "contact_id": ada, "occurred_at": "2029-03-01T09:00:00Z"}
     await _until_done(ask, "log_activity", {**note, "deal_id": deal["id"]})
 
 
