@@ -18,6 +18,18 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+class Root(Part):
+    """A whole document. A key that is null is as good as left out: so it looks when all under it is commented out."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        body = cast("dict[str, Any]", value)
+        return {key: part for key, part in body.items() if part is not None or key not in cls.model_fields}
+
+
 def _empty_for_null(value: Any) -> Any:
     return {} if value is None else value
 
@@ -140,7 +152,9 @@ class ExamplePart(Part):
 
 
 def _as_error(value: Any) -> Any:
-    return {"text": value} if isinstance(value, str) else value
+    if not isinstance(value, str | dict):
+        raise ValueError("must be a text, or a mapping with one of text, json, structured, rpc")
+    return {"text": value} if isinstance(value, str) else cast("Any", value)
 
 
 Error = Annotated[ErrorPart, BeforeValidator(_as_error, json_schema_input_type=str | ErrorPart)]
@@ -153,7 +167,7 @@ def _tools(value: Any) -> Any:
     return cast("Any", value)
 
 
-class ToolSpecDocument(Part):
+class ToolSpecDocument(Root):
     """What one MCP server offers, and what its tools do not tell themselves."""
 
     mcp_sim: Literal[1] = Field(description="The version of the format.")
@@ -163,10 +177,9 @@ class ToolSpecDocument(Part):
     version: str = Field(default="1.0.0", description="The server's version.")
     title: str | None = Field(default=None, description="The server's name for people.")
     instructions: str | None = Field(default=None, description="What the server tells a client that connects.")
-    tools: Annotated[
-        str | list[dict[str, Json]],
-        BeforeValidator(_tools),
-    ] = Field(description="A file with a tools/list result, relative to this one, or the list itself.")
+    tools: Annotated[Json, BeforeValidator(_tools, json_schema_input_type=str | list[dict[str, Json]])] = Field(
+        description="A file with a tools/list result, relative to this one, or the list itself."
+    )
     entities: dict[str, Entity] = Field(
         default_factory=dict[str, EntityPart], description="The kinds of records, where the tools do not tell."
     )

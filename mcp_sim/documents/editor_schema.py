@@ -24,7 +24,7 @@ _Keys: TypeAlias = Mapping[type[BaseModel], Record]
 
 def tool_spec_schema() -> Record:
     """The JSON Schema of a tool spec."""
-    return {"$schema": DIALECT, **ToolSpecDocument.model_json_schema(by_alias=True)}
+    return {"$schema": DIALECT, **_with_nulls(ToolSpecDocument.model_json_schema(by_alias=True))}
 
 
 def scenario_schema() -> Record:
@@ -44,7 +44,16 @@ def scenario_schema() -> Record:
     defs["Perturbation"]["properties"]["when"] = {"$ref": "#/$defs/When"}
     document = _definition(defs, of[ScenarioDocument])
     _point_to_entries(document["properties"], kinds["world_models"])
-    return {"$schema": DIALECT, **document, "$defs": _in_use(document, defs)}
+    return {"$schema": DIALECT, **_with_nulls(document), "$defs": _in_use(document, defs)}
+
+
+def _with_nulls(document: Record) -> Record:
+    """A whole document, in which null is as good as leaving a key out."""
+    needed, properties = document["required"], as_object(document["properties"])
+    nullable = {
+        name: body if name in needed else {"anyOf": [body, {"type": "null"}]} for name, body in properties.items()
+    }
+    return {**document, "properties": nullable}
 
 
 def _point_to_entries(properties: Record, models: Mapping[str, type[Kind]]) -> None:

@@ -18,6 +18,7 @@ from mcp_sim.extensions import (
     COMMON_EXPECTATION_KEYS,
     COMMON_PERTURBATION_KEYS,
     COMMON_WORLD_MODEL_KEYS,
+    Expectation,
     Kind,
     Perturbation,
     expectations,
@@ -30,6 +31,7 @@ from mcp_sim.registry import Registry
 from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
 from mcp_sim.tool_spec import Part
 from mcp_sim.types import Tool
+from mcp_sim.validation import Validator
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)
@@ -37,11 +39,11 @@ P = TypeVar("P", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry that could be read: its kind, the kind's options, and the common keys beside it."""
+    """An entry: its kind, the kind's options (None where they are not in order), and the common keys beside it."""
 
     id: str
     kind: str
-    options: Kind
+    options: Kind | None
     keys: Part
     place: Place
 
@@ -52,16 +54,19 @@ class _Entry:
 def read_perturbations(place: Place, domain: Domain | None) -> tuple[PerturbationEntry, ...]:
     """The perturbations in a list; `domain` None where the tools are not known, and nothing is said about them."""
     entries = _entries(place, perturbations, COMMON_PERTURBATION_KEYS, PerturbationKeys)
-    return tuple(_perturbation(entry, domain) for entry in entries)
+    found = [_perturbation(entry, domain) for entry in entries]
+    return tuple(entry for entry in found if entry is not None)
 
 
-def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry:
-    keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation", entry.options)
-    when = When() if keys.when is None else read_when(entry.place.at("when"))
+def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | None:
+    keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation | None", entry.options)
+    when = read_when(entry.place.at("when")) if "when" in entry.place.mapping else When()
     if domain is not None:
         tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
-        _note(entry.place.at(entry.kind), kind.problems(domain, tools))
+        _note(entry.place.at(entry.kind), () if kind is None else kind.problems(domain, tools))
         _note_triggers(entry.place.at("when"), when, domain, tools)
+    if kind is None:
+        return None
     return PerturbationEntry(
         id=entry.id,
         kind=entry.kind,
@@ -142,17 +147,18 @@ def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) ->
 
 def read_expectations(place: Place, domain: Domain | None, faults: Sequence[str]) -> tuple[ExpectationEntry, ...]:
     """The expectations in a list; `faults` are the ids of the perturbations."""
-    entries = list(_entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys))
-    for entry in entries if domain is not None else ():
-        _note(entry.place.at(entry.kind), cast("Any", entry.options).problems(domain, faults))
-    return tuple(_expectation(entry) for entry in entries)
+    entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
+    found = [_expectation(entry, domain, faults) for entry in entries]
+    return tuple(entry for entry in found if entry is not None)
 
 
-def _expectation(entry: _Entry) -> ExpectationEntry:
-    keys = cast("ExpectationKeys", entry.keys)
-    return ExpectationEntry(
-        entry.id, entry.kind, cast("Any", entry.options), keys.weight, gate=keys.gate, optional=keys.optional
-    )
+def _expectation(entry: _Entry, domain: Domain | None, faults: Sequence[str]) -> ExpectationEntry | None:
+    keys, kind = cast("ExpectationKeys", entry.keys), cast("Expectation | None", entry.options)
+    if kind is None:
+        return None
+    if domain is not None:
+        _note(entry.place.at(entry.kind), kind.problems(domain, faults))
+    return ExpectationEntry(entry.id, entry.kind, kind, keys.weight, gate=keys.gate, optional=keys.optional)
 
 
 # world models ---------------------------------------------------------------------------------------------------------
@@ -192,14 +198,15 @@ def _first_reason(error: ValueError) -> str:
 
 def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
     if isinstance(place.value, str):
+        if place.value not in world_models.names():
+            place.error(_unknown_kind(world_models, place.value))
+            return None
         place = Place(place.document, place.problems, {place.value: None}, place.path)
-    kind = _kind(place, world_models, COMMON_WORLD_MODEL_KEYS)
+    kind, options = _kind(place, world_models, COMMON_WORLD_MODEL_KEYS)
     keys = _keys(place, COMMON_WORLD_MODEL_KEYS, WorldModelKeys)
-    if domain is not None and keys is not None:
+    if domain is not None:
         tools_in_reach(place.at("tools"), keys.tools, domain)
-    if kind is None or keys is None:
-        return None
-    return WorldModelEntry(cast("Any", kind[1]), kind[0], tuple(keys.tools or ()))
+    return None if options is None else WorldModelEntry(options, kind, tuple(keys.tools or ()))
 
 
 # stubs ----------------------------------------------------------------------------------------------------------------
@@ -208,7 +215,11 @@ def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
 def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -> tuple[Stub, ...]:
     """The stubs, with their matchers compiled."""
     for index, stub in enumerate(stubs if domain is not None else ()):
-        tools_in_reach(place.at(index, "tool"), [stub.tool], cast("Domain", domain))
+        tools = tools_in_reach(place.at(index, "tool"), [stub.tool], cast("Domain", domain))
+        for tool in tools if stub.error is None else ():
+            schema = tool.output_schema
+            for problem in () if schema is None else Validator(schema).problems(stub.result):
+                place.at(index, "result").error(f"violates the outputSchema of {tool.id}: {problem}")
     return tuple(
         Stub(stub.tool, {name: matcher(value) for name, value in stub.arguments.items()}, stub.result, stub.error)
         for stub in stubs
@@ -219,55 +230,56 @@ def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -
 
 
 def _entries(place: Place, registry: Registry[K], common: frozenset[str], model: type[P]) -> Iterator[_Entry]:
-    """The entries of a list that can be read. Ids are unique; without `id` they follow from the entry's text."""
+    """The entries of a list. Ids are unique; without `id` they follow from the entry's text."""
     seen: dict[str, int] = {}
     for at in place.items:
-        kind, keys = _kind(at, registry, common), _keys(at, common, model)
-        if kind is None or keys is None:
-            continue
+        kind, options = _kind(at, registry, common)
+        keys = _keys(at, common, model)
         given = cast("str | None", getattr(keys, "id"))  # noqa: B009 (both models of common keys have one)
-        name = given or f"{kind[0]}-{sha256(canonical(at.value).encode()).hexdigest()[:6]}"
+        name = given or f"{kind}-{sha256(canonical(at.value).encode()).hexdigest()[:6]}"
         seen[name] = seen.get(name, 0) + 1
         if given is not None and seen[name] > 1:
             at.at("id").error(f"the id {name!r} is taken by an earlier entry")
-        yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind[0], kind[1], keys, at)
+        yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind, options, keys, at)
 
 
-def _keys(place: Place, common: frozenset[str], model: type[P]) -> P | None:
-    """The common keys of an entry."""
-    if not place.is_mapping:
-        return None
+def _keys(place: Place, common: frozenset[str], model: type[P]) -> P:
+    """The common keys of an entry, those that are in order."""
     beside = {name: value for name, value in place.mapping.items() if name in common}
-    return Place(place.document, place.problems, beside, place.path).read(model)
+    return Place(place.document, place.problems, beside, place.path).read_what_can_be(model, {})
 
 
-def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K] | None:
-    """The one key of an entry that is not a common key, and its options."""
+def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K | None]:
+    """The one key of an entry that is not a common key ('' where there is none), and its options."""
     if not place.is_mapping:
         hint = f"; write `{place.value}: {{}}`" if place.value in registry.names() else ""
         place.error(f"must be a mapping with a kind as a key, not {shown(place.value)}{hint}")
-        return None
+        return "", None
     name = _kind_name(place, [key for key in place.mapping if key not in common], registry, common)
-    if name is None:
-        return None
+    if not name:
+        return "", None
     try:
         kind = registry[name]
-    except UnknownKind as error:
-        place.at(name).error(str(error))
-        return None
-    options = place.at(name).read(kind)
-    return None if options is None else (name, options)
+    except UnknownKind:
+        place.at(name).error(_unknown_kind(registry, name))
+        return name, None
+    return name, place.at(name).read(kind)
 
 
-def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common: frozenset[str]) -> str | None:
+def _unknown_kind(registry: Registry[Any], name: str) -> str:
+    family = registry.family.replace("_", " ").removesuffix("s")
+    return f"unknown {family} {name!r}{did_you_mean(name, registry.names())}"
+
+
+def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common: frozenset[str]) -> str:
     """Which of the keys that are not common is the kind; the others are noted."""
     if not names:
         place.error(f"has no kind{did_you_mean('', registry.names())}")
-        return None
+        return ""
     known = [name for name in names if name in registry.names()]
-    if len(names) > 1 and len(known) > 1:
+    if len(known) > 1:
         place.error(f"has several kinds: {', '.join(known)}; one entry is one kind")
-        return None
+        return ""
     kind = (known or names)[0]
     for name in names:
         if name != kind:

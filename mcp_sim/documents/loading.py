@@ -41,7 +41,7 @@ def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
     reading = Reading()
     scenario = _read(locate(reference), reading, override)
     if scenario is None or reading.has_failed:
-        raise DocumentError(reading.problems)
+        raise DocumentError(reading.sorted())
     return replace(scenario, sha256=reading.sha256)
 
 
@@ -65,7 +65,7 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
         scenario = _read(path, reading, None)
         if scenario is not None and not reading.has_failed:
             reading.problems.extend(_guesses(scenario))
-        yield display(path), list(dict.fromkeys(reading.problems))
+        yield display(path), reading.sorted()
 
 
 def _guesses(scenario: Scenario) -> Iterator[Problem]:
@@ -102,9 +102,9 @@ def _is_spec(value: Json) -> bool:
     keys, tools = set(body), body.get("tools")
     spec_only = set(ToolSpecDocument.model_fields) - set(ScenarioDocument.model_fields)
     scenario_only = set(ScenarioDocument.model_fields) - set(ToolSpecDocument.model_fields)
-    if isinstance(tools, list) or (keys & spec_only and not keys & scenario_only):
-        return True
-    return not keys & scenario_only and str(tools).endswith(".json")
+    if keys & scenario_only:
+        return bool(keys & spec_only) and isinstance(tools, list)
+    return bool(keys & spec_only) or isinstance(tools, list) or str(tools).endswith(".json")
 
 
 # a tool spec alone ----------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
 def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
     said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), said, path, reading)
-    domain = _domain(specs, said.world) if specs is not None and not reading.has_failed else None
+    domain = None if specs is None else _domain(specs, said.world)
     faults = read_perturbations(place.at("perturbations"), domain)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
     stubs = read_stubs(place.at("stubs"), said.stubs, domain)
@@ -157,7 +157,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
 
 
 def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
-    if "world_model" not in place.value:
+    if place.mapping.get("world_model") is None:
         return (WorldModelEntry(world_models["builtin"](), "builtin"),)
     return read_world_models(place.at("world_model"), domain)
 
@@ -167,17 +167,16 @@ def _specs(place: Place, said: ScenarioDocument, path: Path, reading: Reading) -
     if not (isinstance(place.value, str) or place.is_mapping):
         return None
     specs: dict[str, Spec] = {}
-    is_lost = False
+    before = reading.errors
     for server, value in said.tools.items():
         at = place.at(server) if place.is_mapping else place
         if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
             at.error("the name of a server consists of letters, digits, `.`, `_` and `-`")
         prefix = f"{server}/" if len(said.tools) > 1 else ""
         spec = _spec(at, value, path, reading, server, prefix)
-        is_lost = is_lost or spec is None
         if spec is not None:
             specs[server] = spec
-    return None if is_lost else specs
+    return specs if reading.errors == before else None
 
 
 def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, prefix: str) -> Spec | None:

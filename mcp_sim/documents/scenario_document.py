@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from mcp_sim.clock import DEFAULT_NOW, Mode, duration
 from mcp_sim.options import Count, CountFromZero, Duration, MatcherSource
 from mcp_sim.scenario import Span
-from mcp_sim.tool_spec import Part
+from mcp_sim.tool_spec import Part, Root
 from mcp_sim.types import Json
 
 _CALLS = re.compile(r"(\d+) calls?")
@@ -33,7 +33,10 @@ def _moment(value: Any) -> datetime:
         return value
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
         raise ValueError(f"{value!r} is not a time; write it as 2029-03-01T09:00:00Z")
-    return datetime.fromisoformat(value.upper()).astimezone(UTC)
+    try:
+        return datetime.fromisoformat(value.upper()).astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{value!r} is outside the years 1 to 9999") from None
 
 
 def _listed(value: Any) -> Any:
@@ -87,7 +90,11 @@ class RecordsPart(Part):
 
 
 def _as_records(value: Any) -> Any:
-    return {"count": value} if isinstance(value, int) else value
+    if isinstance(value, dict):
+        return cast("Any", value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"count": value}
+    raise ValueError("must be a whole number, or {count, rows}")
 
 
 class ClockPart(Part):
@@ -153,7 +160,7 @@ class PerturbationKeys(Part):
 
     id: str | None = Field(default=None, min_length=1, description="How the ledger and `recovered:` name it.")
     tools: Globs | None = Field(default=None, description="Globs of tools. Default: every tool.")
-    when: dict[str, Json] | None = Field(default=None, description="Triggers; all must hold. Default: every call.")
+    when: Json = Field(default=None, description="Triggers; all must hold. Default: every call.")
     fires: Fires = Field(default=FiresPart(), description="At most so often: N, or {max, per, cooldown}.")
     visible: Literal["explicit", "implicit"] | None = Field(
         default=None, description="Does the agent get a sign that something is wrong? Default: as the kind says."
@@ -180,7 +187,9 @@ class WorldModelKeys(Part):
 def _as_servers(value: Any) -> Any:
     if isinstance(value, list):
         raise ValueError("a list of tools belongs into a tool spec; here goes its file or name")
-    return {"": value} if isinstance(value, str) else value
+    if not isinstance(value, str | dict):
+        raise ValueError("must be the file or the name of a tool spec, or a mapping server -> tool spec")
+    return {"": value} if isinstance(value, str) else cast("Any", value)
 
 
 Servers = Annotated[
@@ -190,7 +199,7 @@ Servers = Annotated[
 ]
 
 
-class ScenarioDocument(Part):
+class ScenarioDocument(Root):
     """What happens to an agent: tools, world, faults, and what is expected of it."""
 
     mcp_sim: Literal[1] = Field(description="The version of the format.")

@@ -115,6 +115,10 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:
             return str(context["error"])
         case "literal_error" | "enum":
             return f"must be {context['expected']}, not {shown(detail['input'])}{_near(detail['input'], context)}"
+        case "greater_than_equal":
+            return f"must be at least {context['ge']}, not {shown(detail['input'])}"
+        case "less_than_equal":
+            return f"must be at most {context['le']}, not {shown(detail['input'])}"
         case _:
             message = detail["msg"].replace("Input should be", "must be").replace("Input should", "must")
             return f"{message[:1].lower()}{message[1:]}, not {shown(detail['input'])}"

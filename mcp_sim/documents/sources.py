@@ -65,8 +65,19 @@ class Reading:
         return self._sum.hexdigest()
 
     @property
+    def errors(self) -> int:
+        """How many of the problems are errors."""
+        return sum(problem.severity == "error" for problem in self.problems)
+
+    @property
     def has_failed(self) -> bool:
-        return any(problem.severity == "error" for problem in self.problems)
+        return self.errors > 0
+
+    def sorted(self) -> list[Problem]:
+        """Every problem once, by line; the file that was the first to have one comes first."""
+        files = list(dict.fromkeys(problem.file for problem in self.problems))
+        once = dict.fromkeys(self.problems)
+        return sorted(once, key=lambda problem: (files.index(problem.file), problem.line))
 
     def open(self, path: Path) -> Place | None:
         """The root of a document; None, with the problem noted, where it cannot be read."""
