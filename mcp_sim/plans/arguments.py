@@ -30,7 +30,8 @@ ORDERS = vocabulary("order sort_order direction sort_direction sort_dir order_di
 OPTIONS = vocabulary(
     "dry_run force confirm confirmed verbose notify silent expand include exclude fields format output_format debug "
     "response_format request_id idempotency_key api_key timezone_offset include_deleted pretty raw wait timeout "
-    "send_notification send_notifications random_string ctx context user_context dummy"
+    "send_notification send_notifications random_string ctx context user_context dummy access_token accesstoken "
+    "api_token apikey apitoken auth_token bearer_token token client_secret secret_key"
 )
 CONTAINERS = vocabulary(
     "fields properties data attributes values updates update changes patch body input payload params set document"
@@ -139,7 +140,12 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
     order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
     query = _query(verb, by_name, arguments, known, required(schema))
     rest = [name for name in arguments if name not in taken | {sort, order, query}]
-    filters = {name: found for name in rest if (found := _filter(snake(name), arguments[name], known))}
+    spans = {snake(name) for name in rest} & {*_TIMES}
+    filters = {
+        name: found
+        for name in rest
+        if snake(name) not in OPTIONS and (found := _filter(snake(name), arguments[name], known, spans))
+    }
     unexplained = tuple(name for name in rest if name not in filters and snake(name) not in OPTIONS)
     return Roles(key, {}, filters, query, sort, order, paging, unexplained)
 
@@ -224,8 +230,12 @@ def _query(
     return named
 
 
-def _filter(argument: str, schema: Record, known: Known) -> Filter | None:
+def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Filter | None:
+    """What an argument narrows. `spans`: the arguments that begin or end a stretch of time, if both are there."""
     many = main_type(schema) == "array"
+    if len(spans) == 2 and argument in spans:
+        timed = known.fields.get(argument) or _time_field(known)
+        return Filter(timed, _TIMES[argument]) if timed else None
     found = known.field_of(argument) or (known.field_of(singular(argument)) if many else None)
     if found is None and argument in {f"{known.entity}_ids", "ids", plural(known.entity)}:
         found = known.key
@@ -238,9 +248,13 @@ def _filter(argument: str, schema: Record, known: Known) -> Filter | None:
         if bounded is not None:
             return Filter(bounded, op)
     if argument in _TIMES:
-        timed = next((known.fields[name] for name in _TIME_FIELDS if name in known.fields), None)
+        timed = _time_field(known)
         return Filter(timed, _TIMES[argument]) if timed else None
     return None
+
+
+def _time_field(known: Known) -> str | None:
+    return next((known.fields[name] for name in _TIME_FIELDS if name in known.fields), None)
 
 
 def _equality(field_schema: Record, many: bool) -> Operator:

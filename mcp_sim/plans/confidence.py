@@ -30,7 +30,8 @@ class Evidence:
 
 def judged(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tuple[str, ...]]:
     """A number in (0, 1) and the reasons for it. `verbs`: how many verbs the entity's tools have between them."""
-    weights = [*_from_name(evidence), *_from_company(verbs, is_declared, evidence), *_from_arguments(evidence)]
+    weights = [*_from_name(evidence), *_from_company(verbs, is_declared, evidence)]
+    weights += _from_arguments(evidence, is_natural=verbs > 1 or is_declared)
     weights += [*_from_output(evidence), *_from_annotations(evidence)]
     total = sum(weight for weight, _ in weights)
     return round(min(0.99, max(0.05, total)), 2), tuple(reason for _, reason in weights)
@@ -63,13 +64,15 @@ def _from_company(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator
     elif verbs > 1:
         yield 0.1, f"{evidence.entity.name} has {verbs} verbs"
     else:
-        yield -0.15, f"no other kind of tool speaks of a {evidence.entity.name}"
+        yield -0.15, f"'{evidence.entity.name}' stands in one kind of tool only"
 
 
-def _from_arguments(evidence: Evidence) -> Iterator[tuple[float, str]]:
+def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[float, str]]:
+    """`is_natural`: a key that is a name or a path is believed, since other tools speak of the entity too."""
     plan = evidence.plan
     if plan.verb in {"get", "update", "delete"}:
-        _, score = key_argument(plan.verb, evidence.entity.name, evidence.entity.key, evidence.input)
+        _, score = key_argument(plan.verb, evidence.entity.name, "id", evidence.input)
+        score = max(score, 2) if is_natural and snake(plan.key or "") == snake(evidence.entity.key) else score
         told = (-0.3, "no argument names the record") if plan.key is None else _KEY_TOLD[score]
         yield told if plan.key is not None or not plan.filters else (-0.05, "found by a field, not by its key")
     if plan.verb == "create" and not plan.sets:
@@ -104,7 +107,7 @@ def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
 
 def _record_told(evidence: Evidence, shown: Record) -> tuple[float, str]:
     if any(snake(name) == snake(evidence.entity.key) for name in shown):
-        return 0.1, f"its result is a {evidence.entity.name}"
+        return 0.1, f"its result is the {evidence.entity.name}"
     if evidence.plan.envelope.key is not None:
         return 0.05, "its result holds the id"
     if main_type(evidence.output) != "object" or not set(shown) & set(evidence.entity.fields):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.plans.words import plural, snake, vocabulary
+from mcp_sim.plans.words import plural, snake, vocabulary, words
 from mcp_sim.schemas import constants, items, main_type, properties, required
 from mcp_sim.types import Key, Record
 
@@ -16,6 +16,7 @@ _PERSON_ROLES = vocabulary(
     "approver member requester"
 )
 _PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
+_COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "identifier", "uuid", "sku", "pk"})
 _NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
 
 
@@ -66,10 +67,11 @@ def with_links(entity: str, fields: Mapping[str, Field], keys: Mapping[str, Reco
     return {name: _derived(field, linked, by_name) for name, field in linked.items()}
 
 
-def key_like(declared: Entity | None, schema: Record, seen: Sequence[Key], entity: str) -> Key | None:
+def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: str) -> Key | None:
     """An id that the next ids follow: declared, seen, or as the schema says; None for a format of its own."""
     if declared is not None and declared.key_like is not None:
         return declared.key_like
+    schema = key.schema
     examples = [value for value in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default"))
                 if isinstance(value, str | int) and not isinstance(value, bool) and value != ""]  # fmt: skip
     if examples:
@@ -78,7 +80,7 @@ def key_like(declared: Entity | None, schema: Record, seen: Sequence[Key], entit
         return max(1, int(schema.get("minimum", 1)))
     if "pattern" in schema:
         return _from_pattern(schema["pattern"])
-    if schema.get("format") or constants(schema):
+    if schema.get("format") or constants(schema) or not _is_counted(key.name):
         return None
     return _from_description(schema.get("description", "")) or f"{entity}_{1:05d}"
 
@@ -168,3 +170,8 @@ def _from_description(text: str) -> str | None:
         r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?([A-Za-z#]+[-_#]?\d+)\b", text, re.IGNORECASE
     )
     return found[1] if found else None
+
+
+def _is_counted(name: str) -> bool:
+    """True for ids and numbers; a name, a path or an address is its own key and follows no other."""
+    return not {*words(name)}.isdisjoint(_COUNTED)

@@ -8,17 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.domain import Entity, Envelope, Field, Plan, Verb
-from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
+from mcp_sim.plans.arguments import LIMITS, Known, Roles, key_argument, reading_roles, writing_roles
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.fields import counted, key_field, key_like, shown_fields, with_declared, with_links
 from mcp_sim.plans.names import Reading, read_names
-from mcp_sim.plans.words import plural, snake, words
+from mcp_sim.plans.words import plural, snake, vocabulary, words
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_object, at, constants, expanded, items, main_type, properties, required, schema_of
 from mcp_sim.types import Json, Key, Record, Tool
 
 _STATUS = ("status", "state", "stage")
+_ATTRIBUTES = vocabulary("status state name description title text content size stage priority setting metadata")
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
 
@@ -81,7 +82,7 @@ def _looks(
         schema = expanded(tool.input_schema)
         output = _output(tool, shown.get(id_, shown.get(tool.name)))
         entity = said.get("entity") or _entity(reading, schema, output, nouns, declared)
-        verb: Verb = said.get("verb") or _verb(reading, entity, schema, output)
+        verb: Verb = said.get("verb") or _verb(reading, entity, schema, output, nouns)
         envelope = said.get("envelope") or _envelope(verb, entity, output)
         looks.append(Look(tool, reading, verb, entity, schema, output, envelope))
     return looks
@@ -119,15 +120,18 @@ def _entity(
     declared: Mapping[str, Entity],
 ) -> str:
     """The entity that a tool speaks of; '' where nothing names one."""
+    declared_nouns = {words(name) for name in declared}
     noun = reading.noun
+    if reading.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
+        noun = noun[:-1]
     for start in range(1, len(noun)):
-        if noun not in {words(name) for name in declared} and noun[start:] in nouns and noun[:start] in nouns:
+        if noun not in declared_nouns and noun[start:] in nouns and noun[:start] in nouns:
             return nouns[noun[start:]]
     if reading.verb in {"update", "get"}:
         for end in range(len(noun) - 1, 0, -1):
             if noun[:end] in nouns and _names_key(schema, nouns[noun[:end]]) and not _names_key(schema, "_".join(noun)):
                 return nouns[noun[:end]]
-    if noun:
+    if noun and (noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
         return nouns.get(noun, "_".join(noun))
     return _unnamed(schema, output, nouns, declared)
 
@@ -147,18 +151,27 @@ def _unnamed(
     return next(iter(known)) if len(known) == 1 else ""
 
 
-def _verb(reading: Reading, entity: str, schema: Record, output: Record) -> Verb:
+def _verb(reading: Reading, entity: str, schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str]) -> Verb:
+    """The verb of the name, unless arguments and result say that it means another."""
     verb = reading.verb
     if not entity:
         return "unknown"
+    if verb == "unknown" and reading.plural and reading.noun in nouns:
+        return "list"
     arrays = any(main_type(part) == "array" for part in properties(output).values())
     if verb == "list" and _single(output) and key_argument("get", entity, "id", schema)[1] >= 2:
         return "get"
-    if verb == "search" and not reading.plural and not arrays and key_argument("get", entity, "id", schema)[1] >= 2:
+    if verb == "search" and not reading.plural and not arrays and _asks_for_one(entity, schema):
         return "get"
     if verb == "get" and _has_rows(entity, output) and key_argument("get", entity, "id", schema)[1] < 2:
         return "list"
     return verb
+
+
+def _asks_for_one(entity: str, schema: Record) -> bool:
+    """True where nothing but a key is asked for."""
+    name, score = key_argument("get", entity, "id", schema)
+    return score >= 2 and required(schema) <= {name} and not {snake(name) for name in properties(schema)} & LIMITS
 
 
 def _has_rows(entity: str, output: Record) -> bool:
@@ -266,6 +279,7 @@ def _added(look: Look, roles: Roles, known: Mapping[str, Field], entities: set[s
     added: dict[str, Field] = {}
     for path in roles.unexplained:
         name = path.rsplit(".", 1)[-1]
+        name = name if look.verb == "create" else _unprefixed(name)
         schema = at(look.input, path)
         scope = snake(name).removesuffix("_id")
         if look.verb in {"create", "update"}:
@@ -276,6 +290,15 @@ def _added(look: Look, roles: Roles, known: Mapping[str, Field], entities: set[s
         elif look.verb in _MANY and not known and main_type(schema) in {"string", "boolean"} and "enum" in schema:
             added[name] = Field(name, schema)
     return added
+
+
+def _unprefixed(name: str) -> str:
+    """`new_name` and `newName` set the name."""
+    parts = words(name)
+    if len(parts) < 2 or parts[0] not in {"new", "updated"}:
+        return name
+    rest = name[len(parts[0]) :].lstrip("_-")
+    return rest[:1].lower() + rest[1:]
 
 
 # entities -------------------------------------------------------------------------------------------------------------
@@ -293,7 +316,7 @@ def _entities(
     entities: dict[str, Entity] = {}
     for name, parts in linked.items():
         seen = _seen_keys(name, keys[name], looks, examples)
-        like = key_like(declared.get(name), schemas[name], seen, name)
+        like = key_like(declared.get(name), parts[keys[name]], seen, name)
         whole = counted(name, parts, linked)
         entities[name] = Entity(name, keys[name], like, _key_first(keys[name], whole))
     return entities

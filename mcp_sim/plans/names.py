@@ -125,7 +125,7 @@ def _noun(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool
 
 def _noun_only(parts: tuple[str, ...]) -> Reading:
     noun, after, plural, _, special = _noun(parts)
-    return Reading("list" if plural else "unknown", noun, after, plural=plural, one_of_a_kind=special)
+    return Reading("unknown", noun, after, plural=plural, one_of_a_kind=special)
 
 
 def _last_segment(name: str) -> str:
