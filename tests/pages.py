@@ -119,10 +119,11 @@ class Workplace:
 def shown(expected: str, printed: str) -> bool:
     """Is this what was printed? A line of `...` stands for any lines, `...` within a line for any part of it."""
     parts = [_line_pattern(line) for line in expected.rstrip().splitlines()]
-    return re.fullmatch("".join(parts), printed.rstrip() + "\n") is not None
+    lines = [f"{line.rstrip()}\n" for line in printed.rstrip().splitlines()]
+    return re.fullmatch("".join(parts), "".join(lines)) is not None
 
 
 def _line_pattern(line: str) -> str:
     if line.strip() == "...":
         return r"(?:.*\n)*?"
-    return ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ \t]*\n"
+    return ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"\n"

@@ -29,17 +29,18 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
 def test_every_block_of_a_page_does_what_it_says(page: str, tmp_path: Path) -> None:
     place = Workplace(tmp_path)
     found = blocks(ROOT / page)
-    for block, following in zip(found, [*found[1:], None], strict=True):
-        run(block, following, place, page)
+    for at, block in enumerate(found):
+        run(block, found[at + 1] if at + 1 < len(found) else None, place, page)
 
 
 def run(block: Block, following: Block | None, place: Workplace, page: str) -> None:
     """Write a file, run a script, or run commands and compare."""
     where = f"{page}:{block.line}"
-    path = place.write(block) if block.file else None
+    if block.file:
+        place.write(block)
     if block.language == "yaml":
-        check_yaml(block, path, where)
-    elif block.language == "python" and path is None:
+        check_yaml(block, following, place, where)
+    elif block.language == "python" and not block.file:
         printed = place.output(["python", "-c", block.text])
         expected = following.text if following is not None and following.language == "text" else ""
         assert shown(expected, printed), f"{where}: prints\n{printed}"
@@ -49,12 +50,12 @@ def run(block: Block, following: Block | None, place: Workplace, page: str) -> N
             assert shown(command.expected, printed), f"{page}:{command.line}: {command.text}\nprints\n{printed}"
 
 
-def check_yaml(block: Block, path: Path | None, where: str) -> None:
-    """A whole document has no problem; a part of one is at least YAML."""
-    if path is not None and block.text.startswith("mcp_sim:"):
-        assert documents.check([path]) == [], where
-    else:
+def check_yaml(block: Block, following: Block | None, place: Workplace, where: str) -> None:
+    """A whole document has no problem, unless the page shows what `check` says of it; a part of one is YAML."""
+    if not block.file:
         yaml12.load(block.text.encode(), where)
+    elif following is None or f"mcp-sim check {block.file}" not in following.text:
+        assert place.output(["mcp-sim", "check", block.file])
 
 
 @pytest.mark.parametrize("document", SHIPPED)
