@@ -29,7 +29,7 @@ class Evidence:
 
 
 def judged(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tuple[str, ...]]:
-    """A number in (0, 1) and the reasons for it. `verbs`: how many verbs the entity's tools have between them."""
+    """A number in (0, 1) and the reasons for it. `verbs`: how many kinds of tools speak of the entity."""
     weights = [*_from_name(evidence), *_from_company(verbs, is_declared, evidence)]
     weights += _from_arguments(evidence, is_natural=verbs > 1 or is_declared)
     weights += [*_from_output(evidence), *_from_annotations(evidence)]
@@ -62,9 +62,9 @@ def _from_company(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator
     if is_declared:
         yield 0.15, f"{evidence.entity.name} is declared"
     elif verbs > 1:
-        yield 0.1, f"{evidence.entity.name} has {verbs} verbs"
+        yield 0.1, f"{verbs} kinds of tools speak of a '{evidence.entity.name}'"
     else:
-        yield -0.15, f"'{evidence.entity.name}' stands in one kind of tool only"
+        yield -0.15, f"only one kind of tool speaks of a '{evidence.entity.name}'"
 
 
 def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[float, str]]:

@@ -26,7 +26,10 @@ _MANY = frozenset({"list", "search"})
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A tool on its way to a plan: what its name says, its schemas, its entity, what its result holds where."""
+    """A tool on its way to a plan: what its name says, its schemas, its entity, what its result holds where.
+
+    `said_key` is the key argument where the spec names it.
+    """
 
     tool: Tool
     reading: Reading
@@ -35,6 +38,11 @@ class Look:
     input: Record
     output: Record
     envelope: Envelope
+    said_key: str | None = None
+
+    def key_argument(self, key: str) -> str | None:
+        """The argument that names the record whose key field is `key`; the spec's word before any other."""
+        return self.said_key or key_argument(self.verb, self.entity, key, self.input)[0]
 
     @property
     def shape(self) -> Record:
@@ -84,7 +92,7 @@ def _looks(
         entity = said.get("entity") or _entity(reading, schema, output, nouns, declared)
         verb: Verb = said.get("verb") or _verb(reading, entity, schema, output, nouns)
         envelope = said.get("envelope") or _envelope(verb, entity, output)
-        looks.append(Look(tool, reading, verb, entity, schema, output, envelope))
+        looks.append(Look(tool, reading, verb, entity, schema, output, envelope, said.get("key")))
     return looks
 
 
@@ -131,7 +139,7 @@ def _entity(
         for end in range(len(noun) - 1, 0, -1):
             if noun[:end] in nouns and _names_key(schema, nouns[noun[:end]]) and not _names_key(schema, "_".join(noun)):
                 return nouns[noun[:end]]
-    if noun and (noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
+    if noun and (reading.plural or noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
         return nouns.get(noun, "_".join(noun))
     return _unnamed(schema, output, nouns, declared)
 
@@ -239,8 +247,8 @@ def _keys(
 ) -> dict[str, str]:
     arguments: dict[str, list[str]] = defaultdict(list)
     for look in looks:
-        name, score = key_argument(look.verb, look.entity, "id", look.input) if look.verb in _ONE else (None, 0)
-        if name is not None and score:
+        name = look.key_argument("id") if look.verb in _ONE else None
+        if name is not None:
             arguments[look.entity].append(name)
     return {name: key_field(name, declared.get(name), parts, arguments[name]) for name, parts in fields.items()}
 
@@ -248,10 +256,13 @@ def _keys(
 def _key_schema(looks: Sequence[Look], entity: str) -> Record:
     for look in looks:
         if look.entity == entity and look.verb in _ONE:
-            name, _ = key_argument(look.verb, entity, "id", look.input)
+            name = look.key_argument("id")
             if name is not None:
-                return properties(look.input)[name]
-    return {"type": "string"}
+                return properties(look.input).get(name, {"type": "string"})
+    referring = (
+        part for look in looks for name, part in properties(look.input).items() if snake(name) == f"{entity}_id"
+    )
+    return {"type": next((main_type(part) for part in referring if main_type(part)), "string")}
 
 
 def _known(entity: str, key: str, fields: Mapping[str, Field]) -> Known:
@@ -266,7 +277,7 @@ def _roles_of(look: Look, known: Known) -> Roles:
         return reading_roles(look.verb, known, look.input, None)
     if look.verb == "create":
         return writing_roles(known, look.input, None)
-    key, _ = key_argument(look.verb, look.entity, known.key, look.input)
+    key = look.key_argument(known.key)
     if look.verb == "update":
         return writing_roles(known, look.input, key)
     if key is None:
@@ -312,7 +323,7 @@ def _entities(
 ) -> dict[str, Entity]:
     keys = _keys(looks, fields, declared)
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
-    linked = {name: with_links(name, _named(parts, keys[name]), schemas) for name, parts in fields.items()}
+    linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
     entities: dict[str, Entity] = {}
     for name, parts in linked.items():
         seen = _seen_keys(name, keys[name], looks, examples)
@@ -323,8 +334,8 @@ def _entities(
 
 
 def _named(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
-    """An entity of which nothing is known but its key has at least a name."""
-    if len(fields) > 1 or key == "name":
+    """An entity of which nothing is known but its key and what it links to has at least a name."""
+    if key == "name" or any(name != key and field.link is None for name, field in fields.items()):
         return dict(fields)
     return {**fields, "name": Field("name", {"type": "string"}, required=True)}
 
@@ -351,20 +362,24 @@ def _seen_keys(entity: str, key: str, looks: Sequence[Look], examples: Sequence[
 # plans ----------------------------------------------------------------------------------------------------------------
 
 
-def _sharing(looks: Sequence[Look]) -> dict[str, set[Verb]]:
-    """The verbs of the tools that speak of each entity: two that agree on a noun make it likely."""
-    verbs: dict[str, set[Verb]] = defaultdict(set)
+def _sharing(looks: Sequence[Look]) -> dict[str, int]:
+    """How many kinds of tools speak of each entity, being referred to by others included: two make it likely."""
+    verbs: dict[str, set[str]] = defaultdict(set)
+    referred = {(snake(name), look.entity) for look in looks for name in properties(look.input)}
     for look in looks:
         if look.verb != "unknown":
             verbs[look.entity].add(look.verb)
-    return verbs
+    for entity, found in verbs.items():
+        if any(name == f"{entity}_id" and other != entity for name, other in referred):
+            found.add("referred to")
+    return {entity: len(found) for entity, found in verbs.items()}
 
 
 def _plan(
     look: Look,
     roles: Roles,
     entities: Mapping[str, Entity],
-    sharing: Mapping[str, set[Verb]],
+    sharing: Mapping[str, int],
     said: Mapping[str, Any],
     declared: Mapping[str, Entity],
 ) -> Plan:
@@ -389,7 +404,7 @@ def _plan(
     )
     plan = replace(plan, **said)
     evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)
-    confidence, reasons = judged(evidence, len(sharing[look.entity]), look.entity in declared)
+    confidence, reasons = judged(evidence, sharing[look.entity], look.entity in declared)
     if said:
         confidence, reasons = (
             (1.0 if "verb" in said or "entity" in said else confidence),

@@ -1,0 +1,178 @@
+"""`mcp-sim plan`: what each tool does to which record, how sure that is, why, and how to correct it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from fnmatch import fnmatchcase
+from textwrap import wrap
+
+import yaml
+
+from mcp_sim.cli.style import Palette
+from mcp_sim.documents import load
+from mcp_sim.domain import Domain, Entity, Envelope, Field, Paging, Plan
+from mcp_sim.errors import UsageError, did_you_mean
+from mcp_sim.plans import corrections
+from mcp_sim.types import Record
+
+_WIDTH = 100
+_OPERATORS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "contains": "contains", "in": "is one of"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result; a shipped name"
+    )
+    parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, and their entities")
+    parser.add_argument("--json", action="store_true", help="print plans and entities as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0, guesses or not; 1 where the documents have errors; 2 where no tool matches."""
+    domain = load(args.scenario).domain
+    plans = _chosen(domain, args.tool)
+    names = {plan.entity for plan in plans if plan.entity} if args.tool else {*domain.entities}
+    entities = [entity for name, entity in domain.entities.items() if name in names]
+    if args.json:
+        print(json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False))
+        return 0
+    palette = Palette.of(sys.stdout)
+    print(
+        "\n".join([*_plan_lines(plans, palette), *_entity_lines(entities, palette), *_correction_lines(domain, plans)])
+    )
+    return 0
+
+
+def _chosen(domain: Domain, glob: str | None) -> list[Plan]:
+    if glob is None:
+        return [*domain.plans.values()]
+    chosen = [plan for id_, plan in domain.plans.items() if _matches(domain, id_, glob)]
+    if not chosen:
+        raise UsageError(f"no tool matches {glob!r}{did_you_mean(glob, domain.tools)}")
+    return chosen
+
+
+def _matches(domain: Domain, id_: str, glob: str) -> bool:
+    return fnmatchcase(id_, glob) or fnmatchcase(domain.tools[id_].name, glob)
+
+
+def _as_json(plans: Sequence[Plan], entities: Sequence[Entity]) -> Record:
+    return {
+        "tools": {plan.tool: {**asdict(plan), "guessed": plan.guessed} for plan in plans},
+        "entities": {entity.name: asdict(entity) for entity in entities},
+    }
+
+
+# tools ----------------------------------------------------------------------------------------------------------------
+
+
+def _plan_lines(plans: Sequence[Plan], palette: Palette) -> Iterator[str]:
+    widths = [max(len(word) for word in column) for column in zip(*[_heads(plan) for plan in plans], strict=True)]
+    yield palette.bold(_row(("TOOL", "VERB", "ENTITY", "SURE"), widths))
+    for plan in plans:
+        row = _row(_heads(plan), widths)
+        yield palette.yellow(f"{row}  a guess") if plan.guessed else row
+        for label, text in _details(plan):
+            yield from (palette.dim(line) for line in _labelled(label, text))
+
+
+def _heads(plan: Plan) -> tuple[str, str, str, str]:
+    return plan.tool, plan.verb, plan.entity or "-", f"{plan.confidence:.2f}"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _details(plan: Plan) -> Iterator[tuple[str, str]]:
+    texts = {
+        "key": plan.key or "",
+        "sets": ", ".join(
+            [*_pairs(plan.sets), *(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())]
+        ),
+        "filters": ", ".join(_filters(plan)),
+        "text": f"{plan.query} in {', '.join(plan.searched)}" if plan.query else "",
+        "order": ", ".join(name for name in (plan.sort, plan.order) if name),
+        "pages": _paging(plan.paging),
+        "result": _envelope(plan.envelope),
+        "because": "; ".join(plan.reasons),
+    }
+    yield from ((label, text) for label, text in texts.items() if text)
+
+
+def _pairs(sets: Mapping[str, str]) -> Iterator[str]:
+    for argument, field in sets.items():
+        yield argument if argument.rsplit(".", 1)[-1] in {field, "*"} else f"{argument} -> {field}"
+
+
+def _filters(plan: Plan) -> Iterator[str]:
+    for argument, rule in plan.filters.items():
+        if rule.op == "equals":
+            yield argument if argument == rule.field else f"{argument}: {rule.field}"
+        else:
+            yield f"{argument}: {rule.field} {_OPERATORS[rule.op]}"
+
+
+def _paging(paging: Paging) -> str:
+    if not paging.is_asked:
+        return ""
+    names = ", ".join(name for name in (paging.limit, paging.offset, paging.page, paging.cursor) if name)
+    return f"{names} ({paging.size} where none is asked for{f', at most {paging.most}' if paging.most else ''})"
+
+
+def _envelope(envelope: Envelope) -> str:
+    places = ((part.name, getattr(envelope, part.name)) for part in fields(envelope) if part.name != "echoes")
+    told = [f"{name} at {place}" if place else f"the {name} itself" for name, place in places if place is not None]
+    return ", ".join([*told, *(f"{path} as given" for path in envelope.echoes)])
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    indent = " " * 13
+    return wrap(text, _WIDTH, initial_indent=f"    {label:<9}", subsequent_indent=indent, break_long_words=False)
+
+
+# entities -------------------------------------------------------------------------------------------------------------
+
+
+def _entity_lines(entities: Sequence[Entity], palette: Palette) -> Iterator[str]:
+    if not entities:
+        return
+    rows = [(entity.name, entity.key, "" if entity.key_like is None else str(entity.key_like)) for entity in entities]
+    heads = ("ENTITY", "KEY", "LIKE")
+    widths = [max(len(word) for word in column) for column in zip(heads, *rows, strict=True)]
+    yield ""
+    yield palette.bold(_row(heads, widths))
+    for entity, row in zip(entities, rows, strict=True):
+        yield _row(row, widths)
+        told = ", ".join(_field(field) for field in entity.fields.values() if field.name != entity.key)
+        yield from (palette.dim(line) for line in _labelled("fields", told))
+
+
+def _field(field: Field) -> str:
+    if field.derived is not None:
+        return f"{field.name} (derived from {field.derived})"
+    return f"{field.name} -> {field.link}" if field.link is not None else field.name
+
+
+# guesses --------------------------------------------------------------------------------------------------------------
+
+
+def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
+    guessed = {domain.tools[plan.tool].name for plan in plans if plan.guessed}
+    if not guessed:
+        return
+    count = f"{len(guessed)} of {len(plans)} plans {'is a guess' if len(guessed) == 1 else 'are guesses'}"
+    yield f"\n{count}. What is wrong is put right in the tool spec:\n\nsim:"
+    for tool, part in corrections(domain).items():
+        if tool in guessed:
+            body = yaml.safe_dump(part, default_flow_style=True, sort_keys=False, width=10**6).strip()
+            yield f"  {_scalar(tool)}: {body}"
+
+
+def _scalar(text: str) -> str:
+    """A key as YAML writes it: in quotes where it must be."""
+    return yaml.safe_dump({text: 0}, allow_unicode=True).rsplit(":", 1)[0]

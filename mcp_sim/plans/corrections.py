@@ -1,0 +1,31 @@
+"""Which lines of a tool spec would correct a guess?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.names import read_names
+from mcp_sim.schemas import expanded
+from mcp_sim.types import Record
+
+_ONE = frozenset({"get", "update", "delete"})
+
+
+def corrections(domain: Domain) -> Mapping[str, Record]:
+    """What to write under `sim:` for every tool whose plan is a guess: the guess, to be put right."""
+    named = read_names(tool.name for tool in domain.tools.values())
+    guesses = (plan for plan in domain.plans.values() if plan.guessed)
+    return {
+        domain.tools[plan.tool].name: _correction(plan, domain, named[domain.tools[plan.tool].name].noun)
+        for plan in guesses
+    }
+
+
+def _correction(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
+    entity = plan.entity or "_".join(noun) or next(iter(domain.entities), "record")
+    verb = plan.verb if plan.verb != "unknown" else "get"
+    key, _ = key_argument("get", entity, "id", expanded(domain.tools[plan.tool].input_schema))
+    key = plan.key or key
+    return {"verb": verb, "entity": entity, **({"key": key} if key is not None and verb in _ONE else {})}
