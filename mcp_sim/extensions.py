@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.registry import Registry
@@ -70,7 +70,7 @@ class Perturbation(Kind):
         return ()
 
     def breaks(self) -> frozenset[str]:
-        """How it may break a delivery (`no_answer`, `closed`, `partial`, `http`): a transport must be able to carry it."""
+        """How it may break a delivery (`no_answer`, `closed`, `partial`, `http`); the transport must be able to."""
         return frozenset()
 
 
@@ -158,11 +158,10 @@ class Predictor(Protocol):
 class WorldModel(Kind):
     """Predicts the transition of a turn. `bind` is called once a scenario; what it enters lives as long as the run."""
 
-    max_attempts: int = 1
-    """How often one call is asked for before it is a crash."""
-
-    fallback: Literal["builtin"] | None = None
-    """What answers after `max_attempts`, marked in the ledger, instead of a crash."""
+    max_attempts: int = Field(default=1, description="How often one call is asked for before it is a crash.")
+    fallback: Literal["builtin"] | None = Field(
+        default=None, description="What answers after max_attempts, marked in the ledger; left out: a crash."
+    )
 
     def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
         """The predictor for a scenario, entered when its first world opens, left when the simulator closes."""

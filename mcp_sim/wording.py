@@ -2,7 +2,7 @@
 
 A slot is a plain name in braces: `{contact_id}`. It stands for what the failure says of itself (`{key}`, `{entity}`,
 `{status}`, ...), for an argument of the call, for `{kind}` or for `{message}`, the sentence that would be said without
-a template. A slot of which nothing is known stays as it is written.
+a template. A template with a slot of which nothing is known gives way to `default`, then to that sentence.
 """
 
 from __future__ import annotations
@@ -38,13 +38,24 @@ class VendorWording:
     templates: Mapping[str, Template]
 
     def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
-        template = self.templates.get(kind) or self.templates.get(DEFAULT)
+        known = {"kind": kind, "message": message, **slots}
+        templates = (self.templates.get(name) for name in (kind, DEFAULT))
+        template = next((one for one in templates if one is not None and named(one.value) <= known.keys()), None)
         if template is None:
             return plain_failure(kind, message, slots)
-        value = filled(template.value, {"kind": kind, "message": message, **slots})
+        value = filled(template.value, known)
         if template.form == "rpc":
             return Observation(RpcError(value["code"], value["message"], value.get("data")))
         return Observation(ToolResult(value, form=template.form, is_error=True))
+
+
+def named(template: Json) -> set[str]:
+    """The slots of a template."""
+    if isinstance(template, dict):
+        return named(list(cast("dict[str, Any]", template).values()))
+    if isinstance(template, list):
+        return set[str]().union(*map(named, cast("list[Any]", template)))
+    return set(_SLOT.findall(template)) if isinstance(template, str) else set[str]()
 
 
 def filled(template: Json, slots: Mapping[str, Json]) -> Json:
@@ -63,7 +74,5 @@ def filled_value(template: Json, slots: Mapping[str, Json]) -> Json:
 
 
 def _text(slot: re.Match[str], slots: Mapping[str, Json]) -> str:
-    if slot[1] not in slots:
-        return slot[0]
     value = slots[slot[1]]
     return value if isinstance(value, str) else encode(value).decode()

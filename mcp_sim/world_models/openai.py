@@ -65,7 +65,7 @@ class Openai(WorldModel):
     api_key_env: str | None = Field(
         default=None, description="The environment variable with the key; else OPENAI_API_KEY."
     )
-    max_attempts: Count = 2
+    max_attempts: Count = Field(default=2, description="How often one call is asked for before it is a crash.")
 
     @field_validator("base_url")
     @classmethod
