@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, ScenarioDocument, WorldModelKeys
 from mcp_sim.extensions import Kind, expectations, perturbations, triggers, world_models
+from mcp_sim.options import duration_text
 from mcp_sim.registry import Registry
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.tool_spec import ToolSpecDocument
@@ -20,6 +22,13 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = "#/$defs/{model}"
 
 _Keys: TypeAlias = Mapping[type[BaseModel], Record]
+
+
+class Written(GenerateJsonSchema):
+    """Says defaults as a document writes them."""
+
+    def encode_default(self, dft: Any) -> Any:
+        return duration_text(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
 
 
 def tool_spec_schema() -> Record:
@@ -33,7 +42,9 @@ def scenario_schema() -> Record:
     kinds = {registry.family: {name: registry[name] for name in registry.names()} for registry in families}
     models: list[type[BaseModel]] = [ScenarioDocument, PerturbationKeys, ExpectationKeys, WorldModelKeys]
     models += [kind for family in kinds.values() for kind in family.values()]
-    found, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_REFERENCE)
+    found, definitions = models_json_schema(
+        [(model, "validation") for model in models], ref_template=_REFERENCE, schema_generator=Written
+    )
     defs: Record = definitions["$defs"]
     of: dict[type[BaseModel], Record] = {model: found[model, "validation"] for model in models}
     defs["Perturbation"] = _entry(of, defs, PerturbationKeys, kinds["perturbations"])
