@@ -20,8 +20,12 @@ world:
   records:
     company: {count: 2, rows: [{id: cmp_001, name: Wielhuis}]}
     contact: {count: 3, rows: [{id: con_00001, name: Ada Vos, email: ada@wielhuis.example, stage: lead}]}
-    deal: {count: 2, rows: [{id: deal_0001, title: Winter tyres, amount: 100, stage: won, contact_id: con_00001}]}
-    activity: 2
+    deal:
+      count: 2
+      rows:
+        - {id: deal_0001, title: Winter tyres, amount: 100, stage: won, contact_id: con_00001, company_id: null}
+        - {id: deal_0002, title: Chains, amount: 50, stage: proposal, contact_id: con_00001, company_id: null}
+    activity: 0
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ async def test_an_error_answers_in_the_worlds_place_and_commits_nothing(crm: Crm
     async with crm("perturbations: [{error: {status: 500}, id: down}]").open() as world:
         observation = await world.call("create_deal", SPRING)
         assert observation.body == ToolResult("500 Internal Server Error", form="text", is_error=True)
-        assert world.view.find("deal", "title", "Spring order") == []
+        assert not world.view.find("deal", "title", "Spring order")
         step = world.ledger.steps[-1]
         assert (step["truth"], step["committed"]) == (None, [])
         assert step["perturbations"] == [{"id": "down", "kind": "error", "outcome": "applied", "why": "always"}]
@@ -57,9 +58,41 @@ async def test_the_message_says_the_status_in_words_unless_another_is_given(crm:
     assert body == ToolResult(told, form="text", is_error=True)
 
 
-async def test_a_vendor_words_its_own_failures_with_the_arguments_at_hand(crm: Crm) -> None:
-    body = await answer(crm("perturbations: [{error: {status: 429, retry_after: 30s}}]"))
-    assert body == ToolResult("429 Too Many Requests: try again in 30 seconds", form="text", is_error=True)
+NOTES = """\
+mcp_sim: 1
+name: notes
+tools:
+  - name: add_note
+    inputSchema: {type: object, properties: {message: {type: string}, kind: {type: string}}}
+errors:
+  rate_limited: {text: "Wait {retry_after} s before you add '{message}'"}
+  not_found: {text: "No note {note_id}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("{status: 429, retry_after: 30s}", "Wait 30 s before you add 'milk'"),
+        ("429", "429 Too Many Requests"),  # nobody knows the seconds
+        ("404", "404 Not Found"),  # nobody knows the note
+    ],
+)
+async def test_a_vendor_words_its_own_failures_where_it_can(tmp_path: Path, status: str, told: str) -> None:
+    (tmp_path / "notes.yaml").write_text(NOTES)
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(f"mcp_sim: 1\nname: busy\ntools: notes.yaml\nperturbations: [{{error: {status}}}]")
+    body = await answer(Simulator.load(scenario), "add_note", message="milk", kind="shopping")
+    assert body == ToolResult(told, form="text", is_error=True)
+
+
+async def test_a_message_of_ones_own_is_said_in_place_of_the_vendors_wording(crm: Crm) -> None:
+    assert await answer(crm("perturbations: [{error: 504}]")) == ToolResult(
+        "504 Gateway Timeout: the request was not answered in time", form="text", is_error=True
+    )
+    assert await answer(crm("perturbations: [{error: {status: 504, message: late}}]")) == ToolResult(
+        "late", form="text", is_error=True
+    )
 
 
 async def test_style_json_tells_the_error_as_an_object(crm: Crm) -> None:

@@ -37,7 +37,9 @@ async def test_retry_after_is_exact_an_agent_that_waits_so_long_is_let_through_a
     async with crm(LIMITED).open() as world:
         await answered(world, 2)
         refused = await world.call("get_contact", ADA)  # at 3 s
-        assert refused.body == ToolResult("429 Too Many Requests: try again in 7 seconds", form="text", is_error=True)
+        assert refused.body == ToolResult(
+            "429 Too Many Requests: at most 2 calls per 10s; try again in 7 s", form="text", is_error=True
+        )
         early, late = world.fork(), world.fork()
         early.clock.advance(timedelta(seconds=5.999))
         assert await answered(early, 1) == [False]
