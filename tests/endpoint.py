@@ -151,17 +151,17 @@ def _text(schema: Body, random: Random) -> str:
 @asynccontextmanager
 async def serving(respond: Respond = guided) -> AsyncGenerator[Engine]:
     """An endpoint on a free port of this machine, gone when the block is left."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    engine = Engine(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", respond)
-    app = Starlette(routes=[Route("/v1/chat/completions", engine.complete, methods=["POST"])])
-    options = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(options)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(server.serve, [listening])
-        try:
-            yield engine
-        finally:
-            server.should_exit = True
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        engine = Engine(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", respond)
+        app = Starlette(routes=[Route("/v1/chat/completions", engine.complete, methods=["POST"])])
+        options = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(options)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, [listening])
+            try:
+                yield engine
+            finally:
+                server.should_exit = True
 
 
 def closed_port() -> int:

@@ -12,7 +12,6 @@ from mcp_sim.types import Json
 
 MOST_CHARACTERS = 1_000_000
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _HEADING = re.compile(r"\A\*\*Environment Observation:\*\*\s*")
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n?```\Z", re.DOTALL)
 
@@ -66,8 +65,7 @@ def json_or_text(text: str) -> Any:
 
 def _without_thinking(reply: Reply) -> str:
     """What follows the reasoning. Chat templates often open the thought themselves, so only its end is seen."""
-    text = _THOUGHT.sub("", reply.content)
-    text = text.rpartition("</think>")[2]
+    text = reply.content.rpartition("</think>")[2]
     if "<think>" in text:
         raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
     return text

@@ -43,7 +43,7 @@ def _newest(said: Said, most: int) -> Said | None:
     """The newest turns that fit into `most` characters."""
     kept: Said | None = None
     for turn in said.turns():
-        if said.size - turn.size < most:
-            size = len(turn.user) + len(turn.assistant) + (kept.size if kept else 0)
-            kept = Said(turn.index, turn.user, turn.assistant, turn.changes, kept, size)
+        own = len(turn.user) + len(turn.assistant)
+        if said.size - turn.size + own <= most:
+            kept = Said(turn.index, turn.user, turn.assistant, turn.changes, kept, own + (kept.size if kept else 0))
     return kept
