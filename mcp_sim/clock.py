@@ -114,5 +114,5 @@ def duration(text: str) -> timedelta:
 def iso(moment: datetime) -> str:
     """RFC 3339 in UTC with `Z`; fractions only where there are any."""
     utc = moment.astimezone(UTC)
-    text = utc.strftime("%Y-%m-%dT%H:%M:%S") if utc.year >= 1000 else utc.isoformat()[:19]
-    return f"{text}.{utc.microsecond:06d}".rstrip("0") + "Z" if utc.microsecond else text + "Z"
+    text = utc.isoformat()[: 26 if utc.microsecond else 19]
+    return f"{text.rstrip('0')}Z" if utc.microsecond else f"{text}Z"

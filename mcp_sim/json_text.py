@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
+_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 
 def encode(value: Any) -> bytes:
     """Compact UTF-8 JSON, keys in the order of the value. Lone surrogates are written as escapes."""
@@ -23,4 +25,4 @@ def decode(data: bytes | str) -> Any:
 
 def canonical(value: Any) -> str:
     """Equal for equal JSON values, whatever the order of their keys: what draws and counters are keyed on."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _SORTED.encode(value)
