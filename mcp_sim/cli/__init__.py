@@ -34,7 +34,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user is a message on stderr and an exit code, never a traceback."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
     parser = _parser(words)
     args = parser.parse_args(words)
     if args.command is None:

@@ -1,0 +1,103 @@
+"""`mcp-sim list`: every kind and everything that ships has a line and a manual."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcp_sim import documents
+from mcp_sim.cli import main
+from mcp_sim.extensions import families
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["list", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_without_a_family_it_lists_every_kind_and_everything_that_ships(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = listed(capsys).splitlines()
+    named = {line.split()[0] for line in lines if line.startswith("  ")}
+    kinds = {name for registry in families.values() for name in registry.names()}
+    assert named == kinds | {"calm_crm", "flaky_crm", "crm"}
+    titles = [line for line in lines if line and not line.startswith(" ")]
+    assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "specs"]
+    assert all(len(line.split(maxsplit=1)) == 2 for line in lines if line.startswith("  "))
+
+
+@pytest.mark.parametrize(
+    ("family", "name"), [(family, name) for family, registry in families.items() for name in registry.names()]
+)
+def test_a_kind_is_documented_by_its_docstring_and_its_fields(
+    family: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind = families[family][name]
+    manual = listed(capsys, family.replace("_", "-"), name)
+    assert manual.startswith(name)
+    assert (kind.__doc__ or "").strip().splitlines()[0] in manual
+    for field in getattr(kind, "model_fields", {}):
+        assert f"\n  {field} " in manual
+    assert "PT" not in manual.split("options")[-1]
+
+
+def test_an_option_tells_its_type_its_default_and_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
+    manual = listed(capsys, "perturbations", "rate_limit")
+    assert manual.endswith(
+        """
+options
+  limit    whole number from 1, default 10
+           How many calls each window lets through.
+  window   duration, default 1m
+           How long a window is.
+  message  text
+           What the agent reads. Default: the tool spec's wording of rate_limited, else a plain one.
+
+example
+  perturbations:
+    - rate_limit: {limit: 10, window: 1m}
+"""
+    )
+    assert "whole number from 1 | list of whole number from 1, required" in listed(capsys, "triggers", "nth")
+    assert "mapping of name: matcher, required" in listed(capsys, "triggers", "arguments")
+    assert "text | json | rpc" in listed(capsys, "perturbations", "error")
+
+
+@pytest.mark.parametrize("family", ["perturbations", "triggers", "expectations"])
+def test_the_example_of_a_manual_is_a_document_without_problems(
+    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in families[family].names():
+        shown = listed(capsys, family, name).partition("\nexample\n")[2]
+        lines = [line.removeprefix("  ") for line in shown.splitlines()]
+        body = "\n".join(lines)
+        if family == "expectations":  # `recovered` names a perturbation
+            body += "\nperturbations: [{lost_ack: {}, id: lost-deal, tools: create_deal}]"
+        elif name == "arguments":
+            body += "\n    tools: create_deal"
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(f"mcp_sim: 1\nname: shown\ntools: crm\n{body}\n", encoding="utf-8")
+        assert [str(problem) for problem in documents.check([path]) if problem.severity == "error"] == []
+
+
+def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = listed(capsys, "scenarios", "flaky_crm")
+    path, _, text = shown.partition("\n\n")
+    assert Path(path).read_text(encoding="utf-8").strip() == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["perturbation"], "unknown family 'perturbation'; did you mean 'perturbations'?"),
+        (["triggers", "nht"], "unknown triggers kind 'nht'; did you mean 'nth'?"),
+        (["specs", "crn"], "did you mean 'crm'?"),
+    ],
+)
+def test_what_does_not_exist_is_told_with_the_nearest_that_does(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in err
