@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pages import ROOT, Block, Workplace, blocks, commands, shown
+from trace_example import every_kind_of_line, kind_of
 
 from mcp_sim import documents, yaml12
+from mcp_sim.json_text import decode
 
 PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
@@ -56,6 +59,18 @@ def check_yaml(block: Block, following: Block | None, place: Workplace, where: s
         yaml12.load(block.text.encode(), where)
     elif following is None or f"mcp-sim check {block.file}" not in following.text:
         assert place.output(["mcp-sim", "check", block.file])
+
+
+async def test_the_trace_page_shows_one_line_of_every_kind_as_a_run_writes_it() -> None:
+    page = [decode(block.text) for block in blocks(ROOT / "docs" / "trace.md") if block.language == "json"]
+    written = await every_kind_of_line()
+    assert {kind_of(line): timeless(line) for line in page} == {kind: timeless(line) for kind, line in written.items()}
+
+
+def timeless(line: dict[str, Any]) -> dict[str, Any]:
+    """The line without what differs from run to run, and from one state of the documents to the next."""
+    measured = {"measured": sorted(line["measured"])} if "measured" in line else {}
+    return {name: value for name, value in line.items() if name != "sha256"} | measured
 
 
 @pytest.mark.parametrize("document", SHIPPED)

@@ -1,0 +1,64 @@
+"""A short run that writes one line of every kind a trace has: what `docs/trace.md` shows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from mcp_sim import Simulator, World, __version__
+from mcp_sim.errors import Crash
+from mcp_sim.json_text import decode
+from mcp_sim.trace import header_line
+from mcp_sim.types import Change, Due
+
+SCENARIO = Path(__file__).parents[1] / "examples" / "quickstart" / "lost_ticket.yaml"
+UNREACHABLE = "openai:some-model@http://127.0.0.1:9/v1"
+TICKET = {"subject": "Printer on fire", "requester": "mila@example.org", "priority": "urgent"}
+
+
+class Kept:
+    """A sink that keeps its lines."""
+
+    def __init__(self) -> None:
+        self.lines = list[bytes]()
+
+    def write(self, line: bytes) -> None:
+        self.lines.append(line)
+
+    def close(self) -> None:
+        return
+
+
+async def every_kind_of_line() -> dict[str, Any]:
+    """Lines by their kind: header, reset, call, event, fork, crash."""
+    kept = Kept()
+    scenario = Simulator.load(SCENARIO).scenario
+    kept.write(header_line(scenario.name, scenario.sha256, __version__))
+    async with Simulator(scenario, sinks=[kept]).open("w1") as world:
+        await world.call("create_ticket", TICKET)
+        put_on_agenda(world)
+        await world.call("get_ticket", {"ticket_id": "T-0031"})
+        world.fork("w2", stream="b")
+    unreachable = Simulator.load(SCENARIO, world_model=UNREACHABLE).scenario
+    async with Simulator(unreachable, sinks=[kept]).open("w3") as world:
+        with suppress(Crash):
+            await world.call("create_ticket", TICKET)
+    return {kind_of(line): line for line in map(decode, reversed(kept.lines))}
+
+
+def put_on_agenda(world: World) -> None:
+    """Someone solves the ticket a moment later."""
+    record = world.view.get("ticket", "T-0031")
+    assert record is not None
+    change = Change("put", "ticket", "T-0031", {**record, "status": "solved"})
+    due = Due(world.clock.start + world.clock.elapsed() + timedelta(milliseconds=500), "colleague", (change,))
+    world.version = replace(world.version, state=world.view.apply((), (due,)))
+
+
+def kind_of(line: dict[str, Any]) -> str:
+    if "format" in line:
+        return "header"
+    return line["step"]["entry"] if "step" in line else "crash" if "crash" in line else "fork"
