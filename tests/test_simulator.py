@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,10 @@ import anyio
 import pytest
 
 from mcp_sim import Simulator
+from mcp_sim.conditions import matcher
+from mcp_sim.documents import load
 from mcp_sim.errors import Crash, UsageError
+from mcp_sim.scenario import Stub
 from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
 from mcp_sim.world import World, replayed
 
@@ -176,25 +179,14 @@ async def test_replaying_what_was_committed_gives_the_state() -> None:
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
 
 
-CRASHING = """
-mcp_sim: 1
-name: crashing
-tools: {spec}
-stubs:
-  - {{tool: get_contact, arguments: {{contact_id: con_00002}}, result: {{no: such shape}}}}
-  - {{tool: get_contact, arguments: {{contact_id: con_00003}}, error: "gone fishing"}}
-"""
+def with_stub(**stub: Any) -> Simulator:
+    """The calm CRM with an answer of its own for one contact. Documents with such a result are refused when read."""
+    is_second = Stub("get_contact", {"contact_id": matcher("con_00002")}, **stub)
+    return Simulator(replace(load("calm_crm"), stubs=(is_second,)))
 
 
-@pytest.fixture
-def crashing(tmp_path: Path, shipped_spec: Callable[[str], Path]) -> Path:
-    path = tmp_path / "crashing.yaml"
-    path.write_text(CRASHING.format(spec=shipped_spec("crm")))
-    return path
-
-
-async def test_a_crash_is_raised_recorded_and_leaves_no_trace_in_the_world(crashing: Path) -> None:
-    async with Simulator.load(crashing).open() as world:
+async def test_a_crash_is_raised_recorded_and_leaves_no_trace_in_the_world() -> None:
+    async with with_stub(result={"no": "such shape"}).open() as world:
         before = world.version
         with pytest.raises(Crash, match="violates the outputSchema"):
             await world.call("get_contact", {"contact_id": "con_00002"})
@@ -205,11 +197,13 @@ async def test_a_crash_is_raised_recorded_and_leaves_no_trace_in_the_world(crash
         assert world.ledger.steps[-1]["index"] == 1
 
 
-async def test_a_stub_answers_in_the_worlds_place_and_is_counted_apart(crashing: Path) -> None:
-    async with Simulator.load(crashing).open() as world:
-        body = result(await world.call("get_contact", {"contact_id": "con_00003"}))
+async def test_a_stub_answers_in_the_worlds_place_and_is_counted_apart() -> None:
+    async with with_stub(error="gone fishing").open() as world:
+        body = result(await world.call("get_contact", {"contact_id": "con_00002"}))
         assert (body.is_error, body.value) == (True, "gone fishing")
         assert world.ledger.steps[-1]["stub"] is True
+        assert (await world.call("get_contact", {"contact_id": "con_00001"})).ok
+        assert "stub" not in world.ledger.steps[-1]
 
 
 async def test_arguments_that_no_json_could_hold_are_refused_before_a_step() -> None:
