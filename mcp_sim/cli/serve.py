@@ -22,8 +22,6 @@ from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.carriage import only_server, refuse_uncarried
 from mcp_sim.server.descriptors import open_standard_streams
-from mcp_sim.server.impersonation import Context, Impersonation
-from mcp_sim.server.stdio import Stdio
 from mcp_sim.simulator import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import header_line
@@ -68,6 +66,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
+    gc.disable()  # until all is loaded: there is nothing to collect yet, and looking for it costs a tenth of the start
+    # Imported late, so that what is wrong with the documents is told without waiting half a second for the SDK.
+    from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (see above)
+    from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (see above)
+
     async with simulator.open(seed=args.seed, clock=clock) as world:
         if args.log_level in LEVELS[:2]:
             log.say(_announcement(world, server, args.scenario))
@@ -82,9 +85,9 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
 
 def _spare_the_collector() -> None:
     """What is loaded by now stays; looking through it again and again would make single calls slow."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    gc.enable()
 
 
 def _announcement(world: World, server: str, reference: str) -> Iterator[str]:
