@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -34,8 +35,13 @@ async def connected(world: World, server: str | None = None, *, mode: str = "aut
 async def spawned(
     *arguments: str, mode: str = "auto", errlog: TextIO | None = None, cwd: str | None = None
 ) -> AsyncGenerator[Client]:
-    """A client of `mcp-sim serve ARGUMENTS` over stdio. `errlog` is what the server's stderr goes to."""
-    command = StdioServerParameters(command=sys.executable, args=["-m", "mcp_sim", "serve", *arguments], cwd=cwd)
+    """A client of `mcp-sim serve ARGUMENTS` over stdio, which finds the modules that this process finds.
+
+    `errlog` is what the server's stderr goes to.
+    """
+    words = ["-m", "mcp_sim", "serve", *arguments]
+    path = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
+    command = StdioServerParameters(command=sys.executable, args=words, cwd=cwd, env=path)
     async with Client(stdio_client(command, errlog or sys.stderr), mode=mode) as client:
         yield client
 
