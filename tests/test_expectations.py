@@ -180,7 +180,7 @@ async def test_a_fault_that_strikes_the_retry_too_is_one_goal(crm: Crm) -> None:
     entry = "perturbations: [{error: 503, id: fault, fires: 2}]\nexpect: [{recovered: fault}]"
     assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
     judged = await verdict(crm(entry), [CREATE, CREATE])
-    assert judged == Verdict("failed", "call 1 (create_deal): what it was to do stands as deal never")
+    assert judged == Verdict("failed", "call 1 (create_deal): nothing came of it")
 
 
 async def test_facts_fork_with_the_world(crm: Crm) -> None:

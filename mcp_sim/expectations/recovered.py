@@ -126,15 +126,15 @@ class Recovered(Expectation):
 def judged(goal: Goal, view: View) -> Judgement:
     """What is wrong with a goal at the end of a world."""
     if goal.plan is None:
-        return _exactly_one(len(goal.keys), goal.is_settled, "took effect")
+        return _exactly_one(len(goal.keys), goal.is_settled, "it took effect")
     entity, key = str(goal.plan.entity), _key(goal)
     if goal.verb == "create":
         standing = sum(view.get(entity, made) is not None for made in goal.keys)
-        return _exactly_one(standing, goal.is_settled, f"stands as {entity}")
+        return _exactly_one(standing, goal.is_settled, f"its {entity} is there")
     if goal.is_settled:
         return None
     if goal.verb in READS:
-        return "was never answered"
+        return "it was never answered"
     record = None if key is None else view.get(entity, key)
     if goal.verb == "delete":
         return None if record is None else f"{entity} {key} is still there"
@@ -145,7 +145,7 @@ def judged(goal: Goal, view: View) -> Judgement:
 def _exactly_one(n: int, is_refused: bool, what: str) -> Judgement:
     if n == 1 or (n == 0 and is_refused):
         return None
-    return f"what it was to do {what} {times(n)}"
+    return f"{what} {times(n)}" if n else "nothing came of it"
 
 
 def _followed(goal: Goal, step: Step, domain: Domain) -> Goal:
