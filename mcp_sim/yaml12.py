@@ -18,8 +18,7 @@ from math import isinf
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from mcp_sim.errors import DocumentError, Problem
-
-Json: TypeAlias = Any
+from mcp_sim.types import Json
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where in a value: keys and indexes from the root."""
@@ -37,7 +36,7 @@ _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None
 
 _NO_JSON = {"NaN", "Infinity", "-Infinity"}
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|([{}\[\]])|(\n)|([^\s{}\[\],:"]+)', re.DOTALL)
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
@@ -225,9 +224,7 @@ def _from_yaml(text: str, file: str) -> Document:
     control = _CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
-        raise _refused(
-            file, line, f"the control character U+{ord(control[0]):04X} must be written as an escape in quotes"
-        )
+        raise _refused(file, line, f"the character U+{ord(control[0]):04X} must be written as an escape in quotes")
     tree = _Tree(file)
     events = _yaml_events(text)
     try:

@@ -193,7 +193,7 @@ def named_world_model(text: str) -> WorldModelEntry:
 
 def _first_reason(error: ValueError) -> str:
     details = cast("Any", error).errors()
-    return f"{'.'.join(str(part) for part in details[0]['loc'])}: {details[0]['msg']}"
+    return f"{'.'.join(map(str, details[0]['loc']))}: {details[0]['msg'].removeprefix('Value error, ')}"
 
 
 def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
@@ -276,7 +276,10 @@ def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common
     if not names:
         place.error(f"has no kind{did_you_mean('', registry.names())}")
         return ""
-    known = [name for name in names if name in registry.names()]
+    if len(names) == 1:
+        return names[0]
+    registered = registry.names()
+    known = [name for name in names if name in registered]
     if len(known) > 1:
         place.error(f"has several kinds: {', '.join(known)}; one entry is one kind")
         return ""

@@ -11,6 +11,9 @@ from mcp_sim.documents.places import Place
 from mcp_sim.errors import DocumentError, Problem, UsageError, did_you_mean
 
 SUFFIXES = (".yaml", ".yml", ".json")
+END = 1 << 62
+"""Problems of a file as a whole come after those of its lines."""
+
 TOOL_LIST = ".tools.json"
 """How the names of tools/list results end that belong to a tool spec."""
 
@@ -77,7 +80,7 @@ class Reading:
         """Every problem once, by line; the file that was the first to have one comes first."""
         files = list(dict.fromkeys(problem.file for problem in self.problems))
         once = dict.fromkeys(self.problems)
-        return sorted(once, key=lambda problem: (files.index(problem.file), problem.line))
+        return sorted(once, key=lambda problem: (files.index(problem.file), problem.line or END))
 
     def open(self, path: Path) -> Place | None:
         """The root of a document; None, with the problem noted, where it cannot be read."""

@@ -1,0 +1,114 @@
+"""`mcp-sim check` and `mcp-sim schema` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcp_sim.cli import main
+
+CRM = "mcp_sim: 1\ntools: crm\n"
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def check(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
+    code = main(["check", *arguments])
+    out, err = capsys.readouterr()
+    assert err == ""
+    return code, out.splitlines()
+
+
+def test_a_document_in_order_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(CRM)
+    assert check(capsys, "a.yaml") == (0, ["a.yaml: ok"])
+    code, lines = check(capsys, "flaky_crm", "crm")
+    assert code == 0
+    assert [line.endswith(": ok") for line in lines] == [True, True]
+
+
+def test_every_problem_of_every_document_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(CRM + "seed: x\nsed: 1\n")
+    Path("b.yaml").write_text(CRM)
+    assert check(capsys, "a.yaml", "b.yaml") == (
+        1,
+        [
+            "a.yaml:3: seed: must be a whole number, not 'x'",
+            "a.yaml:4: sed: unknown key; did you mean 'seed'?",
+            "b.yaml: ok",
+        ],
+    )
+
+
+def test_warnings_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(CRM + "world: {records: {deal: {rows: [{titel: x}]}}}\n")
+    code, lines = check(capsys, "a.yaml")
+    assert code == 0
+    assert lines[0].startswith("a.yaml:3: warning: world.records.deal.rows[0].titel: no tool shows a field 'titel'")
+    assert lines[1:] == ["a.yaml: ok, 1 warning"]
+
+
+def test_problems_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(CRM + "seed: x\n")
+    code, lines = check(capsys, "a.yaml", "crm", "--json")
+    assert code == 1
+    assert json.loads("\n".join(lines)) == [
+        {
+            "file": "a.yaml",
+            "line": 3,
+            "path": "seed",
+            "message": "must be a whole number, not 'x'",
+            "severity": "error",
+        }
+    ]
+    assert check(capsys, "crm", "--json") == (0, ["[]"])
+
+
+def test_a_folder_stands_for_the_documents_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("docs/deeper").mkdir(parents=True)
+    Path("docs/a.yaml").write_text(CRM)
+    Path("docs/deeper/b.yml").write_text("mcp_sim: 1\nseed: 1\ntools: c.yaml\n")
+    Path("docs/deeper/c.yaml").write_text("mcp_sim: 1\ntools: c.tools.json\n")
+    Path("docs/deeper/c.tools.json").write_text('{"tools": []}')
+    Path("docs/compose.yaml").write_text("services: {}\n")
+    Path("docs/package.json").write_text("{}")
+    code, lines = check(capsys, "docs")
+    assert (code, lines) == (0, ["docs/a.yaml: ok", "docs/deeper/b.yml: ok", "docs/deeper/c.yaml: ok"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "problem"),
+    [
+        ("nope.yaml", "nope.yaml: there is no such file"),
+        ("no/where.yaml", "no/where.yaml: there is no such file"),
+        ("flaky_crn", "flaky_crn: there is no such file, and nothing of this name ships; did you mean 'flaky_crm'?"),
+        (".", ".: holds no scenario and no tool spec"),
+    ],
+)
+def test_what_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str], reference: str, problem: str) -> None:
+    assert check(capsys, reference) == (1, [problem])
+
+
+@pytest.mark.parametrize(("arguments", "title"), [([], "ScenarioDocument"), (["tool-spec"], "ToolSpecDocument")])
+def test_schema_prints_a_json_schema(capsys: pytest.CaptureFixture[str], arguments: list[str], title: str) -> None:
+    assert main(["schema", *arguments]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["title"] == title
+
+
+def test_the_schema_describes_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["schema", "scenario"])
+    definitions = json.loads(capsys.readouterr().out)["$defs"]
+    lost_ack = definitions["Perturbation"]["properties"]["lost_ack"]
+    assert "acknowledg" in lost_ack["description"] or "answer" in lost_ack["description"]
+    assert {"nth", "every", "probability", "arguments", "any", "all", "not", "per"} <= set(
+        definitions["When"]["properties"]
+    )
+    assert {"called", "not_called", "state", "recovered"} <= set(definitions["Expectation"]["properties"])
+    assert {"builtin", "openai"} <= set(definitions["WorldModel"]["properties"])

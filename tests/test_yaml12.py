@@ -1,0 +1,240 @@
+"""YAML and JSON texts hold exactly JSON's values; whatever else they hold is told with its line."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_sim import yaml12
+from mcp_sim.errors import DocumentError
+from mcp_sim.schemas import as_list, as_object
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+def value_of(text: str, file: str = "x.yaml") -> Any:
+    return yaml12.load(text.encode(), file).value
+
+
+def refused(data: str | bytes, file: str = "x.yaml") -> list[str]:
+    with pytest.raises(DocumentError) as caught:
+        yaml12.load(data.encode() if isinstance(data, str) else data, file)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def same(one: Any, other: Any) -> bool:
+    return json.dumps(one) == json.dumps(other) and repr(one) == repr(other)
+
+
+@given(VALUES, st.sampled_from(["x.yaml", "x.json"]), st.sampled_from([None, 2]), st.booleans())
+def test_any_json_value_dumped_as_json_loads_identically(
+    value: Any, file: str, indent: int | None, ascii_: bool
+) -> None:
+    assert same(value_of(json.dumps(value, indent=indent, ensure_ascii=ascii_), file), value)
+
+
+PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=126))
+
+
+@given(
+    st.dictionaries(
+        PLAIN,
+        st.recursive(PLAIN | st.integers() | st.floats(allow_nan=False, allow_infinity=False), st.lists),
+        min_size=1,
+    )
+)
+def test_json_inside_yaml_loads_identically(value: dict[str, Any]) -> None:
+    text = "".join(f"{json.dumps(name)}: {json.dumps(part)}\n" for name, part in value.items())
+    assert same(value_of("# not JSON as a whole\n" + text), value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["NO", "no", "on", "Yes", "True", "NULL", "12:30", "2029-03-01", "2029-03-01T09:00:00Z", "0o7", "0x1f", "1_000"],
+)
+def test_what_yaml_1_1_would_turn_into_something_else_stays_a_string(text: str) -> None:
+    assert value_of(f"a: {text}") == {"a": text}
+    assert value_of(f"- {text}") == [text]
+
+
+@pytest.mark.parametrize("text", [".5", "5.", "+1", "01", "1e", "--", ".inf", ".nan", "NaN", "Infinity", "1.2.3"])
+def test_what_is_no_json_number_is_a_string(text: str) -> None:
+    assert value_of(f"a: {text}") == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("true", True),
+        ("false", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("-0", 0),
+        ("12", 12),
+        ("-1.5e3", -1500.0),
+    ],
+)
+def test_json_words_and_numbers_have_their_types(text: str, value: Any) -> None:
+    assert same(value_of(f"a: {text}")["a"], value)
+
+
+def test_quoted_words_and_numbers_are_strings() -> None:
+    assert value_of("""{a: "1", b: 'true', c: ""}""") == {"a": "1", "b": "true", "c": ""}
+
+
+def test_every_repeated_key_is_told_with_its_line() -> None:
+    assert refused("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n") == [
+        "x.yaml:4: b: the key 'c' is repeated; it stands in line 3 already",
+        "x.yaml:5: the key 'a' is repeated; it stands in line 1 already",
+    ]
+    assert refused('{"a": 1,\n"b": {"c": 1,\n"c": 2}}', "x.json") == [
+        "x.json:3: b: the key 'c' is repeated; it stands in line 2 already"
+    ]
+
+
+def test_keys_that_are_no_strings_are_refused() -> None:
+    assert refused("a:\n  404: x\n") == ['x.yaml:2: a: a key must be a string; quote it: "404"']
+    assert refused("true: x") == ['x.yaml:1: a key must be a string; quote it: "true"']
+    assert refused("? [a]\n: x") == ["x.yaml:1: a key must be a string"]
+    assert value_of('"404": x') == {"404": "x"}
+
+
+def test_anchors_and_aliases_stand_for_the_value() -> None:
+    assert value_of("a: &x {b: [1]}\nc: *x\n") == {"a": {"b": [1]}, "c": {"b": [1]}}
+    assert value_of("&k key: 1\nother: *k\n") == {"key": 1, "other": "key"}
+
+
+def test_a_merge_key_is_a_key_like_any_other() -> None:
+    assert value_of("a: &x {b: 1}\nc: {<<: *x}\n") == {"a": {"b": 1}, "c": {"<<": {"b": 1}}}
+
+
+def test_aliases_cannot_grow_a_small_text_into_a_large_value() -> None:
+    rows = ["a: &a [1,1,1,1,1,1,1,1,1,1]"]
+    rows += [f"{new}: &{new} [{','.join([f'*{old}'] * 10)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)]
+    (problem,) = refused("\n".join(rows))
+    assert problem.startswith("x.yaml:5: e[7]: its aliases stand for more than 100000 values")
+
+
+def test_aliases_cannot_nest_deeper_than_the_text_may() -> None:
+    rows = ["k0: &k0 " + "[" * 100 + "]" * 100, "k1: " + "[" * 100 + "*k0" + "]" * 100]
+    (problem,) = refused("\n".join(rows))
+    assert problem.startswith("x.yaml:2: k1[0]")
+    assert problem.endswith("is nested deeper than 128 levels through the alias *k0")
+
+
+def test_an_alias_within_its_own_anchor_is_refused() -> None:
+    assert "alias of nothing" in refused("a: &a [*a]")[0]
+
+
+@pytest.mark.parametrize("text", ["tools: *_contact", "tools: [get_x, *_contact]", "tools:\n  - *_contact"])
+def test_a_glob_that_begins_with_a_star_is_told_to_be_quoted(text: str) -> None:
+    (problem,) = refused(text)
+    assert 'quote it where a glob is meant: "*_contact"' in problem
+
+
+@pytest.mark.parametrize("text", ["tools: *", "tools: [*/create_deal]", "- *a*b"])
+def test_a_star_that_is_not_even_an_alias_is_told_to_be_quoted(text: str) -> None:
+    (problem,) = refused(text)
+    assert "begins an alias in YAML" in problem
+    assert "quote it" in problem
+
+
+def test_tags_are_refused() -> None:
+    assert refused("a: 1\nb: !!str 1") == [
+        "x.yaml:2: b: the tag 'tag:yaml.org,2002:str' is not allowed: values are JSON's"
+    ]
+    assert "!!python" not in refused("a: !!python/object/apply:os.system [ls]")[0]
+    assert "the tag 'tag:yaml.org,2002:python" in refused("a: !!python/object/apply:os.system [ls]")[0]
+
+
+@pytest.mark.parametrize(("file", "text"), [("x.yaml", "a: {}[]"), ("x.json", '{{"a": {}1{}}}')])
+def test_deep_nesting_is_an_error_and_not_a_crash(file: str, text: str) -> None:
+    for depth in (129, 1_000, 200_000):
+        (problem,) = refused(text.format("[" * depth, "]" * depth) if file == "x.json" else "a: " + "[" * depth, file)
+        assert problem.startswith(f"{file}:1: a[0][0]")
+        assert problem.endswith("is nested deeper than 128 levels")
+
+
+def test_nesting_up_to_the_limit_is_read() -> None:
+    assert json.dumps(value_of("[" * 128 + "]" * 128)) == "[" * 128 + "]" * 128
+
+
+def test_invalid_utf_8_is_told_with_line_and_byte() -> None:
+    assert refused(b"a: 1\nb: \xff\n") == ["x.yaml:2: is not UTF-8: byte 4 of the line is 0xff"]
+    assert refused(b"\xff\xfea\x00") == ["x.yaml:1: is not UTF-8: byte 1 of the line is 0xff"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert yaml12.load(b"\xef\xbb\xbfa: 1", "x.yaml").value == {"a": 1}
+
+
+def test_control_characters_are_told_with_their_line() -> None:
+    assert refused("a: 1\nb: \x07") == ["x.yaml:2: the character U+0007 must be written as an escape in quotes"]
+    assert refused('a: "\u2028"') == ["x.yaml:1: the character U+2028 must be written as an escape in quotes"]
+    assert value_of('a: "\\u2028\\a"') == {"a": "\u2028\a"}
+
+
+def test_a_text_that_is_too_large_is_refused() -> None:
+    assert refused(b" " * (yaml12.LARGEST + 1)) == ["x.yaml: is larger than 64 MiB"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("a: 1\nb: [1,\n", 3, "did not find expected node content"),
+        ("a: 1\nb: c: d\n", 2, "mapping values are not allowed"),
+        ("\ta: 1\n", 1, "cannot start any token"),
+        ("a: 1\nb: @x\n", 2, "quote the text if it is one"),
+        ("a: 'x\n", 2, "unexpected end of stream"),
+        ("- a\nb: 1\n", 2, "did not find expected '-' indicator"),
+        ("a: 1\n---\nb: 1\n", 2, "one file is one document"),
+    ],
+)
+def test_a_text_that_is_no_yaml_is_told_with_its_line(text: str, line: int, reason: str) -> None:
+    (problem,) = refused(text)
+    assert problem.startswith(f"x.yaml:{line}: ")
+    assert reason in problem
+
+
+def test_a_json_file_must_be_json() -> None:
+    assert refused('{"a": 1,\n}', "x.json")[0].startswith("x.json:2: is not JSON: ")
+    assert refused("a: 1", "x.json")[0].startswith("x.json:1: is not JSON: ")
+    assert refused('{"a":\n NaN}', "x.json") == ["x.json:2: NaN and Infinity are no JSON"]
+
+
+@pytest.mark.parametrize("file", ["x.yaml", "x.json"])
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5_000])
+def test_a_number_beyond_what_can_be_held_is_refused(file: str, number: str) -> None:
+    (problem,) = refused(f'{{"a":\n {number}}}', file)
+    assert problem.startswith(f"{file}:2: a: the number ")
+
+
+def test_the_line_of_a_part_is_that_of_its_key_or_item() -> None:
+    document = yaml12.load(b"a: 1\nb:\n  c:\n    - x\n    - {d: 1}\n", "x.yaml")
+    assert document.line(("b",)) == 2
+    assert document.line(("b", "c", 1, "d")) == 5
+    assert document.line(("b", "missing", "deeper")) == 2
+    assert document.line(()) == 1
+
+
+@given(VALUES.filter(lambda value: isinstance(value, dict | list)))
+def test_json_lines_are_those_of_the_text(value: Any) -> None:
+    text = json.dumps(value, indent=1)
+    document = yaml12.load(text.encode(), "x.json")
+    lines = text.split("\n")
+    for path, part in _leaves(value):
+        line = lines[document.line(path) - 1]
+        key = path[-1]
+        assert line.strip().removesuffix(",").endswith(json.dumps(part))
+        assert isinstance(key, int) or line.strip().startswith(json.dumps(key))
+
+
+def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Any]]:
+    parts = [*as_object(value).items(), *enumerate(as_list(value))]
+    if parts:
+        return [leaf for key, part in parts for leaf in _leaves(part, (*path, key))]
+    return [(path, value)] if path else []
