@@ -41,9 +41,7 @@ def test_the_demo_shows_the_deal_made_twice_and_why(mode: str) -> None:
     assert verdicts[2][1].startswith("recovered-")
 
 
-def test_the_demo_says_the_same_every_time() -> None:
-    assert demo(hash_seed="1") == demo(hash_seed="2")
-
-
-def test_without_a_terminal_the_demo_has_no_colours() -> None:
-    assert "\x1b" not in demo()
+def test_the_demo_says_the_same_every_time_and_has_no_colours_without_a_terminal() -> None:
+    said = demo(hash_seed="1")
+    assert said == demo(hash_seed="2")
+    assert "\x1b" not in said

@@ -229,6 +229,13 @@ def test_a_broken_connection_is_the_end_of_the_server(tmp_path: Path, how: str, 
 # bad input ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def unimpressed() -> Generator[Wire]:
+    """One server that gets all of it."""
+    with serving("calm_crm") as wire:
+        yield wire
+
+
 def deep(levels: int) -> bytes:
     return b"[" * levels + b"]" * levels
 
@@ -252,13 +259,14 @@ def deep(levels: int) -> bytes:
     ],
     ids=lambda value: value[:60].decode("latin-1") if isinstance(value, bytes) else "",
 )
-def test_bad_input_gets_a_json_rpc_error_and_the_server_goes_on(line: bytes, number: Any, code: int) -> None:
-    with serving("calm_crm") as wire:
-        wire.send(line + b"\n\n")
-        answer = wire.answer()
-        assert (answer["id"], answer["error"]["code"]) == (number, code)
-        wire.call(10, "get_contact", {"contact_id": "con_00001"})
-        assert wire.answer()["id"] == 10
+def test_bad_input_gets_a_json_rpc_error_and_the_server_goes_on(
+    line: bytes, number: Any, code: int, unimpressed: Wire
+) -> None:
+    unimpressed.send(line + b"\n\n")
+    answer = unimpressed.answer()
+    assert (answer["id"], answer["error"]["code"]) == (number, code)
+    unimpressed.call(10, "get_contact", {"contact_id": "con_00001"})
+    assert unimpressed.answer()["id"] == 10
 
 
 def test_infinite_numbers_and_deep_arguments_are_refused_before_they_reach_the_world(tmp_path: Path) -> None:
