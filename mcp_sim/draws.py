@@ -17,12 +17,6 @@ T = TypeVar("T")
 SEPARATOR = "\x1f"
 
 
-def unit(seed: int, stream: str, purpose: str, occurrence: int) -> float:
-    """A number in [0, 1): the first 53 bits of SHA-256 over the four."""
-    text = f"{seed}{SEPARATOR}{stream}{SEPARATOR}{purpose}{SEPARATOR}{occurrence}"
-    return _fraction(sha256(text.encode("utf-8", "surrogatepass")).digest())
-
-
 def below(probability: float, purpose: str) -> Callable[[Draws], bool]:
     """`draws.unit(purpose) < probability`, compiled: the digest is compared as it is, with the bound as bytes."""
     bound = ceil(probability * (1 << 53))

@@ -9,25 +9,26 @@ from statistics import mean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.draws import Draws, unit
+from mcp_sim.draws import Draws
 
 
 @given(st.integers(), st.text(), st.text(), st.integers(0))
 def test_a_draw_is_a_number_from_zero_to_one_and_the_same_again(seed: int, stream: str, purpose: str, n: int) -> None:
-    drawn = unit(seed, stream, purpose, n)
+    drawn = Draws(seed, stream, "call", n).unit(purpose)
     assert 0 <= drawn < 1
-    assert drawn == unit(seed, stream, purpose, n)
+    assert drawn == Draws(seed, stream, "call", n).unit(purpose)
 
 
-def test_a_draw_is_the_first_53_bits_of_sha_256_over_the_four() -> None:
+def test_a_draw_is_the_first_53_bits_of_sha_256_over_the_call_and_the_purpose() -> None:
     import hashlib
 
-    bits = int(hashlib.sha256(b"7\x1falpha\x1fwhat\x1f3").hexdigest(), 16) >> (256 - 53)
-    assert unit(7, "alpha", "what", 3) == bits / 2**53
+    key = hashlib.sha256(b"7\x1falpha\x1fcall\x1f3").digest()
+    bits = int(hashlib.sha256(key + b"what").hexdigest(), 16) >> (256 - 53)
+    assert Draws(7, "alpha", "call", 3).unit("what") == bits / 2**53
 
 
 def test_draws_are_evenly_spread() -> None:
-    drawn = [unit(1, "", "p", n) for n in range(20_000)]
+    drawn = [Draws(1, "", "call", n).unit("p") for n in range(20_000)]
     assert abs(mean(drawn) - 0.5) < 0.01
     assert abs(sum(value < 0.1 for value in drawn) / 20_000 - 0.1) < 0.01
 
