@@ -561,6 +561,23 @@ def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> Non
             documents.load(reference)
 
 
+def test_a_folder_does_not_hide_what_ships_and_a_name_that_no_file_can_have_is_no_crash(write: Write) -> None:
+    write("", "crm/empty")
+    assert documents.load("crm").name == "crm"
+    assert [str(problem) for problem in documents.check(["crm"])] == []
+    with pytest.raises(UsageError, match="there is no such file"):
+        documents.load("a" * 5000)
+    (problem,) = documents.check([write(f"mcp_sim: 1\ntools: {'a' * 5000}.yaml\n")])
+    assert (problem.line, problem.path) == (2, "tools")
+
+
+def test_keywords_that_a_dialect_does_not_know_are_not_looked_into(told: Told) -> None:
+    dialect = "http://json-schema.org/draft-07/schema#"
+    schema = f"{{type: object, $schema: '{dialect}', prefixItems: 3, $defs: x, items: [{{pattern: '('}}]}}"
+    problems = told(f"mcp_sim: 1\ntools:\n  - {{name: list_pets, inputSchema: {schema}}}\n")
+    assert all("warning" in problem for problem in problems)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_told(write: Write) -> None:
     Path(write(HEAD)).chmod(0)

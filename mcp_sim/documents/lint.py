@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.sentences import shown
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.validation import Validator, compiled, compiles
 
@@ -135,8 +136,8 @@ def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json
         if key in schema:
             yield (key,), schema[key]
     for key in _SCHEMA_MAPS:
-        for name, part in schema.get(key, {}).items():
+        for name, part in as_object(schema.get(key)).items():
             yield (key, name), part
     for key in _SCHEMA_LISTS:
-        for index, part in enumerate(schema.get(key, [])):
+        for index, part in enumerate(as_list(schema.get(key))):
             yield (key, index), part

@@ -17,7 +17,7 @@ from mcp_sim.documents.entries import (
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.documents.sentences import shown
-from mcp_sim.documents.sources import Reading, display, documents_in, locate
+from mcp_sim.documents.sources import Reading, display, documents_in, is_folder, locate
 from mcp_sim.documents.specs import Spec, is_tool_list, read_spec, spec_file
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import DocumentError, Problem, UsageError, did_you_mean
@@ -54,7 +54,7 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
     """Each document that a path or a shipped name stands for, with its problems; a folder stands for all in it."""
     folder = Path(reference)
     try:
-        paths = documents_in(folder) if folder.is_dir() else [locate(reference)]
+        paths = documents_in(folder) if is_folder(folder) else [locate(reference)]
     except UsageError as error:
         yield str(reference), [Problem(str(reference), 0, "", str(error).removeprefix(f"{reference}: "))]
         return

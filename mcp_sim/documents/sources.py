@@ -32,16 +32,33 @@ def shipped(folder: str) -> Mapping[str, Path]:
 def locate(reference: str | Path) -> Path:
     """The file of a scenario or tool spec: a path, or a shipped name. Raises UsageError where there is none."""
     path = Path(reference)
-    if path.is_file() or _is_special(path):
+    if is_readable(path):
         return path
-    if is_file_name(str(reference)) or path.exists():
-        what = "is a folder, not a document" if path.is_dir() else "there is no such file"
-        raise UsageError(f"{reference}: {what}")
     names = {**shipped("tool_specs"), **shipped("scenarios")}
-    if str(reference) not in names:
-        hint = did_you_mean(str(reference), names)
-        raise UsageError(f"{reference}: there is no such file, and nothing of this name ships{hint}")
-    return names[str(reference)]
+    if str(reference) in names:
+        return names[str(reference)]
+    if is_folder(path):
+        raise UsageError(f"{reference}: is a folder, not a document")
+    if is_file_name(str(reference)):
+        raise UsageError(f"{reference}: there is no such file")
+    hint = did_you_mean(str(reference), names)
+    raise UsageError(f"{reference}: there is no such file, and nothing of this name ships{hint}")
+
+
+def is_readable(path: Path) -> bool:
+    """Is there something to read: a file, or a pipe as a shell's `<(...)` gives one?"""
+    try:
+        return path.exists() and not path.is_dir()
+    except OSError:  # a name that no file can have
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Is it a folder, and not the name of something that ships?"""
+    try:
+        return path.is_dir() and str(path) not in {*shipped("scenarios"), *shipped("tool_specs")}
+    except OSError:
+        return False
 
 
 def is_file_name(value: str) -> bool:
@@ -109,11 +126,6 @@ def display(path: Path) -> str:
 
 def _is_tool_list(path: Path) -> bool:
     return path.name.endswith(TOOL_LIST)
-
-
-def _is_special(path: Path) -> bool:
-    """A pipe, as a shell's `<(...)` gives one."""
-    return path.exists() and not path.is_dir()
 
 
 def _beginning(path: Path) -> bytes:

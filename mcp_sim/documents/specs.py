@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from mcp_sim.documents.lint import example_problems, usable_tools
 from mcp_sim.documents.places import Place
-from mcp_sim.documents.sources import Reading, is_file_name, shipped
+from mcp_sim.documents.sources import Reading, is_file_name, is_readable, shipped
 from mcp_sim.domain import Entity, Envelope, Example, Field, Filter, Paging
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
@@ -74,7 +74,7 @@ def spec_file(value: str, document: Path) -> Path | str:
     """The file that a `tools` value means, or why there is none. `document` is the file it stands in."""
     if is_file_name(value):
         path = document.parent / value
-        return path if path.is_file() else f"there is no file {value!r} beside {document.name}"
+        return path if is_readable(path) else f"there is no file {value!r} beside {document.name}"
     known = shipped("tool_specs")
     return known.get(value) or f"no tool spec {value!r} ships{did_you_mean(value, known)}"
 
@@ -95,7 +95,7 @@ def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Readin
     if not isinstance(said.tools, str):
         return None
     file = path.parent / said.tools
-    if not file.is_file():
+    if not is_readable(file):
         place.at("tools").error(f"there is no file {said.tools!r} beside {path.name}")
         return None
     other = reading.open(file)
