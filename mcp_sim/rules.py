@@ -161,16 +161,18 @@ def _decide(numbered: _Numbered, tool: Tool, domain: Domain, path: str, carried_
             all(held) and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
         )
 
-    if not (filters or early or late or carries) and len(counters) + len(chances) <= 1:
-        return _single(counters, chances, number)
+    if not (filters or early or late) and len(counters) + len(chances) <= 1:
+        return _single(counters, chances, number, carried_by if carries else None)
     return decide
 
 
-def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter) -> Decide:
+def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter, carried_by: str | None) -> Decide:
     """The common cases, a trigger alone or none at all, without the loops."""
     if counters:
-        check = counters[0]
-        return lambda turn: check(turn, number(turn))
+        check, carried = counters[0], (carried_by or "", "carried")
+        if carried_by is None:
+            return lambda turn: check(turn, number(turn))
+        return lambda turn: check(turn, number(turn)) or bool(turn.memories.get(carried, False))
     if chances:
         draw = chances[0]
         return lambda turn: draw(turn, 0)
