@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from anyio import CapacityLimiter, fail_after
@@ -121,21 +121,25 @@ class Endpoint:
         return self._reply(turn, completion)
 
     async def _send(self, request: Request) -> ChatCompletion:
-        """One request with the standard fields, and `extra_body` for the rest."""
-        from openai import omit  # noqa: PLC0415 (imported by bind already)
+        """One request. Not through `chat.completions.create`, which walks every message of a long conversation."""
+        from openai.types.chat import ChatCompletion  # noqa: PLC0415 (imported by bind already)
 
+        return await self._client.post("/chat/completions", cast_to=ChatCompletion, body=self._body(request))
+
+    def _body(self, request: Request) -> dict[str, Json]:
+        """The standard fields, and `extra_body` for the rest."""
         options = self._options
-        form = {"name": "observation", "schema": request.schema, "strict": True}
-        bound: Any = omit if request.schema is None else {"type": "json_schema", "json_schema": form}
-        return await self._client.chat.completions.create(
-            model=options.model,
-            messages=cast("Any", request.messages),
-            max_tokens=options.max_tokens,
-            temperature=options.temperature,
-            seed=request.seed,
-            response_format=bound,
-            extra_body=options.extra_body or None,
-        )
+        body: dict[str, Json] = {
+            "model": options.model,
+            "messages": request.messages,
+            "max_tokens": options.max_tokens,
+            "temperature": options.temperature,
+            "seed": request.seed,
+        }
+        if request.schema is not None:
+            form = {"name": "observation", "schema": request.schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return {**body, **options.extra_body}
 
     def _reply(self, turn: Turn, completion: ChatCompletion) -> Reply:
         """What is used of a completion. Engines leave out what they like, so nothing is taken for granted."""
