@@ -85,6 +85,8 @@ def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str 
     for path in objects:
         if _last(path) in RECORD_NAMES and not _has_key(entity, output):
             return path
+    if len(objects) == 1 == len(properties(output)):
+        return objects[0]
     return "" if main_type(output) == "object" and not _is_text(output) else None
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.words import plural, snake, vocabulary, words
-from mcp_sim.schemas import constants, items, main_type, properties, required
+from mcp_sim.schemas import constants, is_nullable, items, main_type, properties, required
 from mcp_sim.types import Key, Record
 
 _PERSON_ROLES = vocabulary(
@@ -131,12 +131,18 @@ def _derived(field: Field, fields: Mapping[str, Field], by_name: Mapping[str, st
         return field
     if main_type(field.schema) == "object" and f"{name}_id" in by_name:
         link = fields[by_name[f"{name}_id"]]
-        return replace(field, derived=f"{link.name}.") if link.link else field
+        return replace(field, derived=f"{link.name}.") if _always_there(field, link) else field
     for ending in ("name", "title", "email"):
         link = fields.get(by_name.get(f"{name.removesuffix('_' + ending)}_id", ""))
-        if name.endswith("_" + ending) and link is not None and link.link:
+        if name.endswith("_" + ending) and link is not None and _always_there(field, link):
             return replace(field, derived=f"{link.name}.{ending}")
     return field
+
+
+def _always_there(field: Field, link: Field) -> bool:
+    """Is there something to look up whenever the field must be shown?"""
+    certain = link.required and not is_nullable(link.schema)
+    return link.link is not None and (certain or not field.required or is_nullable(field.schema))
 
 
 def counted(entity: str, fields: Mapping[str, Field], others: Mapping[str, Mapping[str, Field]]) -> dict[str, Field]:

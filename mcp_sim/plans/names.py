@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.domain import Verb
-from mcp_sim.plans.words import is_plural, singular_phrase, vocabulary, words
+from mcp_sim.plans.words import is_plural, singular, singular_phrase, vocabulary, words
 
 _STRONG: dict[str, Verb] = {
     "create": "create", "add": "create", "new": "create", "insert": "create", "register": "create", "log": "create",
@@ -137,4 +137,6 @@ def _shared_first_word(names: Sequence[tuple[str, ...]]) -> str | None:
     counts = Counter(parts[0] for parts in names if len(parts) > 1)
     word, count = counts.most_common(1)[0] if counts else ("", 0)
     is_verb = word in _STRONG or word in _WEAK or word in _TRANSITIONS
-    return word if count >= 3 and count >= 0.6 * len(names) and not is_verb else None
+    followers = {singular(parts[1]) for parts in names if parts[:1] == (word,) and len(parts) > 1}
+    shared = count >= 3 and count >= 0.6 * len(names) and len(followers) > 1
+    return word if shared and not is_verb else None
