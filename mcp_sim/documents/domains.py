@@ -1,0 +1,106 @@
+"""What is the world of these tool specs made of? Entities and plans of all servers, and records that fit them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcp_sim.documents.places import Place
+from mcp_sim.documents.scenario_document import RecordsPart, WorldPart
+from mcp_sim.documents.sentences import shown
+from mcp_sim.documents.specs import Spec
+from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.errors import did_you_mean
+from mcp_sim.plans import infer
+from mcp_sim.types import Record
+from mcp_sim.validation import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class _Inferred:
+    entities: Mapping[str, Entity]
+    plans: Mapping[str, Plan]
+
+
+def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Domain:
+    """Tools, entities and plans of all servers. Entities of one name are shared, unless they are kept apart."""
+    tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
+    if world.namespaces:
+        parts = [_prefixed(_inferred([spec]), server or spec.server.name) for server, spec in specs.items()]
+        entities = {name: entity for part in parts for name, entity in part.entities.items()}
+        plans = {name: plan for part in parts for name, plan in part.plans.items()}
+        whole = _Inferred(entities, plans)
+    else:
+        whole = _inferred(list(specs.values()))
+    examples = tuple(example for spec in specs.values() for example in spec.examples)
+    return Domain(tools, whole.entities, whole.plans, world.description, world.now, examples)
+
+
+def _inferred(specs: Sequence[Spec]) -> _Inferred:
+    """What the tools of these servers do, to which entities. Notes names of entities that do not exist."""
+    tools = {name: tool for spec in specs for name, tool in spec.tools.items()}
+    overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
+    examples = [example for spec in specs for example in spec.examples]
+    entities, plans = infer(tools, _declared(specs), overrides, examples)
+    for spec in specs:
+        for place, name in spec.links:
+            if name not in entities:
+                place.error(f"unknown entity {name!r}{did_you_mean(name, entities)}")
+    return _Inferred(entities, plans)
+
+
+def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
+    """The entities that specs declare; what two declare of one entity is laid together, the first one's word first."""
+    declared: dict[str, Entity] = {}
+    for spec in specs:
+        for name, entity in spec.entities.items():
+            known = declared.get(name)
+            declared[name] = entity if known is None else replace(known, fields={**entity.fields, **known.fields})
+    return declared
+
+
+def _prefixed(part: _Inferred, server: str) -> _Inferred:
+    """The entities of one server under names of their own."""
+    entities = {f"{server}.{name}": _renamed(entity, server) for name, entity in part.entities.items()}
+    plans = {
+        name: plan if plan.entity is None else replace(plan, entity=f"{server}.{plan.entity}")
+        for name, plan in part.plans.items()
+    }
+    return _Inferred(entities, plans)
+
+
+def _renamed(entity: Entity, server: str) -> Entity:
+    fields = {
+        name: field if field.link is None else replace(field, link=f"{server}.{field.link}")
+        for name, field in entity.fields.items()
+    }
+    return replace(entity, name=f"{server}.{entity.name}", fields=fields)
+
+
+def check_records(place: Place, records: Mapping[str, RecordsPart], domain: Domain) -> None:
+    """Note unknown entities, keys that stand twice, and values that no tool could show."""
+    for name, part in records.items():
+        entity = domain.entities.get(name)
+        if entity is None:
+            place.at(name).error(f"unknown entity{did_you_mean(name, domain.entities)}")
+            continue
+        validators = {field.name: Validator(field.schema) for field in entity.fields.values() if part.rows}
+        seen = set[Any]()
+        for index, row in enumerate(part.rows):
+            _check_row(place.at(name, "rows", index), row, entity, validators, seen)
+
+
+def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[str, Validator], seen: set[Any]) -> None:
+    key = row.get(entity.key)
+    if key is not None and not (isinstance(key, str | int) and not isinstance(key, bool)):
+        place.at(entity.key).error(f"a key must be a string or a whole number, not {shown(key)}")
+    elif key is not None and key in seen:
+        place.at(entity.key).error(f"a second {entity.name} {key!r}")
+    elif key is not None:
+        seen.add(key)
+    for name, value in row.items():
+        if name not in validators and name != entity.key:
+            place.at(name).warning(f"no tool shows a field {name!r} of {entity.name}{did_you_mean(name, validators)}")
+        for problem in validators[name].problems(value) if name in validators else ():
+            place.at(name).error(problem)
