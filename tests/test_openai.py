@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
 from endpoint import Asked, Engine, closed_port, completion, guided, saying, serving
+from jsonschema import Draft202012Validator
 from starlette.responses import HTMLResponse, JSONResponse, Response
+from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
 from mcp_sim.errors import Crash, DocumentError, UsageError
 from mcp_sim.extensions import Sink
+from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.world import World
+from mcp_sim.world_models.openai import Openai
 
 Json = Any
 TEXT = {"type": "string"}
@@ -65,6 +70,12 @@ TOOLS = [
 ]
 
 Desk = Callable[..., Simulator]
+Crm = Callable[[str], Simulator]
+
+
+def model(url: str) -> str:
+    """A scenario's world model, as YAML."""
+    return f"world_model: {{openai: {{base_url: '{url}', model: tiny}}}}\n"
 
 
 @pytest.fixture
@@ -255,6 +266,59 @@ async def test_the_same_scenario_seed_and_calls_make_the_same_requests_and_steps
             await world.call("forecast", {"city": "Ghent"})
             runs.append(([asked.body for asked in engine.asked], world.ledger.steps[1:]))
     assert runs[0] == runs[1]
+
+
+async def test_the_conversation_holds_the_truth_and_not_what_a_perturbation_made_of_it(crm: Crm) -> None:
+    async with serving() as engine:
+        faults = "perturbations: [{lost_ack: {}, tools: create_deal}, {error: {status: 503}, tools: get_deal}]\n"
+        async with crm(faults + model(engine.url)).open() as world:
+            made = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
+            assert not (await world.call("create_deal", made)).ok
+            assert not (await world.call("get_deal", {"deal_id": "deal_0001"})).ok
+            await world.call("get_contact", {"contact_id": "con_00001"})
+            stored = world.view.get("deal", world.view.last_key("deal") or "")
+    messages = last_asked(engine)
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
+    assert json.loads(messages[2]["content"].partition("\n")[2]) == stored
+
+
+async def test_text_that_no_request_can_carry_is_replaced_in_the_request_alone(desk: Desk) -> None:
+    async with serving(saying(json.dumps(OPEN))) as engine, desk(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "broken \ud800 text"}))
+        assert made["title"] == "broken \ud800 text"
+        assert "broken ? text" in engine.asked[0].question
+
+
+@pytest.mark.parametrize("ask", ["always", "undetermined"])
+@pytest.mark.parametrize("name", ["calm_crm", "flaky_crm"])
+async def test_with_a_model_of_random_tokens_every_answer_is_valid_and_none_is_a_crash(
+    name: str, ask: Literal["always", "undetermined"]
+) -> None:
+    scenario = load(name)
+    async with serving() as engine:
+        entry = WorldModelEntry(Openai(base_url=engine.url, model="tiny", ask=ask), "openai")
+        async with Simulator(replace(scenario, world_models=(entry,)), ledger_keep=1_000).open() as world:
+            walker, succeeded = Walker([*scenario.domain.tools.values()], 5), 0
+            for _ in range(80):
+                tool, arguments = walker.call()
+                observation = await world.call(tool.id, arguments)
+                walker.learn(tool, observation)
+                succeeded += observation.ok
+                if observation.ok and tool.output_schema is not None:
+                    assert isinstance(observation.body, ToolResult)
+                    judge: Any = Draft202012Validator(tool.output_schema)
+                    judge.validate(observation.body.value)
+            assert not any("rejected" in entry["measured"] for entry in world.ledger)
+        assert succeeded >= 56
+        asked = [asked for asked in engine.asked if asked.schema is not None]
+        assert len(asked) > (40 if ask == "always" else 0)
+
+
+async def test_the_command_line_names_model_and_endpoint(desk: Desk) -> None:
+    simulator = Simulator.load("calm_crm", world_model="openai:org/model:free@http://127.0.0.1:8000/v1")
+    (entry,) = simulator.scenario.world_models
+    assert isinstance(entry.world_model, Openai)
+    assert (entry.world_model.model, entry.world_model.base_url) == ("org/model:free", "http://127.0.0.1:8000/v1")
 
 
 # where the plan is a guess --------------------------------------------------------------------------------------------
@@ -496,6 +560,20 @@ async def test_a_key_that_the_environment_lacks_is_said_before_anything_runs(
             pass
 
 
+async def test_a_key_that_no_header_can_hold_is_refused_and_blanks_around_it_are_not_sent(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESK_KEY", "sk-cl\u00e9")
+    with pytest.raises(UsageError, match="DESK_KEY holds") as raised:
+        async with desk("http://127.0.0.1:1/v1", api_key_env="DESK_KEY"):
+            pass
+    assert "sk-" not in str(raised.value)
+    monkeypatch.setenv("DESK_KEY", " sk-key\n")
+    async with serving() as engine, desk(engine.url, api_key_env="DESK_KEY").open() as world:
+        await world.call("explain", {"topic": "a"})
+        assert engine.asked[0].headers["authorization"] == "Bearer sk-key"
+
+
 async def test_without_a_key_a_placeholder_is_sent(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     async with serving() as engine, desk(engine.url).open() as world:
@@ -504,7 +582,12 @@ async def test_without_a_key_a_placeholder_is_sent(desk: Desk, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("url", "message"), [("127.0.0.1:8000", "is no URL"), ("http://me:secret@h/v1", "use api_key_env")]
+    ("url", "message"),
+    [
+        ("127.0.0.1:8000", "is no URL"),
+        ("http://h:99999/v1", "Port out of range"),
+        ("http://me:secret@h/v1", "api_key_env"),
+    ],
 )
 def test_a_base_url_that_cannot_be_one_is_an_error_of_the_document(url: str, message: str, desk: Desk) -> None:
     with pytest.raises(DocumentError, match=message) as raised:

@@ -67,11 +67,11 @@ class Narrator:
     def __init__(self, domain: Domain, complete: Complete, invent: Invent, settings: Settings) -> None:
         self._domain, self._complete, self._invent, self._settings = domain, complete, invent, settings
         self._system = prompt.system(domain)
-        self._roles = {tool.id: _role(tool, domain) for tool in domain.tools.values()}
+        self._roles = dict[str, Role]()
         self._form = lru_cache(maxsize=FORMS_KEPT)(_form)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        role = self._roles[turn.tool.id]
+        role = self._role(turn.tool)
         if role.answer is None:
             return await self._foretell(turn, role, rejected)
         survey = Survey(self._invent, self._domain)
@@ -113,8 +113,15 @@ class Narrator:
         self._remember(turn, user, transition)
         return _measured(transition, reply, rejected)
 
+    def _role(self, tool: Tool) -> Role:
+        """What the model does for a tool, compiled when the tool is called for the first time."""
+        role = self._roles.get(tool.id)
+        if role is None:
+            role = self._roles[tool.id] = _role(self._domain.tools[tool.id], self._domain)
+        return role
+
     def _told(self, turn: Turn) -> Record:
-        return facts(turn, self._roles[turn.tool.id].bears, self._said(turn))
+        return facts(turn, self._role(turn.tool).bears, self._said(turn))
 
     async def _ask(self, turn: Turn, user: str, schema: Record | None, rejected: tuple[Attempt, ...]) -> Reply:
         conversation = prompt.messages(self._system, self._said(turn), user, rejected)

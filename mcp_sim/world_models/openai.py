@@ -71,7 +71,7 @@ class Openai(WorldModel):
     @classmethod
     def _is_url(cls, url: str) -> str:
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             raise ValueError(f"{url!r} is no URL; write it as http://127.0.0.1:8000/v1")
         if parts.username or parts.password:
             raise ValueError("a URL with a user or password would end up in traces; use api_key_env")
@@ -88,12 +88,13 @@ class Openai(WorldModel):
             yield Narrator(domain, endpoint.complete, invent, self._settings())
 
     def _key(self, environment: Mapping[str, str]) -> str:
-        if self.api_key_env is None:
-            return environment.get("OPENAI_API_KEY") or KEYLESS
-        key = environment.get(self.api_key_env)
-        if not key:
-            raise UsageError(f"api_key_env: the environment variable {self.api_key_env} is not set")
-        return key
+        name = self.api_key_env or "OPENAI_API_KEY"
+        key = environment.get(name, "").strip()
+        if not key and self.api_key_env is not None:
+            raise UsageError(f"api_key_env: the environment variable {name} is not set")
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(f"the environment variable {name} holds signs that no HTTP header can; is it the key?")
+        return key or KEYLESS
 
     def _settings(self) -> Settings:
         return Settings(f"openai {self.model} {self.base_url}", self.ask == "always", self.transcript)
