@@ -14,7 +14,6 @@ from mcp_sim.clock import duration
 from mcp_sim.documents import load
 from mcp_sim.extensions import perturbations, triggers
 from mcp_sim.scenario import Fires, PerturbationEntry, Scenario, Span, When
-from mcp_sim.types import Observation, ToolResult
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 ADA = {"contact_id": "con_00001"}
@@ -37,11 +36,6 @@ def when_of(when: dict[str, Any], **nested: Any) -> When:
     return When(tuple(triggers[name].model_validate(options) for name, options in when.items()), **nested)
 
 
-def text(observation: Observation) -> str:
-    assert isinstance(observation.body, ToolResult)
-    return str(observation.body.value)
-
-
 async def decided(entries: list[PerturbationEntry], calls: list[tuple[str, Any]]) -> list[list[tuple[str, str]]]:
     """Per call: which perturbations were decided, and what became of them."""
     scenario = replace(calm(), perturbations=tuple(entries))
@@ -59,7 +53,12 @@ POOL = [
     entry("e", "latency", {"min": "1s", "max": "9s"}, when={"arguments": {"contact_id": "con_00001"}}),
     entry("f", "rate_limit", {"limit": 3, "window": "10s"}),
 ]
-MIXED = [("create_deal", SPRING), ("get_contact", ADA), ("get_contact", ADA), ("list_deals", {})] * 5
+MIXED: list[tuple[str, Any]] = [
+    ("create_deal", SPRING),
+    ("get_contact", ADA),
+    ("get_contact", ADA),
+    ("list_deals", {}),
+] * 5
 
 
 @settings(max_examples=25, deadline=None)

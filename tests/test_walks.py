@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -28,7 +29,8 @@ async def walk(world: World, seed: int, calls: int) -> float:
         walker.learn(tool, observation)
         if observation.ok and tool.output_schema is not None:
             assert isinstance(observation.body, ToolResult)
-            Draft202012Validator(tool.output_schema).validate(observation.body.value)
+            judge: Any = Draft202012Validator(tool.output_schema)
+            judge.validate(observation.body.value)
         succeeded += observation.ok
     return succeeded / calls
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 import anyio
 
@@ -102,17 +102,21 @@ def _shown(observation: Observation) -> Record:
 def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, Record]]:
     """The calls of the input, a line each; empty lines are passed over."""
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            call: Any = decode(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{source}:{number}: not JSON: {error}") from None
-        if not isinstance(call, dict) or not isinstance(call.get("tool"), str):
-            raise UsageError(f'{source}:{number}: a call is {{"tool": NAME, "arguments": {{...}}}}')
-        if not isinstance(call.get("arguments") or {}, dict):
-            raise UsageError(f"{source}:{number}: arguments must be an object")
-        yield call["tool"], call.get("arguments") or {}
+        if line.strip():
+            yield _call(line, f"{source}:{number}")
+
+
+def _call(line: bytes, place: str) -> tuple[str, Record]:
+    try:
+        value: Any = decode(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{place}: not JSON: {error}") from None
+    call = cast("Record", value) if isinstance(value, dict) else {}
+    tool: Any = call.get("tool")
+    tool_arguments: Any = call.get("arguments")
+    if not isinstance(tool, str) or not isinstance(tool_arguments, dict | None):
+        raise UsageError(f'{place}: a call is {{"tool": NAME, "arguments": {{...}}}}')
+    return tool, cast("Record", tool_arguments or {})
 
 
 def _opened(path: Path) -> BinaryIO:

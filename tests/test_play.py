@@ -1,0 +1,94 @@
+"""`mcp-sim play`: calls from a file or stdin, one JSON line per step, a grade and exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp_sim.cli import main
+
+SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
+CREATE = {"tool": "create_deal", "arguments": SPRING}
+LOOK = {"tool": "list_deals", "arguments": {"contact_id": "con_00001"}}
+
+
+def calls_file(folder: Path, *calls: Any) -> str:
+    path = folder / "calls.jsonl"
+    path.write_text("".join(json.dumps(call) + "\n\n" for call in calls))
+    return str(path)
+
+
+def played(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "mcp_sim", "play", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False)
+
+
+def test_each_step_is_a_line_that_says_what_was_seen_and_what_was_applied(tmp_path: Path, capfdbinary: Any) -> None:
+    assert main(["play", "flaky_crm", calls_file(tmp_path, CREATE, LOOK)]) == 0
+    first, second = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())
+    assert (first["index"], first["tool"], first["arguments"]) == (1, "create_deal", SPRING)
+    assert (first["is_error"], first["structured"], first["applied"]) == (True, None, ["lost-deal"])
+    assert first["content"][0]["text"].startswith("504")
+    assert (second["index"], second["is_error"], second["applied"]) == (2, False, [])
+    assert any(deal["title"] == "Spring order" for deal in second["structured"]["deals"])
+    assert json.loads(second["content"][0]["text"]) == second["structured"]
+
+
+def test_calls_come_from_stdin_where_no_file_is_named() -> None:
+    done = played("calm_crm", stdin=json.dumps(LOOK).encode())
+    assert (done.returncode, json.loads(done.stdout)["tool"]) == (0, "list_deals")
+
+
+def test_grade_is_0_when_all_is_as_expected_and_1_when_not(tmp_path: Path, capfdbinary: Any) -> None:
+    assert main(["play", "flaky_crm", calls_file(tmp_path, CREATE, LOOK), "--grade"]) == 0
+    assert b"passed" in capfdbinary.readouterr().err
+    assert main(["play", "flaky_crm", calls_file(tmp_path, CREATE, CREATE), "--grade"]) == 1
+    report = capfdbinary.readouterr().err
+    assert b"failed   one-deal: 2 deal records fit, expected 1" in report
+    assert b"\x1b" not in report
+
+
+def test_the_seed_and_the_trace_are_as_asked(tmp_path: Path) -> None:
+    trace = tmp_path / "run.jsonl"
+    assert main(["play", "flaky_crm", calls_file(tmp_path, LOOK), "--seed", "12", "--trace", str(trace)]) == 0
+    header, reset, call = (json.loads(line) for line in trace.read_text().splitlines())
+    assert (header["format"], header["scenario"], reset["step"]["seed"]) == (1, "flaky-crm", 12)
+    assert call["step"]["tool"] == "list_deals"
+
+
+def test_an_unknown_tool_is_an_answer_as_the_agent_would_get_it(tmp_path: Path, capfdbinary: Any) -> None:
+    assert main(["play", "calm_crm", calls_file(tmp_path, {"tool": "nope"})]) == 0
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert json.loads(line)["rpc_error"] == {"code": -32602, "message": "Unknown tool: nope", "data": None}
+
+
+def test_a_line_that_is_no_call_is_told_with_its_place_and_exit_2(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "calls.jsonl"
+    for line, reason in [
+        ("{", "not JSON"),
+        ("[]", "a call is"),
+        ('{"tool": 1}', "a call is"),
+        ('{"tool": "a", "arguments": []}', "a call is"),
+        ('{"tool": "a", "arguments": 3}', "a call is"),
+        ("[" * 100_000, "not JSON"),
+    ]:
+        path.write_text(f"{json.dumps(LOOK)}\n{line}\n")
+        assert main(["play", "calm_crm", str(path)]) == 2, line
+        assert f"{path}:2: {reason}" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_and_a_trace_that_cannot_be_written_are_told(tmp_path: Path, capsys: Any) -> None:
+    assert main(["play", "calm_crm", str(tmp_path / "none.jsonl")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+    assert main(["play", "calm_crm", calls_file(tmp_path, LOOK), "--trace", str(tmp_path / "no" / "t")]) == 2
+    assert "cannot write the trace" in capsys.readouterr().err
+
+
+def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Path, capfdbinary: Any) -> None:
+    model = "openai:any@http://127.0.0.1:9/v1"
+    assert main(["play", "calm_crm", calls_file(tmp_path, LOOK), "--world-model", model]) == 3
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert "127.0.0.1:9" in json.loads(line)["crash"]
