@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -54,11 +55,20 @@ def run(block: Block, following: Block | None, place: Workplace, page: str) -> N
 
 
 def check_yaml(block: Block, following: Block | None, place: Workplace, where: str) -> None:
-    """A whole document has no problem, unless the page shows what `check` says of it; a part of one is YAML."""
+    """A document has no problem, unless the page shows what `check` says of it; nor has a part, put into a scenario."""
     if not block.file:
-        yaml12.load(block.text.encode(), where)
+        place.write(Block("json", "part.json", in_a_scenario(block.text, where), block.line))
+        assert place.output(["mcp-sim", "check", "part.json"]), where
     elif following is None or f"mcp-sim check {block.file}" not in following.text:
-        assert place.output(["mcp-sim", "check", block.file])
+        assert place.output(["mcp-sim", "check", block.file]), where
+
+
+def in_a_scenario(part: str, where: str) -> str:
+    """A scenario that holds a part: `when`, or any key of a scenario."""
+    value: dict[str, Any] = yaml12.load(part.encode(), where).value
+    if "when" in value:
+        value = {"perturbations": [{"lost_ack": {}, "id": "any", **value}]}
+    return json.dumps({"mcp_sim": 1, "tools": "crm", **value})
 
 
 async def test_the_trace_page_shows_one_line_of_every_kind_as_a_run_writes_it() -> None:
