@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.documents import shipped
 
 SMALL_CRM = """\
 mcp_sim: 1
@@ -29,10 +28,6 @@ world:
 """
 
 
-@pytest.fixture
-def shipped_spec() -> Callable[[str], Path]:
-    """The path of a tool spec that ships, by its stem."""
-    return lambda stem: shipped("tool_specs")[stem]
 
 
 @pytest.fixture

@@ -240,7 +240,7 @@ def test_every_result_of_every_generated_service_keeps_its_schema(scenario: Scen
             for _ in range(25):
                 tool, arguments = walker.call()
                 observation = await world.call(tool.id, arguments)
-                walker.learn(tool, observation)
+                walker.learn(tool, arguments, observation)
                 if observation.ok:
                     judge: Any = Draft202012Validator(tool.output_schema or {})
                     judge.validate(value(observation))
@@ -322,7 +322,7 @@ async def test_the_same_seed_and_calls_give_the_same_answers(crm: Callable[[str]
             for _ in range(60):
                 one, arguments = walker.call()
                 observation = await world.call(one.id, arguments)
-                walker.learn(one, observation)
+                walker.learn(one, arguments, observation)
                 told.append(replace(observation))
             served.append(told)
     assert served[0] == served[1]

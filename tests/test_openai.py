@@ -302,7 +302,7 @@ async def test_with_a_model_of_random_tokens_every_answer_is_valid_and_none_is_a
             for _ in range(80):
                 tool, arguments = walker.call()
                 observation = await world.call(tool.id, arguments)
-                walker.learn(tool, observation)
+                walker.learn(tool, arguments, observation)
                 succeeded += observation.ok
                 if observation.ok and tool.output_schema is not None:
                     assert isinstance(observation.body, ToolResult)

@@ -26,7 +26,7 @@ async def walk(world: World, seed: int, calls: int) -> float:
     for _ in range(calls):
         tool, arguments = walker.call()
         observation = await world.call(tool.id, arguments)
-        walker.learn(tool, observation)
+        walker.learn(tool, arguments, observation)
         if observation.ok and tool.output_schema is not None:
             assert isinstance(observation.body, ToolResult)
             judge: Any = Draft202012Validator(tool.output_schema)

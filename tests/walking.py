@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import jsonschema_rs
 
+from mcp_sim.records.chance import Chance
+from mcp_sim.records.patterns import matching
 from mcp_sim.types import Observation, Tool, ToolResult
 
 Json = Any
@@ -27,16 +29,21 @@ class Walker:
         tool = self.random.choice(self.tools)
         return tool, self._object(tool.input_schema, tool.name)
 
-    def learn(self, tool: Tool, observation: Observation) -> None:
-        """Remember the ids that an answer holds; forget the one that was just deleted."""
+    def learn(self, tool: Tool, arguments: dict[str, Json], observation: Observation) -> None:
+        """Remember the ids that an answer holds; forget those that the service did not like."""
         body = observation.body
         if not isinstance(body, ToolResult) or body.is_error:
+            self._forget([value for name, value in _pairs(arguments, "") if name.endswith("id")])
             return
         for name, value in _pairs(body.value, ""):
             entity = name.rpartition(".")[0] or tool.name
             self.seen[name.rpartition(".")[2]].append(value)
             if name.endswith("id"):
                 self.seen[entity].append(value)
+
+    def _forget(self, values: list[Json]) -> None:
+        for known in self.seen.values():
+            known[:] = [value for value in known if value not in values]
 
     def _object(self, schema: dict[str, Json], about: str) -> dict[str, Json]:
         required = set(schema.get("required", ()))
@@ -56,13 +63,13 @@ class Walker:
         return None if name.endswith("cursor") else self._fresh(name, spec, about)
 
     def _known(self, name: str) -> list[Json]:
-        noun = name.removesuffix("s").removesuffix("_id")
+        noun = name.removesuffix("s").removesuffix("_id")[:6]  # companies are of a company
         return [
             value
             for source, values in self.seen.items()
             if source == name or (noun in source.lower() and name != noun)
             for value in values[-50:]
-            if isinstance(value, str)
+            if isinstance(value, str | int)
         ]
 
     def _fresh(self, name: str, spec: dict[str, Json], about: str) -> Json:
@@ -87,6 +94,8 @@ class Walker:
             "email": f"someone{number}@example.com",
             "uri": f"https://example.com/{number}",
         }
+        if "pattern" in spec:
+            return matching(spec["pattern"], Chance(self.random.randbytes(8))) or "x"
         text = formats.get(spec.get("format", ""), f"{name} {self.random.choice('abcdefgh')}{number}")
         return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
 
