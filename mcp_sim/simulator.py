@@ -155,14 +155,19 @@ class Simulator:
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
         return await self._bound.enter_async_context(entry.world_model.bind(self.scenario.domain))
 
-    def _first(self, seed: int) -> Version:
-        """The version that worlds of this seed begin with."""
+    def base(self, seed: int | None = None) -> State:
+        """The state that worlds of this seed begin with. It is generated once, which may take its time."""
+        seed = self._seed(seed)
         if seed not in self._bases:
             self._bases[seed] = State.of(generate(self.scenario.domain, self.scenario.records, seed))
             while len(self._bases) > BASES_KEPT:
                 self._bases.popitem(last=False)
+        return self._bases[seed]
+
+    def _first(self, seed: int) -> Version:
+        """The version that worlds of this seed begin with."""
         facts = tuple(entry.expectation.facts() for entry in self.scenario.expectations)
-        return Version(self._bases[seed], (0,) * self._rules.counters, facts, HashTrieMap(), HashTrieMap())
+        return Version(self.base(seed), (0,) * self._rules.counters, facts, HashTrieMap(), HashTrieMap())
 
     def _seed(self, seed: int | None) -> int:
         return self.scenario.seed if seed is None else seed

@@ -1,0 +1,49 @@
+"""When are two requests one call? Only when both bear the same idempotency key, in the same world."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from anyio import Lock
+
+from mcp_sim.errors import UsageError
+from mcp_sim.types import Call, Observation
+
+KEPT = 1000
+"""So many keys are remembered in one world; then the oldest is forgotten."""
+
+LONGEST_KEY = 256
+
+
+@dataclass(slots=True)
+class _Keyed:
+    """A call that bears a key, and its observation once there is one."""
+
+    call: Call
+    observation: Observation | None = None
+    lock: Lock = field(default_factory=Lock)
+
+
+class Repeats:
+    """The calls of one world that bear a key. A call that crashed, or was given up, is made again when it is repeated."""
+
+    __slots__ = ("_keyed",)
+
+    def __init__(self) -> None:
+        self._keyed: OrderedDict[str, _Keyed] = OrderedDict()
+
+    async def once(self, key: str, call: Call, answer: Callable[[], Awaitable[Observation]]) -> Observation:
+        """The observation of the first call under this key. Raises UsageError where that was another call."""
+        if len(key) > LONGEST_KEY:
+            raise UsageError(f"an idempotency key has at most {LONGEST_KEY} characters")
+        keyed = self._keyed.setdefault(key, _Keyed(call))
+        if keyed.call != call:
+            raise UsageError("the idempotency key was used for another call")
+        while len(self._keyed) > KEPT:
+            self._keyed.popitem(last=False)
+        async with keyed.lock:
+            if keyed.observation is None:
+                keyed.observation = await answer()
+            return keyed.observation
