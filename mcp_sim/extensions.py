@@ -6,7 +6,7 @@ manual. Kinds are immutable and shared by all worlds: what a kind must remember 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import IntEnum
@@ -41,12 +41,20 @@ class Kind(BaseModel):
 
 
 class Stage(IntEnum):
-    """Where in a call a perturbation stands. Outermost first: TRANSPORT, ANSWER, COMMIT, BEFORE, then the world."""
+    """Where in a call a perturbation stands. Outermost first: WORLD, TRANSPORT, ANSWER, COMMIT, BEFORE, then the world.
+
+    WORLD is for what others do to the world before the call: whatever happens to the call, it happens on what they left.
+    """
 
     BEFORE = 0
     COMMIT = 1
     ANSWER = 2
     TRANSPORT = 3
+    WORLD = 4
+
+
+Apply: TypeAlias = Callable[[Turn, Proceed], Awaitable[Transition]]
+"""What a perturbation does to the calls of one tool."""
 
 
 class Perturbation(Kind):
@@ -54,6 +62,7 @@ class Perturbation(Kind):
 
     A `before` kind may answer without calling `proceed`, or change the turn's call and proceed. A `commit` kind bends
     the changes of what `proceed` returns, an `answer` kind its observation, a `transport` kind its delivery.
+    A `world` kind proceeds with `turn.after(changes)` and adds them to the transition's `events`.
     """
 
     stage: ClassVar[Stage]
@@ -64,6 +73,10 @@ class Perturbation(Kind):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         """The bent transition. Return `turn.no_effect(transition)` where there is nothing to bend."""
         raise NotImplementedError
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        """What is done to the calls of one tool: `apply`, unless a kind must know more than the turn tells."""
+        return self.apply
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         """What makes these options impossible with the tools in reach; each is an error at load."""

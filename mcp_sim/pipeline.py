@@ -1,7 +1,7 @@
 """What one call of one tool passes through: perturbations, and in their midst the world.
 
-Stages from outside in: transport, answer (the last listed outermost), commit (likewise), before (the first listed
-outermost), world. All decisions are made when the turn opens, on the call as it came.
+Stages from outside in: what others do to the world (the first listed outermost), transport, answer (the last listed
+outermost), commit (likewise), before (the first listed outermost), world. All decisions are made when the turn opens, on the call as it came.
 """
 
 from __future__ import annotations
@@ -176,6 +176,8 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
     async def through(turn: Turn) -> Transition:
         if rule.stage is Stage.COMMIT and course.answered is not None:
             return course.answered
+        if rule.stage is Stage.WORLD:
+            course.turn = turn  # the call meets the world as others left it: the truth is what it does there
         transition = await inner(turn)
         if rule.stage is Stage.COMMIT and not course.reached:
             course.answered = transition
@@ -192,8 +194,9 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
 
 
 def _from_inside(rule: Rule) -> tuple[int, int]:
-    """Sorts the innermost first: before (last listed innermost), commit, answer, transport (first listed innermost)."""
-    return (rule.stage, -rule.place if rule.stage is Stage.BEFORE else rule.place)
+    """Sorts the innermost first: before (last listed innermost), commit, answer, transport (first listed innermost), and
+    outside of all what others do to the world (last listed innermost)."""
+    return (rule.stage, -rule.place if rule.stage in (Stage.BEFORE, Stage.WORLD) else rule.place)
 
 
 def _one_per_group(rules: Sequence[Rule]) -> list[Rule]:

@@ -7,17 +7,17 @@ they were.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
 from mcp_sim.domain import Domain
-from mcp_sim.extensions import Check, Role, Stage, Trigger
+from mcp_sim.extensions import Apply, Check, Role, Stage, Trigger
 from mcp_sim.extensions import triggers as trigger_kinds
 from mcp_sim.json_text import canonical
 from mcp_sim.scenario import Fires, PerturbationEntry, When, in_reach
-from mcp_sim.types import Memory, Proceed, Tool, Transition, Turn
+from mcp_sim.types import Memory, Tool, Turn
 
 Decide: TypeAlias = Callable[[Turn], bool]
 Counter: TypeAlias = Callable[[Turn], int]
@@ -36,7 +36,7 @@ class Rule:
     group: str | None
     fires: Fires
     decide: Decide
-    apply: Callable[[Turn, Proceed], Awaitable[Transition]]
+    apply: Apply
     part: Callable[[Turn], str]
     """Which bound of `fires` a call counts towards."""
 
@@ -127,7 +127,7 @@ def _rule(entry: PerturbationEntry, place: int, numbered: _Numbered, tool: Tool,
         group=entry.group,
         fires=entry.fires,
         decide=_decide(numbered, tool, domain, entry.id, carried_by=entry.id),
-        apply=entry.perturbation.apply,
+        apply=entry.perturbation.compile(tool, domain),
         part=splitter(tool, domain, entry.fires.per),
     )
 

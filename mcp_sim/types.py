@@ -59,7 +59,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Changes that will be committed when the world's time has come, by someone else than the agent."""
+    """Changes by someone else than the agent, and the world time of which they are: on the agenda, or of an event."""
 
     at: datetime
     actor: str
@@ -175,6 +175,8 @@ class Attempt:
 class Transition:
     """What a call does: its observation and its changes.
 
+    `events` are what others did right before the call: each is committed as an event of its own, ahead of the call, and
+    the call's changes are computed from the state after them. They stay whatever the agent is answered.
     `pins` are records that an open world's model invented in the observation: they exist from now on, if it is served.
     `no_effect` holds the ids of perturbations that found nothing to bend. `measured` is not part of a run's identity.
     """
@@ -182,6 +184,7 @@ class Transition:
     observation: Observation
     changes: tuple[Change, ...] = ()
     agenda: tuple[Due, ...] = ()
+    events: tuple[Due, ...] = ()
     pins: tuple[Change, ...] = ()
     guessed: bool = False
     no_effect: frozenset[str] = frozenset()
@@ -328,6 +331,10 @@ class Turn:
     def after(self, changes: Iterable[Change]) -> Turn:
         """The same call on the state as it would be after these changes."""
         return replace(self, view=self.view.after(changes))
+
+    def by(self, actor: str, *changes: Change) -> Due:
+        """What someone else did just now, to be one of a transition's `events`."""
+        return Due(self.now, actor, changes)
 
     def no_effect(self, transition: Transition) -> Transition:
         """The transition as it was, with the note that the owner found nothing to bend."""

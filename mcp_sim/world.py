@@ -16,6 +16,7 @@ from mcp_sim.draws import SEPARATOR, Draws
 from mcp_sim.errors import Crash, UsageError
 from mcp_sim.extensions import Sink, Verdict
 from mcp_sim.json_text import canonical
+from mcp_sim.repeats import Repeats
 from mcp_sim.scenario import ExpectationEntry, Scenario
 from mcp_sim.state import State
 from mcp_sim.trace import History, Ledger, crash_line, fork_line, step_line
@@ -94,15 +95,23 @@ class World:
         self.version = origin.first
         self.ledger = Ledger(ledger_keep)
         self.history = History(ledger_keep)
+        self.repeats = Repeats()
         self._answer = answer
         self._sinks = sinks
         self._forks = count(1)
 
     # what users of the Python API call
 
-    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Observation:
-        """Answer a call of a tool, by its id. Raises Crash, or UsageError where the arguments cannot be arguments."""
-        return await self._answer(self, Call(tool, dict(arguments or {})))
+    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, key: str | None = None) -> Observation:
+        """Answer a call of a tool, by its id. Raises Crash, or UsageError where the arguments cannot be arguments.
+
+        With an idempotency `key`, a call that was answered under this key before is not made again: it gets the same
+        observation. Forks begin without keys, and a reset forgets them.
+        """
+        call = Call(tool, dict(arguments or {}))
+        if key is None:
+            return await self._answer(self, call)
+        return await self.repeats.once(key, call, lambda: self._answer(self, call))
 
     @property
     def view(self) -> State:
@@ -134,6 +143,7 @@ class World:
         self.clock = self.clock.restarted()
         self.version = replace(self.origin.first, n=n)
         self.history = History(self.ledger.keep)
+        self.repeats = Repeats()
         self.open()
 
     def grade(self) -> list[tuple[ExpectationEntry, Verdict]]:
@@ -183,15 +193,19 @@ class World:
         )
 
     def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:
-        """Write the changes and the ledger entry of a call, and make the new version visible."""
+        """Write the changes and the ledger entry of a call, and make the new version visible; before it, its events."""
         transition, truth = passed.transition, passed.truth
         shown = truth is not None and transition.observation.body is truth.observation.body
         pins = transition.pins if shown else ()
         changes = (*transition.changes, *pins)
-        before = self.version
-        state = before.state
+        state = self.version.state
+        for due in transition.events:
+            state = state.apply(due.changes)
         if changes or transition.agenda:
             state = state.apply(changes, transition.agenda)
+        for due in transition.events:
+            self._commit_due(due)
+        before = self.version
         version = Version(
             state=state,
             counts=tuple(turn.memories.counts),

@@ -26,11 +26,11 @@ EVERY: list[tuple[Registry[Any], str]] = [
     (registry, name) for registry in families.values() for name in registry.names()
 ]
 IDS = [f"{registry.family}-{name}" for registry, name in EVERY]
-OVERRIDDEN: dict[type[Any], tuple[Any, str]] = {
-    Perturbation: (Perturbation.apply, "apply"),
-    Trigger: (Trigger.compile, "compile"),
-    Expectation: (Expectation.verdict, "verdict"),
-    WorldModel: (WorldModel.bind, "bind"),
+OVERRIDDEN: dict[type[Any], tuple[str, ...]] = {
+    Perturbation: ("apply", "compile"),
+    Trigger: ("compile",),
+    Expectation: ("verdict",),
+    WorldModel: ("bind",),
 }
 
 
@@ -57,8 +57,8 @@ def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: st
     kind = registry[name]
     assert issubclass(kind, registry.base)
     if registry.base in OVERRIDDEN:
-        left_open, method = OVERRIDDEN[registry.base]
-        assert getattr(kind, method) is not left_open
+        methods = OVERRIDDEN[registry.base]
+        assert any(getattr(kind, method) is not getattr(registry.base, method) for method in methods)
     if issubclass(kind, Perturbation):
         assert isinstance(kind.stage, Stage)
         assert kind.visibility in ("explicit", "implicit")
