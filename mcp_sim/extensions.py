@@ -43,7 +43,7 @@ class Kind(BaseModel):
 class Stage(IntEnum):
     """Where in a call a perturbation stands. Outermost first: WORLD, TRANSPORT, ANSWER, COMMIT, BEFORE, then the world.
 
-    WORLD is for what others do to the world before the call: whatever happens to the call, it happens on what they left.
+    WORLD is for what others do to the world before the call, which is then made on what they left.
     """
 
     BEFORE = 0

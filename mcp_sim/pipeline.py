@@ -1,7 +1,8 @@
 """What one call of one tool passes through: perturbations, and in their midst the world.
 
 Stages from outside in: what others do to the world (the first listed outermost), transport, answer (the last listed
-outermost), commit (likewise), before (the first listed outermost), world. All decisions are made when the turn opens, on the call as it came.
+outermost), commit (likewise), before (the first listed outermost), world. All decisions are made when the turn opens,
+on the call as it came.
 """
 
 from __future__ import annotations
@@ -194,8 +195,10 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
 
 
 def _from_inside(rule: Rule) -> tuple[int, int]:
-    """Sorts the innermost first: before (last listed innermost), commit, answer, transport (first listed innermost), and
-    outside of all what others do to the world (last listed innermost)."""
+    """Sorts the innermost first: before (last listed innermost), commit, answer, transport (first listed innermost).
+
+    Outside of all stands what others do to the world (last listed innermost).
+    """
     return (rule.stage, -rule.place if rule.stage in (Stage.BEFORE, Stage.WORLD) else rule.place)
 
 
