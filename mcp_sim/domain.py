@@ -116,11 +116,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A recorded call and its result: ground for format and wording, demonstration for a language model."""
+    """A recorded call and its result: ground for format and wording, demonstration for a language model.
+
+    `is_blocks`: the result is a list of content blocks, not a value.
+    """
 
     tool: str
     arguments: dict[str, Json]
     result: Json
+    is_blocks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from mcp_sim.clock import DEFAULT_NOW, Mode
 from mcp_sim.conditions import Matcher
 from mcp_sim.domain import Domain, Example
 from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
+from mcp_sim.surface import Manner, Prompt, Resource
 from mcp_sim.types import Json, Record, Tool
 
 
@@ -85,12 +86,16 @@ class WorldModelEntry:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """A canned answer: the first stub whose tool (glob) and arguments match answers in the world's step."""
+    """A canned answer: the first stub whose tool (glob) and arguments match answers in the world's step.
+
+    Exactly one of `result`, `error` and `blocks` (content blocks, as templates) is served.
+    """
 
     tool: str
     arguments: Mapping[str, Matcher]
     result: Json = None
     error: str | None = None
+    blocks: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,7 @@ class ServerSpec:
     """One impersonated server: what it calls itself, and the ids of its tools in the order they are listed.
 
     `unknown_tool`: how a tool that does not exist is answered, as a JSON-RPC error or as an isError result.
+    `page_size`: how many tools, resources or prompts are listed at once (None: all). `icons` have the protocol's form.
     """
 
     name: str
@@ -123,11 +129,20 @@ class ServerSpec:
     title: str | None = None
     instructions: str | None = None
     unknown_tool: Literal["rpc", "is_error"] = "rpc"
+    description: str | None = None
+    website: str | None = None
+    icons: tuple[Record, ...] = ()
+    page_size: int | None = None
+    resources: tuple[Resource, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario with everything it refers to resolved. `sha256` is over the bytes of all its documents."""
+    """A scenario with everything it refers to resolved. `sha256` is over the bytes of all its documents.
+
+    `manners` holds how tools ask, tell and answer, by tool id, for those that do more than return a result.
+    """
 
     name: str
     domain: Domain
@@ -145,6 +160,7 @@ class Scenario:
     expectations: tuple[ExpectationEntry, ...] = ()
     stubs: tuple[Stub, ...] = ()
     examples: tuple[Example, ...] = ()
+    manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
 
 
 def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from mcp_sim.domain import Operator, Verb
 from mcp_sim.errors import CRASH_CODE
 from mcp_sim.options import Count, CountFromZero
+from mcp_sim.spec_surface import Asks, Blocks, IconPart, NotifyPart, Part, PromptPart, ResourcePart, StubPart, one_of
 from mcp_sim.types import Json
-
-
-class Part(BaseModel):
-    """A part of a document: unknown keys are errors, values have exactly the type that is asked for."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Root(Part):
@@ -112,6 +107,11 @@ class SimPart(Part):
     order: str | None = Field(default=None, description="The argument that says ascending or descending.")
     paging: PagingPart | None = Field(default=None, description="The arguments that choose a page.")
     envelope: EnvelopePart | None = Field(default=None, description="Where things stand in the result.")
+    blocks: Blocks | None = Field(
+        default=None, description="The result as content blocks; {slots} are fields of the result, answers, arguments."
+    )
+    ask: Asks | None = Field(default=None, description="What the client is asked before anything is done.")
+    notify: list[NotifyPart] | None = Field(default=None, description="What is sent while the call is under way.")
 
 
 class RpcPart(Part):
@@ -138,8 +138,7 @@ class ErrorPart(Part):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        if len(self.model_fields_set) != 1:
-            raise ValueError("write exactly one of text, json, structured, rpc")
+        one_of(self, "text", "json_text", "structured", "rpc")
         return self
 
 
@@ -148,7 +147,13 @@ class ExamplePart(Part):
 
     tool: str = Field(description="The name of the tool.")
     arguments: dict[str, Json] = Field(default_factory=dict[str, Any], description="What it was called with.")
-    result: Json = Field(description="The structured content of its result, or its text.")
+    result: Json = Field(default=None, description="The structured content of its result, or its text.")
+    blocks: Blocks | None = Field(default=None, description="Its result, where it is made of content blocks.")
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        one_of(self, "result", "blocks")
+        return self
 
 
 def _as_error(value: Any) -> Any:
@@ -176,7 +181,13 @@ class ToolSpecDocument(Root):
     )
     version: str = Field(default="1.0.0", description="The server's version.")
     title: str | None = Field(default=None, description="The server's name for people.")
+    description: str | None = Field(default=None, description="What the server is.")
     instructions: str | None = Field(default=None, description="What the server tells a client that connects.")
+    website: str | None = Field(default=None, description="The URL of a page about the server.")
+    icons: list[IconPart] = Field(default_factory=list[IconPart], description="The server's icons.")
+    page_size: Count | None = Field(
+        default=None, description="Lists are served in pages of this size. Default: whole, since clients read one page."
+    )
     tools: Annotated[Json, BeforeValidator(_tools, json_schema_input_type=str | list[dict[str, Json]])] = Field(
         description="A file with a tools/list result, relative to this one, or the list itself."
     )
@@ -195,6 +206,13 @@ class ToolSpecDocument(Root):
     examples: list[ExamplePart] = Field(
         default_factory=list[ExamplePart], description="Recorded calls: ground for format and wording."
     )
+    stubs: list[StubPart] = Field(
+        default_factory=list[StubPart], description="Canned answers, after those of the scenario."
+    )
+    resources: list[ResourcePart] = Field(
+        default_factory=list[ResourcePart], description="What can be read: resources, and templates of them."
+    )
+    prompts: list[PromptPart] = Field(default_factory=list[PromptPart], description="The prompts.")
     unknown_tool: Literal["rpc", "is_error"] = Field(
         default="rpc", description="How a call of a tool that does not exist is answered: JSON-RPC error, or isError."
     )

@@ -159,7 +159,8 @@ sim:
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
     inferred = {"tool", "confidence", "reasons"}
-    assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred
+    said = {"ask", "notify", "blocks"}  # of the answer, which is not the plan's
+    assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
     assert set(PagingPart.model_fields) == {part.name for part in fields(Paging)}
     assert set(EnvelopePart.model_fields) == {part.name for part in fields(Envelope)}
 
@@ -357,7 +358,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     "stubs": (
         HEAD + "stubs:\n  - {tool: get_deal}\n  - {tool: get_deal, error: x, arguments: {deal_id: {eqals: 3}}}\n",
         [
-            "x.yaml:4: stubs[0]: write exactly one of result, error",
+            "x.yaml:4: stubs[0]: write exactly one of result, blocks, error",
             "x.yaml:5: stubs[1].arguments.deal_id: unknown operator 'eqals'; did you mean 'equals'?",
         ],
     ),

@@ -33,7 +33,10 @@ class Written(GenerateJsonSchema):
 
 def tool_spec_schema() -> Record:
     """The JSON Schema of a tool spec."""
-    return {"$schema": DIALECT, **_with_nulls(ToolSpecDocument.model_json_schema(by_alias=True))}
+    return {
+        "$schema": DIALECT,
+        **_with_nulls(ToolSpecDocument.model_json_schema(by_alias=True, schema_generator=Written)),
+    }
 
 
 def scenario_schema() -> Record:

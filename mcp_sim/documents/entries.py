@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 
 from mcp_sim.conditions import matcher
 from mcp_sim.documents.places import Place
-from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, StubPart, WorldModelKeys, per
+from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, WorldModelKeys, per
 from mcp_sim.documents.sentences import shown
+from mcp_sim.documents.surface import check_blocks, dumped
 from mcp_sim.domain import Domain
 from mcp_sim.errors import UnknownKind, UsageError, did_you_mean
 from mcp_sim.extensions import (
@@ -29,7 +30,7 @@ from mcp_sim.extensions import (
 from mcp_sim.json_text import canonical
 from mcp_sim.registry import Registry
 from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
-from mcp_sim.tool_spec import Part
+from mcp_sim.spec_surface import Part, StubPart
 from mcp_sim.types import Tool
 from mcp_sim.validation import Validator
 
@@ -216,12 +217,19 @@ def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -
     """The stubs, with their matchers compiled."""
     for index, stub in enumerate(stubs if domain is not None else ()):
         tools = tools_in_reach(place.at(index, "tool"), [stub.tool], cast("Domain", domain))
-        for tool in tools if stub.error is None else ():
+        check_blocks(place.at(index, "blocks"), stub.blocks, [tool.definition for tool in tools])
+        for tool in tools if "result" in stub.model_fields_set else ():
             schema = tool.output_schema
             for problem in () if schema is None else Validator(schema).problems(stub.result):
                 place.at(index, "result").error(f"violates the outputSchema of {tool.id}: {problem}")
     return tuple(
-        Stub(stub.tool, {name: matcher(value) for name, value in stub.arguments.items()}, stub.result, stub.error)
+        Stub(
+            stub.tool,
+            {name: matcher(value) for name, value in stub.arguments.items()},
+            stub.result,
+            stub.error,
+            dumped(stub.blocks),
+        )
         for stub in stubs
     )
 

@@ -23,7 +23,8 @@ from mcp_sim.documents.specs import Spec, is_tool_list, read_spec, spec_file
 from mcp_sim.domain import Domain
 from mcp_sim.errors import DocumentError, Problem, UsageError
 from mcp_sim.extensions import world_models
-from mcp_sim.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, WorldModelEntry
+from mcp_sim.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
+from mcp_sim.surface import Choices
 from mcp_sim.tool_spec import ToolSpecDocument
 from mcp_sim.types import Json, Record
 
@@ -117,8 +118,16 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
     domain = domain_of(specs, WorldPart())
     name = specs[""].server.name
     models = (override or named_world_model("builtin"),)
-    examples = specs[""].examples
-    return Scenario(name, domain, {name: specs[""].server}, models, path=display(path), examples=examples)
+    return Scenario(
+        name,
+        domain,
+        {name: specs[""].server},
+        models,
+        path=display(path),
+        stubs=_stubs(specs, domain),
+        examples=domain.examples,
+        manners=specs[""].manners,
+    )
 
 
 # a scenario -----------------------------------------------------------------------------------------------------------
@@ -135,11 +144,12 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
     if domain is None or specs is None:
         return None
     check_records(place.at("world", "records"), said.world.records, domain)
+    stubs = (*stubs, *_stubs(specs, domain))
     clock = said.world.clock
     return Scenario(
         name=said.name or path.stem,
         domain=domain,
-        servers=_servers(specs),
+        servers=_servers(specs, said.world),
         world_models=models,
         path=display(path),
         task=said.task,
@@ -152,7 +162,14 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
         expectations=expected,
         stubs=stubs,
         examples=domain.examples,
+        manners={name: manner for spec in specs.values() for name, manner in spec.manners.items()},
     )
+
+
+def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
+    """The stubs of all specs."""
+    read = [read_stubs(spec.root.at("stubs"), spec.stubs, domain) for spec in specs.values() if spec.root is not None]
+    return tuple(stub for stubs in read for stub in stubs)
 
 
 def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
@@ -192,8 +209,23 @@ def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, pref
     return read_spec(root, file, reading, server or None, prefix)
 
 
-def _servers(specs: Mapping[str, Spec]) -> dict[str, ServerSpec]:
-    return {server or spec.server.name: spec.server for server, spec in specs.items()}
+def _servers(specs: Mapping[str, Spec], world: WorldPart) -> dict[str, ServerSpec]:
+    named = {server or spec.server.name: spec.server for server, spec in specs.items()}
+    return {name: _apart(name, spec) for name, spec in named.items()} if world.namespaces else named
+
+
+def _apart(server: str, spec: ServerSpec) -> ServerSpec:
+    """The server, with the names that its entities have where those of all servers are kept apart."""
+    resources = tuple(
+        replace(one, entity=one.entity and f"{server}.{one.entity}", choices=_apart_choices(server, one.choices))
+        for one in spec.resources
+    )
+    prompts = tuple(replace(one, choices=_apart_choices(server, one.choices)) for one in spec.prompts)
+    return replace(spec, resources=resources, prompts=prompts)
+
+
+def _apart_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Choices]:
+    return {name: replace(one, entity=one.entity and f"{server}.{one.entity}") for name, one in choices.items()}
 
 
 def _given(part: RecordsPart) -> GivenRecords:

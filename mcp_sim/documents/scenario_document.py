@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from mcp_sim.clock import DEFAULT_NOW, Mode, duration
-from mcp_sim.options import Count, CountFromZero, Duration, MatcherSource
+from mcp_sim.options import Count, CountFromZero, Duration
 from mcp_sim.scenario import Span
-from mcp_sim.tool_spec import Part, Root
+from mcp_sim.spec_surface import Part, StubPart
+from mcp_sim.tool_spec import Root
 from mcp_sim.types import Json
 
 _CALLS = re.compile(r"(\d+) calls?")
@@ -121,23 +122,6 @@ class WorldPart(Part):
     namespaces: bool = Field(
         default=False, description="Entities of several servers are kept apart, as server.entity; else shared by name."
     )
-
-
-class StubPart(Part):
-    """A canned answer: the first that matches answers in the world's place; nothing is committed."""
-
-    tool: str = Field(description="A glob of tools.")
-    arguments: dict[str, MatcherSource] = Field(
-        default_factory=dict[str, Any], description="Argument -> matcher; all must hold."
-    )
-    result: Json = Field(default=None, description="The result: structured content, or a text.")
-    error: str | None = Field(default=None, description="The text of an error.")
-
-    @model_validator(mode="after")
-    def _either(self) -> Self:
-        if len(self.model_fields_set & {"result", "error"}) != 1:
-            raise ValueError("write exactly one of result, error")
-        return self
 
 
 def _as_fires(value: Any) -> Any:

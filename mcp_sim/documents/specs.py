@@ -10,16 +10,30 @@ from typing import Any, cast
 from mcp_sim.documents.lint import example_problems, usable_tools
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.sources import Reading, is_file_name, is_readable, shipped
+from mcp_sim.documents.surface import (
+    check_blocks,
+    dumped,
+    prompt_entities,
+    read_manners,
+    read_prompts,
+    read_resources,
+    resource_entities,
+)
 from mcp_sim.domain import Entity, Envelope, Example, Field, Filter, Paging
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
 from mcp_sim.scenario import ServerSpec
 from mcp_sim.schemas import as_object, expanded
+from mcp_sim.spec_surface import StubPart
+from mcp_sim.surface import Manner
 from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolSpecDocument
 from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
 
 _ARGUMENT_KEYS = ("key", "query", "sort", "order")
+_MANNER_KEYS = ("ask", "notify", "blocks")
+"""What is said under `sim:` of a tool's answer, and not of what the tool does."""
+
 _PAGE_KEYS = ("limit", "offset", "page", "cursor")
 
 
@@ -37,6 +51,13 @@ class Spec:
 
     places: Mapping[str, Place] = field(default_factory=dict[str, Place])
     """Where each tool stands."""
+
+    manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
+    stubs: tuple[StubPart, ...] = ()
+    """The stubs, with the ids of tools."""
+
+    root: Place | None = None
+    """The spec itself."""
 
 
 def is_tool_list(value: Json) -> bool:
@@ -56,17 +77,19 @@ def read_spec(place: Place, path: Path, reading: Reading, server: str | None = N
     wording = VendorWording(_templates(said.errors)) if said.errors else plain_failure
     key = server or name
     tools = {prefix + tool: Tool(prefix + tool, key, at.value, wording) for tool, at in found.items()}
-    server_spec = ServerSpec(name, tuple(tools), said.version, said.title, said.instructions, said.unknown_tool)
     entities = {entity: _entity(entity, part) for entity, part in said.entities.items()}
     _check_sim(place.at("sim"), said.sim, found)
     return Spec(
-        server=server_spec,
+        server=_server(place, name, said, tuple(tools)),
         tools=tools,
         entities=entities,
         overrides={prefix + tool: _override(part) for tool, part in said.sim.items() if tool in found},
         examples=tuple(_examples(place.at("examples"), said.examples, found, prefix)),
         links=tuple(_links(place, said)),
         places={prefix + tool: at for tool, at in found.items()},
+        manners={prefix + tool: manner for tool, manner in read_manners(place.at("sim"), said, found)},
+        stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in said.stubs),
+        root=place,
     )
 
 
@@ -77,6 +100,23 @@ def spec_file(value: str, document: Path) -> Path | str:
         return path if is_readable(path) else f"there is no file {value!r} beside {document.name}"
     known = shipped("tool_specs")
     return known.get(value) or f"no tool spec {value!r} ships{did_you_mean(value, known)}"
+
+
+def _server(place: Place, name: str, said: ToolSpecDocument, tools: tuple[str, ...]) -> ServerSpec:
+    return ServerSpec(
+        name,
+        tools,
+        said.version,
+        said.title,
+        said.instructions,
+        said.unknown_tool,
+        said.description,
+        said.website,
+        dumped(said.icons),
+        said.page_size,
+        read_resources(place.at("resources"), said.resources),
+        read_prompts(place.at("prompts"), said.prompts),
+    )
 
 
 # the document ---------------------------------------------------------------------------------------------------------
@@ -130,7 +170,7 @@ def _template(part: ErrorPart) -> Template:
 
 def _override(part: SimPart) -> dict[str, Any]:
     """The fields of a plan that the spec fixes, as a plan has them."""
-    fixed = {name: getattr(part, name) for name in part.model_fields_set}
+    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _MANNER_KEYS}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(filter_.field, filter_.op) for argument, filter_ in part.filters.items()}
     if part.searched is not None:
@@ -176,8 +216,11 @@ def _examples(
         if example.tool not in tools:
             at.at("tool").error(f"there is no tool {example.tool!r}{did_you_mean(example.tool, tools)}")
             continue
-        example_problems(at, tools[example.tool].value)
-        yield Example(prefix + example.tool, example.arguments, example.result)
+        definition = tools[example.tool].value
+        check_blocks(at.at("blocks"), example.blocks, [definition])
+        example_problems(at, definition)
+        result = example.result if example.blocks is None else list(dumped(example.blocks))
+        yield Example(prefix + example.tool, example.arguments, result, example.blocks is not None)
 
 
 def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
@@ -189,3 +232,5 @@ def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
     for tool, part in said.sim.items():
         if part.entity is not None:
             yield place.at("sim", tool, "entity"), part.entity
+    yield from resource_entities(place.at("resources"), said.resources)
+    yield from prompt_entities(place.at("prompts"), said.prompts)
