@@ -17,6 +17,13 @@ KEPT = 1000
 LONGEST_KEY = 256
 
 
+class Reused(UsageError):
+    """An idempotency key came again, with another call."""
+
+    def __init__(self) -> None:
+        super().__init__("The idempotency key was used for another call")
+
+
 @dataclass(slots=True)
 class _Keyed:
     """A call that bears a key, and its observation once there is one."""
@@ -27,7 +34,7 @@ class _Keyed:
 
 
 class Repeats:
-    """The calls of one world that bear a key. A call that crashed, or was given up, is made again when it is repeated."""
+    """The calls of one world that bear a key. One that crashed, or was given up, is made again when it is repeated."""
 
     __slots__ = ("_keyed",)
 
@@ -35,12 +42,12 @@ class Repeats:
         self._keyed: OrderedDict[str, _Keyed] = OrderedDict()
 
     async def once(self, key: str, call: Call, answer: Callable[[], Awaitable[Observation]]) -> Observation:
-        """The observation of the first call under this key. Raises UsageError where that was another call."""
+        """The observation of the first call under this key. Raises Reused where that was another call."""
         if len(key) > LONGEST_KEY:
             raise UsageError(f"an idempotency key has at most {LONGEST_KEY} characters")
         keyed = self._keyed.setdefault(key, _Keyed(call))
         if keyed.call != call:
-            raise UsageError("the idempotency key was used for another call")
+            raise Reused
         while len(self._keyed) > KEPT:
             self._keyed.popitem(last=False)
         async with keyed.lock:
