@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -11,6 +13,7 @@ from mcp_sim.clock import duration
 from mcp_sim.conditions import OPERATORS, matcher
 from mcp_sim.types import Json
 
+_CALLS = re.compile(r"(\d+) calls?")
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"), (1, "us"))
 
 
@@ -23,7 +26,32 @@ def duration_text(span: timedelta) -> str:
     return f"{micros // size}{unit}"
 
 
-def _span(value: Any) -> timedelta:
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of world time, or of calls: exactly one of the two is set."""
+
+    time: timedelta | None = None
+    calls: int | None = None
+
+
+def span(value: Any) -> Span:
+    """`30s` or `5 calls`; raises ValueError on anything else, bare numbers included."""
+    if isinstance(value, Span):
+        return value
+    if isinstance(value, str):
+        calls = _CALLS.fullmatch(value.strip())
+        return Span(calls=int(calls[1])) if calls else Span(time=duration(value))
+    raise ValueError(f"{value!r} is not a span; write a duration (250ms, 30s, 5m, 2h, 1d) or `5 calls`")
+
+
+def span_text(value: Span) -> str:
+    """A span as it is written: `90s`, `5 calls`."""
+    if value.time is not None:
+        return duration_text(value.time)
+    return f"{value.calls} call{'' if value.calls == 1 else 's'}"
+
+
+def _duration(value: Any) -> timedelta:
     if isinstance(value, timedelta):
         return value
     if not isinstance(value, str):
@@ -38,7 +66,7 @@ def _checked(value: Any) -> Any:
 
 Duration = Annotated[
     timedelta,
-    BeforeValidator(_span),
+    BeforeValidator(_duration),
     PlainSerializer(duration_text, return_type=str),
     WithJsonSchema(
         {
@@ -53,6 +81,21 @@ Duration = Annotated[
 
 PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
 """A span of world time that is not zero."""
+
+SpanText = Annotated[
+    Span,
+    BeforeValidator(span),
+    PlainSerializer(span_text, return_type=str),
+    WithJsonSchema(
+        {
+            "$comment": "duration or calls",
+            "type": "string",
+            "pattern": r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d))$",
+            "examples": ["30s", "5 calls"],
+        }
+    ),
+]
+"""A stretch of world time or of calls, written `30s` or `5 calls`."""
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number from 1."""

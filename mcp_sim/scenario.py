@@ -12,16 +12,9 @@ from mcp_sim.clock import DEFAULT_NOW, Mode
 from mcp_sim.conditions import Matcher
 from mcp_sim.domain import Domain, Example
 from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
+from mcp_sim.options import Span
 from mcp_sim.surface import Manner, Prompt, Resource
 from mcp_sim.types import Json, Record, Tool
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of world time, or of calls: exactly one of the two is set."""
-
-    time: timedelta | None = None
-    calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

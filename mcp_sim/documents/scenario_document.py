@@ -8,25 +8,13 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from mcp_sim.clock import DEFAULT_NOW, Mode, duration
-from mcp_sim.options import Count, CountFromZero, Duration
-from mcp_sim.scenario import Span
+from mcp_sim.clock import DEFAULT_NOW, Mode
+from mcp_sim.options import Count, CountFromZero, Duration, SpanText
 from mcp_sim.spec_surface import Part, StubPart
 from mcp_sim.tool_spec import Root
 from mcp_sim.types import Json
 
-_CALLS = re.compile(r"(\d+) calls?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
-
-
-def span(value: Any) -> Span:
-    """`30s` or `5 calls`; raises ValueError on anything else, bare numbers included."""
-    if isinstance(value, Span):
-        return value
-    if isinstance(value, str):
-        calls = _CALLS.fullmatch(value.strip())
-        return Span(calls=int(calls[1])) if calls else Span(time=duration(value))
-    raise ValueError(f"{value!r} is not a span; write a duration (250ms, 30s, 5m, 2h, 1d) or `5 calls`")
 
 
 def _moment(value: Any) -> datetime:
@@ -51,17 +39,6 @@ def per(value: Any) -> Any:
     raise ValueError(f"{value!r} splits nothing; write tool, entity, or arguments.NAME")
 
 
-SpanText = Annotated[
-    Span,
-    BeforeValidator(span),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "pattern": r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d))$",
-            "examples": ["30s", "5 calls"],
-        }
-    ),
-]
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 Globs = Annotated[
     list[str],
