@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from mcp_sim.conditions import ABSENT
@@ -17,8 +18,24 @@ from mcp_sim.errors import Crash, Rejected
 from mcp_sim.extensions import Predictor, Stage
 from mcp_sim.rules import Rule
 from mcp_sim.scenario import Stub
-from mcp_sim.types import Attempt, Decided, Observation, Outcome, Proceed, ToolResult, Transition, Turn
+from mcp_sim.schemas import as_object
+from mcp_sim.surface import SILENT, Capability, Manner, filled
+from mcp_sim.types import (
+    UNABLE,
+    Attempt,
+    Decided,
+    Json,
+    Observation,
+    Outcome,
+    Proceed,
+    RpcError,
+    ToolResult,
+    Transition,
+    Turn,
+)
 from mcp_sim.validation import Validator
+
+MISSING_CAPABILITY = -32021
 
 MOST_RAW = 20_000
 """How much of a rejected answer is kept, in characters."""
@@ -59,6 +76,7 @@ class Pipeline:
     predictor: Predictor
     max_attempts: int
     fallback: Predictor | None
+    manner: Manner = SILENT
 
     async def run(self, turn: Turn) -> Passage:
         """One call, from opening to what is to be committed. Raises Crash."""
@@ -100,22 +118,51 @@ class Pipeline:
             stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
             course.is_stub = stub is not None
             transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
+            if self.manner is not SILENT:
+                transition = self._in_its_manner(transition, turn)
         if turn.call is course.turn.call and turn.view is course.turn.view:
             course.truth = transition
         return transition
 
     def _refusal(self, turn: Turn) -> Transition | None:
-        """The answer to arguments that the tool's inputSchema does not allow."""
+        """The answer to arguments that the inputSchema does not allow, and to a client that does not go along."""
         if self.arguments.is_valid(turn.call.arguments):
-            return None
+            return self._declined(turn) if turn.call.answers else None
         problems = self.arguments.problems(turn.call.arguments)
         message = "Invalid arguments: " + "; ".join(problems)
         slots = {**turn.call.arguments, "problems": "; ".join(problems)}
         return Transition(turn.tool.failure("invalid", message, **slots))
 
+    def _declined(self, turn: Turn) -> Transition | None:
+        """The answer where the client cannot be asked, or its user does not want to go on; None where all is well."""
+        for questions in self.manner.asks:
+            for name, ask in questions.items():
+                answer = turn.call.answers.get(name)
+                if answer == UNABLE:
+                    return Transition(Observation(_lacking(ask.needs)))
+                if ask.method == "elicitation/create" and answer is not None and answer["action"] != "accept":
+                    return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
+        return None
+
+    def _in_its_manner(self, transition: Transition, turn: Turn) -> Transition:
+        """With the blocks and the notifications that go with what succeeds."""
+        observation = transition.observation
+        body = observation.body
+        if not observation.ok or not isinstance(body, ToolResult):
+            return transition
+        slots = _slots(turn, body.value)
+        if self.manner.blocks and body.form != "blocks":
+            body = ToolResult(filled(self.manner.blocks, slots), form="blocks")
+        delay, notices = observation.delay, self.manner.notices
+        if notices:
+            delay += timedelta(milliseconds=notices[-1].get("at_ms", 0))
+        return replace(transition, observation=Observation(body, delay, tuple(filled(notices, slots))))
+
     def _stubbed(self, stub: Stub, turn: Turn) -> Transition:
         if stub.error is not None:
             return Transition(Observation(ToolResult(stub.error, form="text", is_error=True)))
+        if stub.blocks:
+            return Transition(Observation(ToolResult(filled(stub.blocks, _slots(turn, None)), form="blocks")))
         form = "text" if isinstance(stub.result, str) else "json" if self.output is None else "structured"
         transition = Transition(Observation(ToolResult(stub.result, form=form)))
         problems = self._shape_problems(transition)
@@ -233,6 +280,22 @@ def _remember(turn: Turn, decided: Sequence[Rule], outcomes: dict[str, Outcome])
 def _fits(stub: Stub, turn: Turn) -> bool:
     arguments = turn.call.arguments
     return all(matches(arguments.get(name, ABSENT)) for name, matches in stub.arguments.items())
+
+
+def _slots(turn: Turn, result: Json) -> dict[str, Json]:
+    """What templates of an answer may speak of: fields of the result, answers of the client, arguments."""
+    shown = as_object(result) or {"result": result}
+    return {**turn.call.arguments, **turn.call.answers, **shown}
+
+
+def _lacking(capability: Capability) -> RpcError:
+    """The error for a client that lacks a capability, as the protocol has it."""
+    required: Json = {}
+    for part in reversed(capability.split(".")):
+        required = {part: required}
+    return RpcError(
+        MISSING_CAPABILITY, f"The tool requires the client capability {capability}", {"requiredCapabilities": required}
+    )
 
 
 def _with_attempts(transition: Transition, rejected: tuple[Attempt, ...], *, fallback: bool = False) -> Transition:

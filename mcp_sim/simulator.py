@@ -21,6 +21,7 @@ from mcp_sim.records import generate
 from mcp_sim.rules import compile_rules
 from mcp_sim.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.state import State
+from mcp_sim.surface import SILENT
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.validation import Validator
 from mcp_sim.world import Origin, Version, World
@@ -150,6 +151,7 @@ class Simulator:
             predictor=predictor,
             max_attempts=entry.world_model.max_attempts,
             fallback=fallback if entry.world_model.fallback else None,
+            manner=self.scenario.manners.get(tool.id, SILENT),
         )
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:

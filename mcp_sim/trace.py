@@ -69,11 +69,12 @@ def _call_bytes(step: Step) -> bytes:
     truth, served = step.truth, step.served
     same = truth is not None and served is not None and served == truth.observation
     return (
-        b',"index":%d,"tool":%b,"arguments":%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b'
         % (
             step.index,
             encode(step.tool),
             encode(step.arguments),
+            b',"answers":%b' % encode(step.answers) if step.answers else b"",
             b"null" if truth is None else transition_bytes(truth),
             b"null" if same or served is None else observation_bytes(served),
             changes_bytes(step.committed),

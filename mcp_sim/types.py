@@ -25,10 +25,18 @@ Key: TypeAlias = str | int
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call as it came. `tool` is the tool's id in the scenario (`server/name` where several are served)."""
+    """One tool call as it came. `tool` is the tool's id in the scenario (`server/name` where several are served).
+
+    `answers` is what the client answered to the tool's questions, by their names; UNABLE where it could not be asked.
+    """
 
     tool: str
     arguments: dict[str, Json]
+    answers: dict[str, Json] = field(default_factory=dict[str, Any])
+
+
+UNABLE: Record = {"action": "unable"}
+"""Stands for the answer of a client that lacks the capability to be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +370,8 @@ class Step:
     """One entry of a ledger, as expectations and sinks see it; `trace` writes it as JSON.
 
     `truth` is the world model's transition for the unmodified call (None if it was not asked), `served` what the agent
-    got, `committed` what was written. `actor` is set on events, `opening` (seed, stream, clock, ...) on resets.
+    got, `committed` what was written; `answers` as in the call. `actor` is set on events, `opening` (seed, stream,
+    clock, ...) on resets.
     """
 
     n: int
@@ -378,5 +387,6 @@ class Step:
     guessed: bool = False
     stub: bool = False
     perturbations: tuple[Decided, ...] = ()
+    answers: dict[str, Json] = field(default_factory=dict[str, Any])
     actor: str = ""
     opening: Record = field(default_factory=dict[str, Any])

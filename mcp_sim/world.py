@@ -102,13 +102,19 @@ class World:
 
     # what users of the Python API call
 
-    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, key: str | None = None) -> Observation:
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        answers: Mapping[str, Any] | None = None,
+    ) -> Observation:
         """Answer a call of a tool, by its id. Raises Crash, or UsageError where the arguments cannot be arguments.
 
         With an idempotency `key`, a call that was answered under this key before is not made again: it gets the same
-        observation. Forks begin without keys, and a reset forgets them.
+        observation. Forks begin without keys, and a reset forgets them. `answers` are those to the tool's questions.
         """
-        call = Call(tool, dict(arguments or {}))
+        call = Call(tool, dict(arguments or {}), dict(answers or {}))
         if key is None:
             return await self._answer(self, call)
         return await self.repeats.once(key, call, lambda: self._answer(self, call))
@@ -229,6 +235,7 @@ class World:
             guessed=transition.guessed,
             stub=passed.is_stub,
             perturbations=passed.decided,
+            answers=turn.call.answers,
         )
         past = Past(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
         self._record(step, version, {**transition.measured, **measured}, past)

@@ -16,6 +16,10 @@ class SchemaOnly(Behaviour):
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         schema = _schema(tool, domain)
+        shown = next((one for one in domain.examples if one.tool in {tool.id, tool.name} and one.is_blocks), None)
+        if schema is None and shown is not None:
+            example = Transition(Observation(ToolResult(shown.result, form="blocks")))
+            return lambda _turn, _invent: example
         if schema is None:
             done = Transition(Observation(ToolResult(f"{tool.name}: done", form="text")))
             return lambda _turn, _invent: done
@@ -34,7 +38,8 @@ class SchemaOnly(Behaviour):
 def _schema(tool: Tool, domain: Domain) -> Record | None:
     if tool.output_schema is not None:
         return expanded(tool.output_schema)
-    examples = (example.result for example in domain.examples if example.tool in {tool.id, tool.name})
+    values = (example for example in domain.examples if not example.is_blocks)
+    examples = (example.result for example in values if example.tool in {tool.id, tool.name})
     return next((schema_of(result) for result in examples if isinstance(result, dict | list)), None)
 
 

@@ -41,7 +41,7 @@ def _inferred(specs: Sequence[Spec]) -> _Inferred:
     """What the tools of these servers do, to which entities. Notes names of entities that do not exist."""
     tools = {name: tool for spec in specs for name, tool in spec.tools.items()}
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
-    examples = [example for spec in specs for example in spec.examples]
+    examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
     entities, plans = infer(tools, _declared(specs), overrides, examples)
     for spec in specs:
         for place, name in spec.links:

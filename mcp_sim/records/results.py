@@ -150,7 +150,8 @@ def _schema(tool: Tool, plan: Plan, domain: Domain) -> Record:
 
 
 def _example_of(tool: Tool, domain: Domain) -> Json:
-    results: list[Json] = [example.result for example in domain.examples if example.tool in {tool.id, tool.name}]
+    values = [example for example in domain.examples if not example.is_blocks]
+    results: list[Json] = [example.result for example in values if example.tool in {tool.id, tool.name}]
     return next((value for value in results if as_object(value) or as_list(value)), None)
 
 
