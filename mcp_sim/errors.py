@@ -3,8 +3,10 @@
 McpSimError
 +-- DocumentError   a document cannot be used; carries every problem found
 +-- UsageError      a command or an API call asks for something impossible
+|   +-- BadArguments  the arguments of a call are nothing that JSON could hold
 +-- UnknownKind     a name that no registry knows
 +-- StaleChange     a change was computed from an older version of a record
++-- Unwritable      a sink cannot take an entry
 +-- Unevaluable     an expression gives no answer on the world it is asked of
 +-- Rejected        a world model's answer cannot be served; may be asked again
 +-- Crash           a call could not be answered; never an observation
@@ -57,6 +59,14 @@ class UsageError(McpSimError):
     """What was asked for cannot be done; the message says what to do instead."""
 
 
+class BadArguments(UsageError):
+    """The arguments of a call are not JSON, or nest too deeply; `reason` says which."""
+
+    def __init__(self, tool: str, reason: str) -> None:
+        self.tool, self.reason = tool, reason
+        super().__init__(f"the arguments of {tool} {reason}")
+
+
 class UnknownKind(McpSimError):
     """No kind of this name is registered. `choices` are the names that are."""
 
@@ -71,6 +81,14 @@ class StaleChange(McpSimError):
     def __init__(self, entity: str, key: str | int, expected: int, found: int) -> None:
         self.entity, self.key, self.expected, self.found = entity, key, expected, found
         super().__init__(f"{entity} {key!r} is at version {found}, not {expected}")
+
+
+class Unwritable(McpSimError):
+    """A sink cannot take an entry: what could not be written where, and why."""
+
+    def __init__(self, what: str, where: str, reason: str) -> None:
+        self.what, self.where, self.reason = what, where, reason
+        super().__init__(f"cannot write {what} to {where}: {reason}")
 
 
 class Unevaluable(McpSimError):

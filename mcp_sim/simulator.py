@@ -14,7 +14,7 @@ from mcp_sim import documents
 from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.consistency import inspection
 from mcp_sim.domain import Plan
-from mcp_sim.errors import Crash, UsageError
+from mcp_sim.errors import BadArguments, Crash, UsageError
 from mcp_sim.extensions import Predictor, Sink, world_models
 from mcp_sim.pipeline import Passage, Pipeline
 from mcp_sim.records import generate
@@ -100,12 +100,14 @@ class Simulator:
     async def answer(self, world: World, call: Call) -> Observation:
         """One call: open the turn, pass through the pipeline, commit, record. Raises Crash."""
         async with world.lock:
-            world.tick()
             began = stopwatch()
-            turn = world.turn(call, self._tool(call.tool))
             try:
+                world.tick()
+                turn = world.turn(call, self._tool(call.tool))
                 passage = await self._pass(turn)
                 world.commit(turn, passage, {"seconds": round(stopwatch() - began, 6)})
+            except BadArguments:
+                raise
             except Exception as error:
                 crash = error if isinstance(error, Crash) else Crash(call.tool, f"{type(error).__name__}: {error}")
                 world.crash(call, crash, {"seconds": round(stopwatch() - began, 6)})
@@ -126,7 +128,9 @@ class Simulator:
         known = self.scenario.domain.tools.get(tool_id)
         if known is not None:
             return known
-        server, _, name = tool_id.rpartition("/")
+        server, _, name = tool_id.partition("/")
+        if len(self.scenario.servers) == 1 or server not in self.scenario.servers:
+            server, name = "", tool_id
         return Tool(tool_id, server, {"name": name, "inputSchema": {"type": "object"}})
 
     def _unknown_tool(self, tool: Tool) -> Observation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import count
@@ -13,7 +14,7 @@ from rpds import HashTrieMap
 
 from mcp_sim.clock import Clock, iso
 from mcp_sim.draws import SEPARATOR, Draws
-from mcp_sim.errors import Crash, UsageError
+from mcp_sim.errors import BadArguments, Crash, Unwritable
 from mcp_sim.extensions import Sink, Verdict
 from mcp_sim.json_text import canonical
 from mcp_sim.repeats import Repeats
@@ -109,7 +110,7 @@ class World:
         key: str | None = None,
         answers: Mapping[str, Any] | None = None,
     ) -> Observation:
-        """Answer a call of a tool, by its id. Raises Crash, or UsageError where the arguments cannot be arguments.
+        """Answer a call of a tool, by its id. Raises Crash, or BadArguments where they cannot be arguments.
 
         With an idempotency `key`, a call that was answered under this key before is not made again: it gets the same
         observation. Forks begin without keys, and a reset forgets them. `answers` are those to the tool's questions.
@@ -182,7 +183,7 @@ class World:
             self._commit_due(entry)
 
     def turn(self, call: Call, tool: Tool) -> Turn:
-        """Open a turn on the newest version. Raises UsageError for arguments that no JSON text could hold."""
+        """Open a turn on the newest version. Raises BadArguments for arguments that no JSON text could hold."""
         scope = _scope(call)
         version, origin = self.version, self.origin
         occurrence = version.occurrences.get(scope, 0)
@@ -242,8 +243,12 @@ class World:
         self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
-        """Record a crash: no step, no change."""
-        self._write(crash_line(self.name, crash, call.arguments, measured))
+        """Record a crash: no step, no change. What keeps it from one sink does not keep it from the others."""
+        line = crash_line(self.name, crash, call.arguments, measured)
+        for sink in self._sinks:
+            with suppress(Unwritable):
+                sink.write(line)
+        self.ledger.append(line)
 
     def _commit_due(self, due: Due) -> None:
         """Someone else's changes, as an event of their own."""
@@ -287,9 +292,9 @@ def _scope(call: Call) -> str:
         text = canonical(call.arguments)
     except (RecursionError, ValueError, TypeError) as error:
         reason = "they nest too deeply" if isinstance(error, RecursionError) else str(error)
-        raise UsageError(f"the arguments of {call.tool} are not JSON: {reason}") from None
+        raise BadArguments(call.tool, f"are not JSON: {reason}") from None
     if text.count("[") + text.count("{") > DEEPEST and _depth(call.arguments) > DEEPEST:
-        raise UsageError(f"the arguments of {call.tool} nest more than {DEEPEST} levels deep")
+        raise BadArguments(call.tool, f"nest more than {DEEPEST} levels deep")
     return sha256(f"{call.tool}{SEPARATOR}{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -15,7 +15,7 @@ import pytest
 from mcp_sim import Simulator
 from mcp_sim.conditions import matcher
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash, UsageError
+from mcp_sim.errors import Crash, Unwritable, UsageError
 from mcp_sim.scenario import Stub
 from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
 from mcp_sim.world import World, replayed
@@ -217,14 +217,14 @@ async def test_arguments_that_no_json_could_hold_are_refused_before_a_step() -> 
         assert len(world.ledger.steps) == 1
 
 
-async def test_a_cancelled_call_leaves_the_world_as_it_was_and_usable() -> None:
+async def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_leaves_the_world_as_it_was_and_usable() -> None:
     async with Simulator.load("calm_crm").open() as world:
-        with anyio.CancelScope() as scope:
-            scope.cancel()
-            async with world.lock:
-                await anyio.lowlevel.checkpoint()
-                await world.call("create_deal", SPRING)
-        assert not world.view.find("deal", "title", "Spring order")
+        before = world.version
+        async with world.lock, anyio.create_task_group() as tasks:
+            tasks.start_soon(world.call, "create_deal", SPRING)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+        assert world.version is before
         assert (await world.call("create_deal", SPRING)).ok
 
 
@@ -242,3 +242,36 @@ async def test_flaky_crm_is_not_vacuous_for_any_seed_up_to_99() -> None:
             assert not isinstance(observation.body, BrokenDelivery)
             assert world.ledger.steps[-1]["perturbations"][0]["outcome"] == "applied", seed
             assert judged(world)["recovered"] == "passed", seed
+
+
+class Full:
+    """A sink with room for so many lines and no more."""
+
+    def __init__(self, room: int) -> None:
+        self.room, self.lines = room, list[bytes]()
+
+    def write(self, line: bytes) -> None:
+        if len(self.lines) == self.room:
+            raise Unwritable("the ledger", "here", "no room")
+        self.lines.append(line)
+
+    def close(self) -> None:
+        return
+
+
+async def test_a_call_that_a_sink_cannot_record_is_a_crash_and_not_committed() -> None:
+    full, other = Full(2), Full(99)
+    async with Simulator(load("calm_crm"), [full, other]).open() as world:
+        assert (await world.call("create_deal", SPRING)).ok
+        before = world.version
+        with pytest.raises(Crash, match="no room"):
+            await world.call("create_deal", SPRING)
+        assert world.version == before
+    assert [b'"crash"' in line for line in other.lines] == [False, False, True]
+    assert len(world.ledger.crashes) == 1
+
+
+@pytest.mark.parametrize("tool", ["a/b", "crm/get_contact", "/", ""])
+async def test_a_tool_that_does_not_exist_is_named_as_it_was_asked_for(tool: str) -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        assert (await world.call(tool)).body == RpcError(-32602, f"Unknown tool: {tool}")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from mcp_sim.errors import Crash
+import pytest
+
+from mcp_sim.errors import Crash, Unwritable
+from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import MOST_BYTES, History, Ledger, crash_line, fork_line, header_line, step_line
 from mcp_sim.types import (
     BrokenDelivery,
@@ -133,3 +137,27 @@ def test_a_forked_ledger_and_history_grow_on_their_own() -> None:
     assert (len(ledger), len(twins[0]), len(history), len(twins[1])) == (2, 1, 1, 1)
     assert twins[1][-1] is past
     assert twins[1][0:1] == [past]
+
+
+def test_a_trace_has_whole_lines_only_whatever_the_disk_has_room_for(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    trace = Jsonl(tmp_path / "trace.jsonl", b"{}")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, before[1]))
+    try:
+        trace.write(b'{"a":1}')
+        with pytest.raises(Unwritable, match="too large"):
+            trace.write(b'{"b":22222222222222222222}')
+        trace.write(b"[1]")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        trace.close()
+    assert (tmp_path / "trace.jsonl").read_bytes() == b'{}\n{"a":1}\n[1]\n'
+
+
+def test_a_trace_on_a_full_disk_is_told_at_once() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this platform has no full device")
+    with pytest.raises(Unwritable, match="cannot write the trace to /dev/full: No space left"):
+        Jsonl(full, b"{}")

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from mcp_sim.errors import UsageError
+from mcp_sim.errors import Unwritable
 
 
 class Jsonl:
-    """Writes a trace to a file, which is made anew. Raises UsageError where it cannot be written."""
+    """Writes a trace to a file, which is made anew. Raises Unwritable where it cannot be written.
+
+    A line that does not fit on the disk any more leaves nothing of itself: what is in the file stays readable.
+    """
 
     def __init__(self, path: Path, header: bytes) -> None:
+        self._path = path
+        self._end = 0
         try:
             self._file = path.open("wb", buffering=0)
         except OSError as error:
-            raise UsageError(f"cannot write the trace to {path}: {error.strerror}") from error
-        self.write(header)
+            raise self._unwritable(error) from None
+        try:
+            self.write(header)
+        except Unwritable:
+            self.close()
+            raise
 
     def write(self, line: bytes) -> None:
-        self._file.write(line + b"\n")
+        rest = whole = line + b"\n"
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._take_back()
+            raise self._unwritable(error) from None
+        self._end += len(whole)
 
     def close(self) -> None:
         self._file.close()
+
+    def _take_back(self) -> None:
+        """Remove the beginning of a line; where that cannot be done (a pipe), it stays."""
+        with suppress(OSError):
+            self._file.truncate(self._end)
+            self._file.seek(self._end)
+
+    def _unwritable(self, error: OSError) -> Unwritable:
+        return Unwritable("the trace", str(self._path), error.strerror or str(error))
