@@ -57,6 +57,10 @@ class Draws:
         """One of the options, evenly."""
         return options[int(self.unit(purpose) * len(options))]
 
+    def about(self, scope: str) -> Draws:
+        """The chance of something else than this call, a record for instance: the same at every call."""
+        return Draws(self.seed, self.stream, scope, 0)
+
     def generator(self, purpose: str) -> Random:
         """A generator of its own, for what needs many numbers for one purpose."""
         parts = (self.seed, self.stream, purpose, self.scope, self.occurrence)

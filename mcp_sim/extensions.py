@@ -82,6 +82,17 @@ class Perturbation(Kind):
         """What makes these options impossible with the tools in reach; each is an error at load."""
         return ()
 
+    looks_back: ClassVar[bool] = False
+    """True where it looks at older versions of the state, `turn.versions`; the world keeps them then."""
+
+    def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
+        """Does what is served of this tool still fit its outputSchema? Else the tool is listed without it."""
+        return True
+
+    def is_hostile(self) -> bool:
+        """Does it try to turn the agent against its user? Then the scenario must say `allow_adversarial: true`."""
+        return False
+
     def breaks(self) -> frozenset[str]:
         """How it may break a delivery (`no_answer`, `closed`, `partial`, `http`); the transport must be able to."""
         return frozenset()

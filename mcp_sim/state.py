@@ -179,13 +179,15 @@ class State:
         if change.expected is not None and change.expected != version:
             raise StaleChange(change.entity, change.key, change.expected, version)
         stood = before.record is not None if before is not None else change.key in table.records
-        keeps_place = stood or change.op == "remove"
+        if change.op == "reserve" and stood:
+            return overlay
+        keeps_place = stood or change.op != "put"
         place = before.born if before is not None else -1 if change.key in table.records else overlay.born
         born = place if keeps_place else overlay.born
         row = Row(change.record if change.op == "put" else None, version + 1, born)
         is_new = change.op == "put" and not stood
         count = overlay.count + (1 if is_new else -1 if stood and change.op == "remove" else 0)
-        last_key = change.key if is_new else overlay.last_key
+        last_key = change.key if is_new or change.op == "reserve" else overlay.last_key
         return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
 
     def _select(

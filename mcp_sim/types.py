@@ -6,6 +6,7 @@ Everything that decides takes a `Turn`; everything that acts returns a `Transiti
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -41,9 +42,12 @@ UNABLE: Record = {"action": "unable"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One write to the state. `part`: the item of a batch; `expected`: the record version it was computed from."""
+    """One write to the state. `part`: the item of a batch; `expected`: the record version it was computed from.
 
-    op: Literal["put", "remove"]
+    `reserve` writes no record: the key counts as used from now on, so that no other record gets it.
+    """
+
+    op: Literal["put", "remove", "reserve"]
     entity: str
     key: Key
     record: Record | None = None
@@ -67,11 +71,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Changes by someone else than the agent, and the world time of which they are: on the agenda, or of an event."""
+    """Changes by someone else than the agent, and the world time of which they are: on the agenda, or of an event.
+
+    With `call`, they are due when the world's call of this index begins, whatever the time.
+    """
 
     at: datetime
     actor: str
     changes: tuple[Change, ...]
+    call: int | None = None
 
 
 class View(Protocol):
@@ -196,6 +204,8 @@ class Transition:
     pins: tuple[Change, ...] = ()
     guessed: bool = False
     no_effect: frozenset[str] = frozenset()
+    obeyed: bool = False
+    """True where a language model followed the turn's instruction."""
     measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -301,6 +311,16 @@ class Memories:
     def of(self, owner: str) -> Memory:
         return Memory(self, owner)
 
+    @contextmanager
+    def aside(self, staged: Mapping[tuple[str, str], Any]) -> Iterator[None]:
+        """For asking the world a second time about one call: begin with what was `staged` then, and drop what is added."""
+        kept, counts = self.staged, list(self.counts)
+        self.staged = dict(staged)
+        try:
+            yield
+        finally:
+            self.staged, self.counts = kept, counts
+
     def committed(self) -> HashTrieMap[tuple[str, str], Any]:
         kept = self.kept
         for at, value in self.staged.items():
@@ -309,8 +329,29 @@ class Memories:
 
 
 @dataclass(frozen=True, slots=True)
+class Instruction:
+    """What a language model is asked to make of the true answer; `problems` says what a result lacks of it."""
+
+    text: str
+    problems: Callable[[Observation], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A version of the state, and the call (0: none) and the time since which it was the newest."""
+
+    index: int
+    at: datetime
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """Everything that one call may look at. `index` counts the world's calls from 1; `owner` is whose turn it is."""
+    """Everything that one call may look at. `index` counts the world's calls from 1; `owner` is whose turn it is.
+
+    `versions` are the newest versions of the state, oldest first, the present one included; they are kept where a
+    perturbation of the scenario looks back. `instruction` is for a language model.
+    """
 
     call: Call
     index: int
@@ -322,6 +363,8 @@ class Turn:
     history: Sequence[Past]
     memories: Memories
     owner: str = ""
+    versions: Sequence[Seen] = ()
+    instruction: Instruction | None = None
 
     @property
     def memory(self) -> Memory:

@@ -62,7 +62,7 @@ def observed(observation: Record) -> str:
 
 def written(changes: Sequence[Record]) -> str:
     """What was written, by entity and key."""
-    words = {"put": "wrote", "remove": "removed"}
+    words = {"put": "wrote", "remove": "removed", "reserve": "used up"}
     shown = [f"{words[change['op']]} {change['entity']} {change['key']}" for change in changes[:4]]
     return ", ".join(shown) + (f" and {len(changes) - 4} more" if len(changes) > 4 else "")
 
