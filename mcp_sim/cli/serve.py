@@ -1,4 +1,4 @@
-"""`mcp-sim serve`: a scenario as an MCP server over stdio. stdout carries the protocol and nothing else."""
+"""`mcp-sim serve`: a scenario as an MCP server. Over stdio, stdout carries the protocol and nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import anyio
 
@@ -20,11 +22,12 @@ from mcp_sim.extensions import Sink
 from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
-from mcp_sim.server.carriage import only_server, refuse_uncarried
+from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.simulator import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import header_line
+from mcp_sim.types import View
 from mcp_sim.world import World
 
 STDERR = 2
@@ -43,6 +46,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ledger-keep", type=int, default=1000, metavar="N", help="entries kept in memory (default 1000)"
     )
+    parser.add_argument("--server", metavar="NAME", help="over stdio: which of several servers this process is")
+    parser.add_argument(
+        "--world", action="append", default=[], metavar="NAME", help="a world's name; over HTTP may be repeated"
+    )
+    _http_arguments(parser.add_argument_group("over HTTP, for many worlds and all servers of a scenario"))
+
+
+def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage] (has no public name)
+    group.add_argument("--http", metavar="HOST:PORT", help="serve over streamable HTTP; port 0: any free one")
+    group.add_argument(
+        "--worlds", choices=["any", "declared"], default="any", help="any (the default): made when named; or --world's"
+    )
+    group.add_argument("--max-worlds", type=int, default=10_000, metavar="N", help="worlds at a time (default 10000)")
+    group.add_argument("--max-sessions", type=int, default=2000, metavar="N", help="sessions of older protocols (2000)")
+    group.add_argument("--session-idle", default="5m", metavar="SPAN", help="when an idle session ends (default 5m)")
+    group.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further name this server goes by"
+    )
+    group.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="bearer tokens, a line each: TOKEN, or NAME TOKEN"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,19 +74,30 @@ def run(args: argparse.Namespace) -> int:
     open_standard_streams()
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
+    transport: Transport = "stdio" if args.http is None else "http"
+    if transport == "http":
+        _serving().check(args)
     scenario = load(args.scenario, world_model=args.world_model)
     clock: Mode = args.clock or scenario.clock.mode or "real"
-    server = only_server(scenario)
-    refuse_uncarried(scenario, "stdio", clock)
+    server = only_server(scenario, args.server) if transport == "stdio" else ""
+    refuse_uncarried(scenario, transport, clock)
     logging.basicConfig(stream=sys.stderr, level=args.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
-        log = CallLog(STDERR, crashes_only=args.log_level in LEVELS[2:])
+        log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
         sinks: list[Sink] = [log]
         if args.trace is not None:
             sinks.append(Jsonl(args.trace, header_line(scenario.name, scenario.sha256, __version__)))
             stack.callback(sinks[-1].close)
-        return anyio.run(_serve, Simulator(scenario, sinks, args.ledger_keep), server, clock, log, args)
+        simulator = Simulator(scenario, sinks, args.ledger_keep)
+        if transport == "http":
+            return _serving().run(simulator, clock, log, args)
+        return anyio.run(_serve, simulator, server, clock, log, args)
+
+
+def _serving() -> ModuleType:
+    """The HTTP side, which takes long to load."""
+    return import_module("mcp_sim.cli.serving")
 
 
 async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
@@ -72,30 +107,44 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
     from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (see above)
 
     async with simulator.open(seed=args.seed, clock=clock) as world:
-        if args.log_level in LEVELS[:2]:
-            log.say(_announcement(world, server, args.scenario))
+        if is_talkative(args):
+            log.say(_over_stdio(world, server, args.scenario))
 
         async def world_of(_ctx: Context) -> World:
             return world
 
-        _spare_the_collector()
+        spare_the_collector()
         stdio = Stdio()
         return await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
 
 
-def _spare_the_collector() -> None:
+def is_talkative(args: argparse.Namespace) -> bool:
+    """Is more to be told than warnings?"""
+    return args.log_level in LEVELS[:2]
+
+
+def spare_the_collector() -> None:
     """What is loaded by now stays; looking through it again and again would make single calls slow."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     gc.enable()
 
 
-def _announcement(world: World, server: str, reference: str) -> Iterator[str]:
+def _over_stdio(world: World, server: str, reference: str) -> Iterator[str]:
     """What is served, in a few lines; and, on a terminal, what to do with it."""
-    scenario, spec = world.scenario, world.scenario.servers[server]
-    records = ", ".join(f"{entity} {world.view.count(entity)}" for entity in world.view.entities())
-    models = ", ".join(dict.fromkeys(entry.kind for entry in scenario.world_models))
+    spec = world.scenario.servers[server]
     yield f"mcp-sim {__version__} serves {spec.name} over stdio: {len(spec.tools)} tools"
+    yield from announcement(world.scenario, world.view, world.origin.seed, world.clock.mode, reference)
+    if sys.stdin.isatty():
+        yield "Waiting for an MCP client on stdin. Clients start this command themselves; the entry for one prints"
+        yield f"  mcp-sim client-config {reference} --client claude-desktop"
+        yield "Ctrl-C ends."
+
+
+def announcement(scenario: Scenario, view: View, seed: int, clock: Mode, reference: str) -> Iterator[str]:
+    """What is in the world, what may go wrong, and what was guessed."""
+    records = ", ".join(f"{entity} {view.count(entity)}" for entity in view.entities())
+    models = ", ".join(dict.fromkeys(entry.kind for entry in scenario.world_models))
     yield f"  records  {records or 'none'}"
     faults = [entry for entry in scenario.perturbations if entry.enabled]
     width = max((len(entry.id) for entry in faults), default=0)
@@ -103,12 +152,8 @@ def _announcement(world: World, server: str, reference: str) -> Iterator[str]:
         yield f"  {'faults ' if number == 0 else '       '}  {entry.id:{width}}  {_fault(entry)}"
     if not faults:
         yield "  faults   none"
-    yield f"  seed {world.origin.seed}, clock {world.clock.mode}, now {iso(scenario.now)}, world model {models}"
+    yield f"  seed {seed}, clock {clock}, now {iso(scenario.now)}, world model {models}"
     yield from _guesses(scenario, reference)
-    if sys.stdin.isatty():
-        yield "Waiting for an MCP client on stdin. Clients start this command themselves; the entry for one prints"
-        yield f"  mcp-sim client-config {reference} --client claude-desktop"
-        yield "Ctrl-C ends."
 
 
 def _fault(entry: PerturbationEntry) -> str:

@@ -10,14 +10,15 @@ from mcp_sim.server.telling import told
 
 
 class CallLog:
-    """Tells each entry as it is committed; with `crashes_only`, nothing but crashes.
+    """Tells each entry as it is committed; with `crashes_only`, nothing but crashes; `with_worlds`, and in which world.
 
     The serving never waits for the telling: a line that cannot be written at once is left out.
     """
 
-    def __init__(self, target: int, *, crashes_only: bool = False) -> None:
+    def __init__(self, target: int, *, crashes_only: bool = False, with_worlds: bool = False) -> None:
         self._target = target
         self._crashes_only = crashes_only
+        self._with_worlds = with_worlds
 
     def write(self, line: bytes) -> None:
         if self._crashes_only and b'"crash"' not in line:
@@ -25,7 +26,8 @@ class CallLog:
         entry = decode(line)
         if self._crashes_only and "crash" not in entry:
             return
-        self.say(told(entry))
+        place = f"{entry['world']} " if self._with_worlds else ""
+        self.say(f"{place}{line}" for line in told(entry))
 
     def say(self, lines: Iterable[str]) -> None:
         """Write lines that no ledger has."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from mcp_sim.clock import Mode
-from mcp_sim.errors import UsageError
+from mcp_sim.errors import UsageError, did_you_mean
 from mcp_sim.scenario import PerturbationEntry, Scenario
 
 Transport = Literal["stdio", "http"]
@@ -22,12 +22,14 @@ REASONS = {
 }
 
 
-def only_server(scenario: Scenario) -> str:
-    """The one server that a process can be over stdio. Raises UsageError where the scenario has several."""
-    if len(scenario.servers) > 1:
+def only_server(scenario: Scenario, asked: str | None = None) -> str:
+    """The one server that a process is over stdio. Raises UsageError where the scenario leaves open which."""
+    if asked is not None and asked not in scenario.servers:
+        raise UsageError(f"the scenario has no server {asked!r}{did_you_mean(asked, scenario.servers)}")
+    if asked is None and len(scenario.servers) > 1:
         names = ", ".join(scenario.servers)
-        raise UsageError(f"over stdio one server is served, and this scenario has several: {names}")
-    return next(iter(scenario.servers))
+        raise UsageError(f"over stdio one server is served, and this scenario has several ({names}): use --server NAME")
+    return asked or next(iter(scenario.servers))
 
 
 def refuse_uncarried(scenario: Scenario, transport: Transport, clock: Mode) -> None:

@@ -1,0 +1,102 @@
+"""Who may speak to the HTTP server? Hosts and origins against DNS rebinding, bearer tokens where they are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mcp_sim.errors import UsageError
+from mcp_sim.server.worlds import checked_name
+
+TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`names` may stand in Host and Origin; `principals` are the worlds of bearers, by the digest of their token.
+
+    Without `principals` anybody may speak, and a token is nothing but a name.
+    """
+
+    names: frozenset[str]
+    principals: Mapping[str, str]
+
+    def is_host(self, host: bytes | None) -> bool:
+        """Is this a Host under which the server may be called? An address always is: rebinding needs a name."""
+        name = _host_name(host.decode("latin-1")) if host else ""
+        return name in self.names or _is_address(name)
+
+    def is_origin(self, origin: bytes | None, host: bytes | None) -> bool:
+        """May a page of this origin speak to the server? Pages of its own host and of the allowed names may."""
+        if not origin:
+            return True
+        parts = urlsplit(origin.decode("latin-1"))
+        own = host.decode("latin-1") if host else ""
+        return parts.scheme in ("http", "https") and (parts.netloc == own or _host_name(parts.netloc) in self.names)
+
+    def principal(self, authorization: bytes | None) -> str | None:
+        """The world of a bearer; None without a token. Raises PermissionError for whoever may not speak."""
+        scheme, _, token = (authorization or b"").partition(b" ")
+        is_bearer = scheme.lower() == b"bearer" and bool(token.strip())
+        digest = _digest(token.strip()) if is_bearer else ""
+        if not self.principals:
+            return _world_of(digest) if is_bearer else None
+        if digest not in self.principals:
+            raise PermissionError
+        return self.principals[digest]
+
+
+def access(bound: str, names: Collection[str], token_file: Path | None, environment: Mapping[str, str]) -> Access:
+    """The rules of a server that is bound to this host. Raises UsageError for a token file that is none."""
+    tokens = _from_file(token_file) if token_file is not None else {}
+    if environment.get(TOKEN_VARIABLE):
+        digest = _digest(environment[TOKEN_VARIABLE].encode())
+        tokens.setdefault(digest, _world_of(digest))
+    return Access(frozenset({*LOOPBACK, bound.lower(), *(name.lower() for name in names)}), tokens)
+
+
+def environment() -> Mapping[str, str]:
+    """Where tokens come from that are in no file."""
+    return os.environ
+
+
+def _from_file(path: Path) -> dict[str, str]:
+    """A token a line, with the name of its world before it where the line has two words."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read the tokens in {path}: {error}") from error
+    entries = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    if not entries or any(len(words) > 2 for words in entries):
+        raise UsageError(f"{path} must have lines of the form TOKEN, or NAME TOKEN")
+    digests = [(_digest(words[-1].encode()), words) for words in entries]
+    return {digest: checked_name(words[0]) if len(words) == 2 else _world_of(digest) for digest, words in digests}
+
+
+def _digest(token: bytes) -> str:
+    return sha256(token).hexdigest()
+
+
+def _world_of(digest: str) -> str:
+    return f"bearer-{digest[:16]}"
+
+
+def _host_name(host: str) -> str:
+    """A Host without its port, in lower case; an IPv6 address without its brackets."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""TCP connections, bounded: what never becomes a request, and what nobody reads, is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import OrderedDict
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from mcp_sim.server.exchange import CLOSE
+
+SILENT_SECONDS = 30.0
+"""How long a connection may take to begin its first request, and any request for its head."""
+
+MOST_SILENT = 256
+"""So many connections may be without a request; for one more, the longest silent is closed."""
+
+STALLED_SECONDS = 60.0
+"""How long a client may leave an answer unread."""
+
+LOST_MILLISECONDS = 60_000
+"""When a peer that does not acknowledge what is sent is taken to be gone."""
+
+LONGEST_HEAD = 64 * 1024
+
+
+class Connection(HttpToolsProtocol):
+    """One client's connection."""
+
+    def __init__(self, silent: OrderedDict[Connection, None], **given: Any) -> None:
+        super().__init__(**given)
+        self._silent = silent
+        self._in_head, self._head = False, 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
+        super().connection_made(transport)
+        _notice_loss(transport)
+        self._silent[self] = None
+        if len(self._silent) > MOST_SILENT:
+            self._silent.popitem(last=False)[0].transport.abort()
+        self._close_after(SILENT_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._silent.pop(self, None)
+        self._keep()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._in_head:
+            return
+        self._head += len(data)
+        if self._head > LONGEST_HEAD:
+            self.transport.abort()
+        elif self._timer is None:
+            self._close_after(SILENT_SECONDS)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head, self._head = True, 0
+        self.scope["extensions"] = {CLOSE: {"now": self.transport.close}}
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._silent.pop(self, None)
+        self._keep()
+        super().on_headers_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._close_after(STALLED_SECONDS)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._keep()
+
+    def _close_after(self, seconds: float) -> None:
+        self._keep()
+        self._timer = self.loop.call_later(seconds, self.transport.abort)
+
+    def _keep(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _notice_loss(transport: asyncio.Transport) -> None:
+    """Have the system notice peers that vanished without a word, where it can."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, LOST_MILLISECONDS)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -1,0 +1,130 @@
+"""One HTTP request and its answer, which may be broken off on purpose, or given up when the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, NoReturn, TypeAlias
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
+
+from mcp_sim.server.identity import Claims
+from mcp_sim.types import BrokenDelivery
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+EXCHANGE = "mcp-sim.exchange"
+"""Where a request's scope holds its exchange."""
+
+CLOSE = "mcp-sim.close"
+"""Where a scope's extensions hold what closes the connection."""
+
+UNWATCHED = 0.05
+"""So many seconds an answer may take before anybody looks whether its client is still there."""
+
+
+class Exchange:
+    """A request under way. `is_endless`: only its client, or the end of the server, will end it."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, body: bytes, claims: Claims) -> None:
+        self.scope, self.claims = scope, claims
+        self.is_endless = False
+        self.body = body
+        self._receive, self._send = receive, send
+        self._is_read = self._has_begun = False
+        self._running = anyio.CancelScope()
+        self._broken: BrokenDelivery | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._ended: anyio.Event | None = None
+        scope[EXCHANGE] = self
+
+    async def carry(self, app: App) -> None:
+        """Have the request answered, as long as its client is there."""
+        timer = asyncio.get_running_loop().call_later(UNWATCHED, self._start_watch)
+        try:
+            with self._running:
+                await app(self.scope, self.receive, self.send)
+        finally:
+            timer.cancel()
+            if self._watch is not None:
+                self._watch.cancel()
+        if self._running.cancelled_caught:
+            await self._break()
+        if self._ended is not None:
+            self._ended.set()
+
+    async def receive(self) -> Message:
+        """The request's body, then nothing until the client leaves."""
+        if self._is_read:
+            return await self._receive()
+        self._is_read = True
+        return {"type": "http.request", "body": self.body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        self._has_begun = True
+        await self._send(message)
+
+    def give_up(self) -> None:
+        """Whoever works on the answer stops; a client that is still there finds its connection closed."""
+        self._running.cancel()
+
+    async def break_off(self, broken: BrokenDelivery) -> NoReturn:
+        """Break the answer in this way. Raises what ends the work on it, once the exchange is over."""
+        ended = self._ended = anyio.Event()
+        if broken.how == "no_answer":
+            self.is_endless = True
+        else:
+            self._broken = broken
+            self._running.cancel()
+        await ended.wait()
+        raise MCPError(INTERNAL_ERROR, "Connection closed")
+
+    async def _break(self) -> None:
+        """What a client sees of an answer that was broken off."""
+        match self._broken:
+            case BrokenDelivery(how="http", status=status, headers=headers, body=body) if not self._has_begun:
+                sent = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+                await self._respond(status or 500, sent, body.encode())
+                return
+            case BrokenDelivery(how="partial", body=body):
+                await self._begin(body.encode())
+            case _:
+                pass
+        self.scope["extensions"][CLOSE]["now"]()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def _respond(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        if not any(name == b"content-type" for name, _ in headers):
+            headers.append((b"content-type", b"text/plain; charset=utf-8"))
+        kept = [header for header in headers if header[0] != b"content-length"]
+        await respond(self._send, status, kept, body)
+
+    async def _begin(self, body: bytes) -> None:
+        """The beginning of an answer that promises more than will come."""
+        if not self._has_begun:
+            promised = str(len(body) + 1024).encode()
+            headers = [(b"content-type", b"application/json"), (b"content-length", promised)]
+            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    def _start_watch(self) -> None:
+        self._watch = asyncio.get_running_loop().create_task(self._until_left())
+
+    async def _until_left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._running.cancel()
+
+
+async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    """A whole answer."""
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

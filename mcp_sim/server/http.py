@@ -1,0 +1,202 @@
+"""All servers of a scenario over streamable HTTP, for both eras of the protocol, each request in its world.
+
+Paths: `/mcp`, `/w/WORLD/mcp`, and with the server's name before `mcp` where a scenario has several.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from mcp_sim.scenario import Scenario
+from mcp_sim.server.access import Access
+from mcp_sim.server.exchange import EXCHANGE, App, Exchange, Receive, Scope, Send
+from mcp_sim.server.identity import Claims, explicit_names
+from mcp_sim.server.impersonation import Context, Impersonation
+from mcp_sim.server.refusals import Refusal
+from mcp_sim.server.sessions import Place, Sessions
+from mcp_sim.server.worlds import DEFAULT, NoWorld, Worlds, is_name
+from mcp_sim.types import BrokenDelivery
+from mcp_sim.world import World
+
+logger = logging.getLogger(__name__)
+
+LONGEST_BODY = 4 * 1024 * 1024
+BODY_SECONDS = 30.0
+"""How long a client may take to send a request."""
+
+_PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
+_HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+_WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`sessions` are open at most; one that is idle for `idle` seconds ends."""
+
+    sessions: int = 2000
+    idle: float = 300.0
+
+
+class HttpServer:
+    """An ASGI application. `on_nameless` is called when the first caller shares the default world."""
+
+    def __init__(
+        self, scenario: Scenario, worlds: Worlds, access: Access, limits: Limits, on_nameless: Callable[[], None]
+    ) -> None:
+        self._worlds, self._access, self._limits = worlds, access, limits
+        self._on_nameless: Callable[[], None] | None = on_nameless
+        self._servers = {name: Impersonation(scenario, name, self._world_of, _break_off) for name in scenario.servers}
+        self._running = set[Exchange]()
+        self._is_leaving = False
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[App]:
+        """The application, ready to be served."""
+        async with anyio.create_task_group() as tasks, AsyncExitStack() as stack:
+            self._sessions = Sessions(tasks, self._limits.sessions, self._limits.idle, self._worlds.forget)
+            self._plain = {name: await _modern(stack, server, True) for name, server in self._servers.items()}
+            self._streaming = {name: await _modern(stack, server, False) for name, server in self._servers.items()}
+            yield self
+            tasks.cancel_scope.cancel()
+
+    def leave(self) -> None:
+        """End what would never end by itself; calls that are under way may finish."""
+        self._is_leaving = True
+        for exchange in tuple(self._running):
+            if exchange.is_endless:
+                exchange.give_up()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._answer(scope, receive, send)
+        except Refusal as refusal:
+            await refusal.send(send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """From the head of a request to the server it is for."""
+        headers = dict[bytes, bytes](scope["headers"])
+        principal = self._admit(headers)
+        path, server = self._route(scope["path"])
+        session = headers.get(b"mcp-session-id")
+        version = headers.get(b"mcp-protocol-version")
+        is_modern = version is not None and version not in _HANDSHAKE
+        named = None if is_modern or session is None else session.decode("latin-1")
+        claims = Claims(path, explicit_names(scope["query_string"], headers), named, principal)
+        exchange = Exchange(scope, receive, send, await _body(receive), claims)
+        self._running.add(exchange)
+        try:
+            if is_modern:
+                await exchange.carry(self._modern(exchange, server, headers))
+            else:
+                await self._shaken(exchange, server, Place(server, path, principal))
+        finally:
+            self._running.discard(exchange)
+
+    def _modern(self, exchange: Exchange, server: str, headers: Mapping[bytes, bytes]) -> App:
+        """Who answers a request without a session: with an event stream only where more than the answer may come."""
+        if b'"subscriptions/listen"' in exchange.body:
+            exchange.is_endless = True
+        takes_streams = b"text/event-stream" in headers.get(b"accept", b"") or b"*/*" in headers.get(b"accept", b"")
+        if takes_streams and _WANTS_NOTIFICATIONS.search(exchange.body):
+            return self._streaming[server].handle_request
+        return self._plain[server].handle_request
+
+    async def _shaken(self, exchange: Exchange, server: str, place: Place) -> None:
+        """A request of a client that shakes hands."""
+        exchange.is_endless = exchange.scope["method"] == "GET"
+        session = exchange.claims.session
+        if session is None:
+            await self._sessions.begin(exchange, self._servers[server], place)
+        else:
+            await self._sessions.carry_on(exchange, session, place)
+
+    def _admit(self, headers: Mapping[bytes, bytes]) -> str | None:
+        """The world of the bearer, if any. Raises Refusal for whoever may not speak here."""
+        host, origin = headers.get(b"host"), headers.get(b"origin")
+        if self._is_leaving:
+            raise Refusal(503, INTERNAL_ERROR, "The server is shutting down", {"connection": "close"})
+        if not self._access.is_host(host):
+            raise Refusal(421, INVALID_REQUEST, "Invalid Host header")
+        if not self._access.is_origin(origin, host):
+            raise Refusal(403, INVALID_REQUEST, "Invalid Origin header")
+        try:
+            return self._access.principal(headers.get(b"authorization"))
+        except PermissionError:
+            raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}) from None
+
+    def _route(self, path: str) -> tuple[str | None, str]:
+        """The world that a path names, if it names one, and the server. Raises Refusal."""
+        found = _PATH.fullmatch(path)
+        name = found["server"] if found else None
+        if found and name is None and len(self._servers) == 1:
+            name = next(iter(self._servers))
+        if not found or name not in self._servers or (found["world"] is not None and not is_name(found["world"])):
+            raise Refusal(404, INVALID_REQUEST, "Not found")
+        if found["world"] is not None:
+            self._check(found["world"])
+        return found["world"], name
+
+    def _check(self, world: str) -> None:
+        try:
+            self._worlds.check(world)
+        except NoWorld as error:
+            status, code = (503, INTERNAL_ERROR) if error.is_full else (404, INVALID_REQUEST)
+            raise Refusal(status, code, str(error)) from None
+
+    async def _world_of(self, ctx: Context) -> World:
+        name = _exchange(ctx).claims.world(ctx.params)
+        if name is None:
+            name = DEFAULT
+            if self._on_nameless is not None:
+                self._on_nameless()
+                self._on_nameless = None
+        try:
+            return self._worlds.get(name)
+        except NoWorld as error:
+            raise MCPError(INTERNAL_ERROR if error.is_full else INVALID_PARAMS, str(error)) from None
+
+
+async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -> StreamableHTTPSessionManager:
+    """The SDK's answer to requests without a session."""
+    manager = StreamableHTTPSessionManager(server, json_response=as_json, stateless=True)
+    await stack.enter_async_context(manager.run())
+    return manager
+
+
+async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:
+    await _exchange(ctx).break_off(broken)
+
+
+def _exchange(ctx: Context) -> Exchange:
+    """The HTTP exchange that a message of the protocol came in."""
+    assert ctx.request is not None
+    return ctx.request.scope[EXCHANGE]
+
+
+async def _body(receive: Receive) -> bytes:
+    """The whole body of a request. Raises Refusal for one that is too long, or too long under way."""
+    message = await receive()
+    if not message.get("more_body"):
+        return message.get("body", b"")
+    with anyio.move_on_after(BODY_SECONDS):
+        return await _rest(bytearray(message["body"]), receive)
+    raise Refusal(408, INVALID_REQUEST, "The request took too long to arrive", {"connection": "close"})
+
+
+async def _rest(body: bytearray, receive: Receive) -> bytes:
+    while len(body) <= LONGEST_BODY:
+        message = await receive()
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            return bytes(body)
+    raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})

@@ -1,0 +1,99 @@
+"""How does an HTTP server begin to listen, and how does it leave? uvicorn, bounded and with our signals."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from types import FrameType
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from mcp_sim.errors import UsageError
+from mcp_sim.server.connections import Connection
+from mcp_sim.server.exchange import App
+
+FINISH_SECONDS = 10
+"""How long running calls may go on once the server is told to leave."""
+
+KEEP_ALIVE_SECONDS = 75
+BACKLOG = 2048
+
+
+def address(text: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`, an IPv6 address in brackets. Raises UsageError."""
+    with suppress(ValueError):
+        parts = urlsplit(f"//{text}")
+        if parts.hostname and parts.port is not None and parts.netloc == text and not parts.username:
+            return parts.hostname, parts.port
+    raise UsageError(f"--http takes HOST:PORT, as in 127.0.0.1:8000 or [::1]:8000, not {text!r}")
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Raises UsageError where that cannot be."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+
+
+def url(host: str, listener: socket.socket) -> str:
+    """What a client on this machine writes for this socket, without a path."""
+    port = listener.getsockname()[1]
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (told, not bound)
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+async def listen(app: App, listener: socket.socket, leave: Callable[[], None]) -> int:
+    """Serve until SIGINT or SIGTERM comes; then `leave` is called, and running calls may finish. The exit code."""
+    config = uvicorn.Config(
+        app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
+        http=partial(Connection, OrderedDict[Connection, None]()),  # pyright: ignore[reportArgumentType] (called like a class)
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=FINISH_SECONDS,
+    )
+    server = _Server(config, leave)
+    await server.serve([listener])
+    return 128 + server.received[0] if server.received else 0
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which leaves on the first signal and is gone at the second."""
+
+    def __init__(self, config: uvicorn.Config, leave: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._leave = leave
+        self.received = list[int]()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._leave()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+
+        def note(number: int, _frame: FrameType | None) -> None:
+            self.received.append(number)
+            signal.signal(number, signal.SIG_DFL)
+            loop.call_soon_threadsafe(setattr, self, "should_exit", True)
+
+        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
