@@ -120,7 +120,7 @@ class Pipeline:
             transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
             if self.manner is not SILENT:
                 transition = self._in_its_manner(transition, turn)
-        if turn.call is course.turn.call and turn.view is course.turn.view:
+        if turn.call is course.turn.call and turn.view is course.turn.view and turn.instruction is None:
             course.truth = transition
         return transition
 
@@ -177,6 +177,8 @@ class Pipeline:
             if transition is not None:
                 return _with_attempts(transition, rejected)
             rejected = (*rejected, attempt)
+        if turn.instruction is not None:
+            return _with_attempts(Transition(Observation(ToolResult("", form="text"))), rejected)
         if self.fallback is not None:
             transition, attempt = await self._attempt(self.fallback, turn, ())
             if transition is not None:
@@ -200,13 +202,19 @@ class Pipeline:
             return None, Attempt(error.raw[:MOST_RAW], error.problems)
         except Crash as crash:
             raise Crash(crash.tool, crash.error, (*_attempts_json(rejected), *crash.attempts)) from None
-        problems = (*self._shape_problems(transition), *self.inspect(turn, transition))
+        problems = (*self._shape_problems(transition), *self._content_problems(turn, transition))
         if not problems:
             return transition, Attempt("", ())
         turn.memories.staged = staged
         body = transition.observation.body
         raw = body.encoded.decode() if isinstance(body, ToolResult) else ""
         return None, Attempt(raw[:MOST_RAW], tuple(problems))
+
+    def _content_problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
+        """Where a transition contradicts the world; or, where an instruction was followed, the instruction."""
+        if turn.instruction is None:
+            return self.inspect(turn, transition)
+        return turn.instruction.problems(transition.observation) if transition.obeyed else ()
 
     def _shape_problems(self, transition: Transition) -> tuple[str, ...]:
         """Where a result violates the tool's outputSchema."""

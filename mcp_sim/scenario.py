@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -153,6 +153,30 @@ class Scenario:
     expectations: tuple[ExpectationEntry, ...] = ()
     stubs: tuple[Stub, ...] = ()
     examples: tuple[Example, ...] = ()
+    advertise_output_schema: Literal["auto", "always", "never"] = "auto"
+
+    @property
+    def looks_back(self) -> bool:
+        """Does a perturbation look at older versions of the state?"""
+        return any(entry.enabled and entry.perturbation.looks_back for entry in self.perturbations)
+
+    def listed(self, tool: Tool) -> Tool:
+        """The tool as it is listed: without outputSchema where what is served may not fit it (`auto`).
+
+        Clients hold results to the schema that they were told, and refuse what the agent should see.
+        """
+        if tool.output_schema is None or self.advertise_output_schema == "always":
+            return tool
+        if self.advertise_output_schema == "auto" and not self._breaks_schema(tool):
+            return tool
+        kept = {name: value for name, value in tool.definition.items() if name != "outputSchema"}
+        return replace(tool, definition=kept)
+
+    def _breaks_schema(self, tool: Tool) -> bool:
+        return any(
+            entry.enabled and in_reach(entry.tools, tool) and not entry.perturbation.keeps_schema(tool, self.domain)
+            for entry in self.perturbations
+        )
     manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from itertools import count
 from typing import Any, Protocol, cast
@@ -17,6 +19,7 @@ from mcp_sim.draws import SEPARATOR, Draws
 from mcp_sim.errors import BadArguments, Crash, Unwritable
 from mcp_sim.extensions import Sink, Verdict
 from mcp_sim.json_text import canonical
+from mcp_sim.late_writes import fitting
 from mcp_sim.repeats import Repeats
 from mcp_sim.scenario import ExpectationEntry, Scenario
 from mcp_sim.state import State
@@ -31,11 +34,15 @@ from mcp_sim.types import (
     Observation,
     Past,
     Record,
+    Seen,
     Step,
     Tool,
     Transition,
     Turn,
 )
+
+MOST_VERSIONS = 256
+"""So many versions of a world's state are kept for perturbations that look back."""
 
 DEEPEST = 64
 """How many levels the arguments of a call may nest."""
@@ -97,6 +104,7 @@ class World:
         self.ledger = Ledger(ledger_keep)
         self.history = History(ledger_keep)
         self.repeats = Repeats()
+        self._seen = deque[Seen](maxlen=MOST_VERSIONS if origin.scenario.looks_back else 0)
         self._answer = answer
         self._sinks = sinks
         self._forks = count(1)
@@ -131,7 +139,8 @@ class World:
 
     def catalogue(self, server: str) -> list[Tool]:
         """The tools of one server as this world lists them now."""
-        return [self.scenario.domain.tools[tool] for tool in self.scenario.servers[server].tools]
+        scenario = self.scenario
+        return [scenario.listed(scenario.domain.tools[tool]) for tool in scenario.servers[server].tools]
 
     def fork(self, name: str | None = None, stream: str | None = None) -> World:
         """A second world that stands where this one stands. With a `stream` of its own, its chances differ."""
@@ -140,6 +149,7 @@ class World:
         twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
         twin.version = self.version
         twin.ledger, twin.history = self.ledger.fork(), self.history.fork()
+        twin._seen = self._seen.copy()
         for sink in self._sinks:
             sink.write(fork_line(twin_name, self.name, self.version.n, origin.stream))
         return twin
@@ -176,11 +186,13 @@ class World:
         """Let the time of one call pass, then commit what has come due."""
         self.clock.advance(self.scenario.clock.per_call)
         now = self.clock.start + self.clock.elapsed()
-        due, state = self.version.state.split_agenda(lambda entry: entry.at <= now)
+        index = self.version.index + 1
+        due, state = self.version.state.split_agenda(lambda entry: _is_due(entry, now, index))
         if due:
             self.version = replace(self.version, state=state)
         for entry in due:
-            self._commit_due(entry)
+            changes = fitting(self.version.state, entry.changes, self.scenario.domain)
+            self._commit_due(replace(entry, at=entry.at if entry.call is None else now, changes=changes))
 
     def turn(self, call: Call, tool: Tool) -> Turn:
         """Open a turn on the newest version. Raises BadArguments for arguments that no JSON text could hold."""
@@ -197,6 +209,7 @@ class World:
             draws=Draws(origin.seed, origin.stream, scope, occurrence),
             history=self.history,
             memories=Memories(version.memories, version.counts),
+            versions=self._seen,
         )
 
     def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:
@@ -268,6 +281,10 @@ class World:
         )
         line = step_line(self.name, step, measured)
         self._write(line)
+        if step.entry == "reset":
+            self._seen.clear()
+        if step.entry == "reset" or version.state.overlays is not self.version.state.overlays:
+            self._seen.append(Seen(version.index, step.at, version.state))
         self.version = replace(version, facts=facts, n=step.n)
         if past is not None:
             self.history.append(past, len(line))
@@ -276,6 +293,10 @@ class World:
         for sink in self._sinks:
             sink.write(line)
         self.ledger.append(line)
+
+
+def _is_due(due: Due, now: datetime, index: int) -> bool:
+    return due.at <= now if due.call is None else due.call <= index
 
 
 def replayed(state: State, steps: Sequence[Record]) -> State:

@@ -52,9 +52,14 @@ class _Entry:
 # perturbations --------------------------------------------------------------------------------------------------------
 
 
-def read_perturbations(place: Place, domain: Domain | None) -> tuple[PerturbationEntry, ...]:
+def read_perturbations(
+    place: Place, domain: Domain | None, *, allow_adversarial: bool = True
+) -> tuple[PerturbationEntry, ...]:
     """The perturbations in a list; `domain` None where the tools are not known, and nothing is said about them."""
-    entries = _entries(place, perturbations, COMMON_PERTURBATION_KEYS, PerturbationKeys)
+    entries = list(_entries(place, perturbations, COMMON_PERTURBATION_KEYS, PerturbationKeys))
+    for entry in entries:
+        if isinstance(entry.options, Perturbation) and entry.options.is_hostile() and not allow_adversarial:
+            entry.place.at(entry.kind).error("is hostile to the agent's user; it takes `allow_adversarial: true`")
     found = [_perturbation(entry, domain) for entry in entries]
     return tuple(entry for entry in found if entry is not None)
 

@@ -137,7 +137,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
     said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), said, path, reading)
     domain = None if specs is None else domain_of(specs, said.world)
-    faults = read_perturbations(place.at("perturbations"), domain)
+    faults = read_perturbations(place.at("perturbations"), domain, allow_adversarial=said.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
     stubs = read_stubs(place.at("stubs"), said.stubs, domain)
     models = (override,) if override else _world_models(place, domain)
@@ -162,6 +162,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
         expectations=expected,
         stubs=stubs,
         examples=domain.examples,
+        advertise_output_schema=said.advertise_output_schema,
         manners={name: manner for spec in specs.values() for name, manner in spec.manners.items()},
     )
 

@@ -175,3 +175,9 @@ class ScenarioDocument(Root):
     stubs: list[StubPart] = Field(default_factory=list[StubPart], description="Canned answers.")
     perturbations: list[Json] = Field(default_factory=list[Any], description="The faults.")
     expect: list[Json] = Field(default_factory=list[Any], description="What is judged at the end.")
+    allow_adversarial: bool = Field(
+        default=False, description="Are faults allowed that try to turn the agent against its user?"
+    )
+    advertise_output_schema: Literal["auto", "always", "never"] = Field(
+        default="auto", description="auto: tools whose answers a fault may break are listed without outputSchema."
+    )

@@ -1,0 +1,89 @@
+"""What becomes of changes that are written later than they were made: how is their place kept, do they still fit?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from mcp_sim.domain import Domain
+from mcp_sim.types import Change, Key, Turn, View
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """`now`: the keys that are used up at once, so that nobody else gets them; `later`: what is written in the end."""
+
+    now: tuple[Change, ...]
+    later: tuple[Change, ...]
+
+
+def reservations(turn: Turn, changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The keys that these changes would have used up: of new records, unless the call itself gave the key."""
+    given = [value for value in turn.call.arguments.values() if isinstance(value, str | int)]
+    return tuple(
+        Change("reserve", change.entity, change.key)
+        for change in changes
+        if change.op == "put" and _is_new(turn.view, change) and change.key not in given
+    )
+
+
+def deferred(turn: Turn, changes: Sequence[Change]) -> Deferred:
+    """The changes, to be written later. A write that is made later than they were wins over them.
+
+    The turn's memory counts the writes to a record that are still under way, so that these follow one another.
+    """
+    now = reservations(turn, changes)
+    then = turn.view.after(now)
+    return Deferred(now, tuple(_following(turn, change, then) for change in changes))
+
+
+def fitting(view: View, changes: Sequence[Change], domain: Domain) -> tuple[Change, ...]:
+    """The changes if all of them still fit, else none: no record was written since, no link leads nowhere."""
+    after = view
+    for change in changes:
+        if change.expected is not None and change.expected != after.version(change.entity, change.key):
+            return ()
+        after = after.after((change,))
+    return () if any(_leads_nowhere(change, after, domain) for change in changes) else tuple(changes)
+
+
+def _is_new(view: View, change: Change) -> bool:
+    return view.get(change.entity, change.key) is None
+
+
+def _following(turn: Turn, change: Change, then: View) -> Change:
+    """The change as it follows what is written to its record now, or was made before and is under way."""
+    name = f"due:{change.entity}:{change.key!r}"
+    expected = max(then.version(change.entity, change.key), turn.memory.get(name, 0))
+    turn.memory.set(name, expected + 1)
+    return replace(change, expected=expected)
+
+
+def _leads_nowhere(change: Change, after: View, domain: Domain) -> bool:
+    if change.op == "remove":
+        return any(_linking(after, domain, change.entity, change.key))
+    entity = domain.entities.get(change.entity)
+    if entity is None or change.record is None:
+        return False
+    return any(
+        after.get(field.link, key) is None
+        for name, field in entity.fields.items()
+        if field.link is not None and field.derived is None
+        for key in _keys(change.record.get(name))
+    )
+
+
+def _linking(view: View, domain: Domain, target: str, key: Key) -> Iterator[bool]:
+    """Whether records of other entities link to a record, entity by entity."""
+    for entity in domain.entities.values():
+        for name, field in entity.fields.items():
+            if field.link == target and field.derived is None:
+                yield any(key in _keys(record.get(name)) for _, record in view.rows(entity.name))
+
+
+def _keys(value: Any) -> Sequence[Key]:
+    """The keys in a link: one, several, or none."""
+    if isinstance(value, list):
+        return cast("list[Key]", value)
+    return () if value is None else (value,)
