@@ -291,7 +291,7 @@ def _added(look: Look, roles: Roles, known: Mapping[str, Field], entities: set[s
     for path in roles.unexplained:
         name = path.rsplit(".", 1)[-1]
         name = name if look.verb == "create" else _unprefixed(name)
-        schema = at(look.input, path)
+        schema = {word: part for word, part in at(look.input, path).items() if word != "default"}
         scope = snake(name).removesuffix("_id")
         if look.verb in {"create", "update"}:
             needed = look.verb == "create" and path in required(look.input)

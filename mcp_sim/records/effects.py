@@ -134,7 +134,7 @@ def _rules(entity: Entity) -> Iterator[_Rule]:
 
 def _settled(field: Field) -> Json:
     schema = field.schema
-    if "default" in schema:
+    if "default" in schema and field.link is None:
         return schema["default"]
     if is_nullable(schema):
         return None
