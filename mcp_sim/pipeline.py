@@ -19,7 +19,7 @@ from mcp_sim.extensions import Predictor, Stage
 from mcp_sim.rules import Rule
 from mcp_sim.scenario import Stub
 from mcp_sim.schemas import as_object
-from mcp_sim.surface import SILENT, Capability, Manner, filled
+from mcp_sim.surface import MISSING_CAPABILITY, SILENT, Manner, filled, lacking
 from mcp_sim.types import (
     UNABLE,
     Attempt,
@@ -34,8 +34,6 @@ from mcp_sim.types import (
     Turn,
 )
 from mcp_sim.validation import Validator
-
-MISSING_CAPABILITY = -32021
 
 MOST_RAW = 20_000
 """How much of a rejected answer is kept, in characters."""
@@ -139,7 +137,7 @@ class Pipeline:
             for name, ask in questions.items():
                 answer = turn.call.answers.get(name)
                 if answer == UNABLE:
-                    return Transition(Observation(_lacking(ask.needs)))
+                    return Transition(Observation(RpcError(MISSING_CAPABILITY, *lacking(ask.needs))))
                 if ask.method == "elicitation/create" and answer is not None and answer["action"] != "accept":
                     return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
         return None
@@ -294,16 +292,6 @@ def _slots(turn: Turn, result: Json) -> dict[str, Json]:
     """What templates of an answer may speak of: fields of the result, answers of the client, arguments."""
     shown = as_object(result) or {"result": result}
     return {**turn.call.arguments, **turn.call.answers, **shown}
-
-
-def _lacking(capability: Capability) -> RpcError:
-    """The error for a client that lacks a capability, as the protocol has it."""
-    required: Json = {}
-    for part in reversed(capability.split(".")):
-        required = {part: required}
-    return RpcError(
-        MISSING_CAPABILITY, f"The tool requires the client capability {capability}", {"requiredCapabilities": required}
-    )
 
 
 def _with_attempts(transition: Transition, rejected: tuple[Attempt, ...], *, fallback: bool = False) -> Transition:

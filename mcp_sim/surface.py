@@ -112,6 +112,20 @@ class Prompt:
         return self.definition["name"]
 
 
+# answers --------------------------------------------------------------------------------------------------------------
+
+MISSING_CAPABILITY = -32021
+"""The JSON-RPC code for a client that would have to be asked, and cannot be."""
+
+
+def lacking(capability: Capability) -> tuple[str, Record]:
+    """Message and data of the error for a client that lacks a capability, as the protocol has them."""
+    required: Record = {}
+    for part in reversed(capability.split(".")):
+        required = {part: required}
+    return f"This takes a client with the capability {capability}", {"requiredCapabilities": required}
+
+
 # templates ------------------------------------------------------------------------------------------------------------
 
 

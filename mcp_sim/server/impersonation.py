@@ -8,15 +8,14 @@ SDK's way and gets the SDK's answer.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NoReturn, TypeAlias, cast
-from weakref import WeakKeyDictionary
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
 
 import anyio
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ServerEvent
+from mcp.server.subscriptions import ServerEvent
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
@@ -24,18 +23,36 @@ from mcp_types import (
     INVALID_PARAMS,
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
+    CompleteRequestParams,
+    EmptyResult,
+    GetPromptRequestParams,
+    Icon,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    SetLevelRequestParams,
+    SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
+    UnsubscribeRequestParams,
 )
 from pydantic import ValidationError
 
 from mcp_sim.errors import CRASH_CODE, Crash, UsageError
 from mcp_sim.repeats import LONGEST_KEY, Reused
 from mcp_sim.scenario import Scenario
-from mcp_sim.server.rendering import call_result, is_modern, listing
-from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
+from mcp_sim.schemas import properties
+from mcp_sim.server import library, notices
+from mcp_sim.server.asking import Asked, Asking, Questions, filled_in
+from mcp_sim.server.audience import Audience
+from mcp_sim.server.rendering import call_result, is_modern, listing, page
+from mcp_sim.server.wire import Break, Context, WorldOf
+from mcp_sim.surface import SILENT, Manner
+from mcp_sim.types import BrokenDelivery, Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.validation import Validator
 from mcp_sim.world import World
 
 logger = logging.getLogger(__name__)
@@ -43,37 +60,52 @@ logger = logging.getLogger(__name__)
 IDEMPOTENCY_KEY = "mcp-sim/idempotency"
 PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
 
-Context: TypeAlias = ServerRequestContext[Any, Any]
-
-WorldOf: TypeAlias = Callable[[Context], Awaitable[World]]
-"""Which world does a request belong to?"""
-
-Break: TypeAlias = Callable[[Context, BrokenDelivery], Awaitable[None]]
-"""Breaks the delivery of an answer, as far as the transport can; it may return once there is nothing left to answer."""
-
 
 class Impersonation(Server[Any]):
     """One of a scenario's servers. `world_of` finds the world of a request; `break_off` breaks deliveries."""
 
     def __init__(self, scenario: Scenario, name: str, world_of: WorldOf, break_off: Break) -> None:
         spec = scenario.servers[name]
-        self._buses = WeakKeyDictionary[World, tuple[InMemorySubscriptionBus, ListenHandler]]()
         prefix = f"{name}/" if len(scenario.servers) > 1 else ""
         schemas = {tool: scenario.domain.tools[tool].input_schema for tool in spec.tools}
         super().__init__(
             spec.name,
             version=spec.version,
             title=spec.title,
+            description=spec.description,
             instructions=spec.instructions,
+            website_url=spec.website,
+            icons=[Icon.model_validate(icon) for icon in spec.icons] or None,
             on_list_tools=_no_tools,
             on_subscriptions_listen=self._listen,
             get_tool_input_schema=lambda tool: schemas.get(prefix + tool),
         )
         self.add_request_handler("tools/call", CallToolRequestParams, self._call_as_parsed)
         self.middleware[:] = [self._answer]
-        self._name = name
-        self._prefix = prefix
+        self._spec, self._name, self._prefix = spec, name, prefix
         self._world_of, self._break_off = world_of, break_off
+        self._manners = {tool: scenario.manners.get(tool, SILENT) for tool in spec.tools}
+        self._domain = scenario.domain
+        self._asking = Asking(f"{scenario.sha256}/{name}".encode())
+        self._audience = Audience(lambda world, uri: library.contents(spec, world.view, uri))
+        self._offer()
+
+    def _offer(self) -> None:
+        """Answer to what the spec has: a method without a handler is one that the server does not offer."""
+        spec = self._spec
+        if spec.resources:
+            self.add_request_handler("resources/list", PaginatedRequestParams, _no_resources)
+            self.add_request_handler("resources/templates/list", PaginatedRequestParams, _no_templates)
+            self.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
+            self.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
+            self.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
+        if spec.prompts:
+            self.add_request_handler("prompts/list", PaginatedRequestParams, _no_prompts)
+            self.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
+        if any(one.choices for one in (*spec.resources, *spec.prompts)):
+            self.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
+        if any(one["method"] == "notifications/message" for manner in self._manners.values() for one in manner.notices):
+            self.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
 
     def create_initialization_options(
         self,
@@ -81,27 +113,24 @@ class Impersonation(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """As the SDK's, with the announcement that the list of tools may change."""
-        options = notification_options or NotificationOptions(tools_changed=True)
+        """As the SDK's, with the announcement that lists may change."""
+        options = notification_options or NotificationOptions(
+            tools_changed=True, prompts_changed=True, resources_changed=True
+        )
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
     @property
     def speaks_during_calls(self) -> bool:
         """May a call send anything before its answer? Where none does, answers need no event stream."""
-        return False
+        spoken = (manner.asks or manner.notices for manner in self._manners.values())
+        return any(spoken) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
-        """Tell those who listen to this world."""
-        listened = self._buses.get(world)
-        if listened is not None:
-            await listened[0].publish(event)
+        """Tell everyone in this world who wants to know."""
+        await self._audience.tell(world, event)
 
     async def _listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
-        world = await self._world_of(ctx)
-        if world not in self._buses:
-            bus = InMemorySubscriptionBus()
-            self._buses[world] = (bus, ListenHandler(bus))
-        return await self._buses[world][1](ctx, params)
+        return await self._audience.listen(ctx, await self._world_of(ctx), params)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The edge: whatever goes wrong behind it, the client reads nothing of it."""
@@ -110,7 +139,7 @@ class Impersonation(Server[Any]):
                 case "tools/call" if _is_plain(ctx):
                     params = cast("Mapping[str, Any]", ctx.params)
                     return await self._call(ctx, params["name"], params.get("arguments"), params.get("_meta"))
-                case "tools/list":
+                case "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list":
                     return await self._list(ctx, call_next)
                 case _:
                     return await call_next(ctx)
@@ -124,19 +153,52 @@ class Impersonation(Server[Any]):
         """The SDK's envelope, around the definitions as they were captured."""
         envelope = cast("Record", await call_next(ctx))
         world = await self._world_of(ctx)
-        return {**envelope, "tools": listing(world.catalogue(self._name), ctx.protocol_version)}
+        self._met(ctx, world)
+        name, definitions = self._listed(ctx, world)
+        return {**envelope, **page(name, definitions, (ctx.params or {}).get("cursor"), self._spec.page_size)}
+
+    def _listed(self, ctx: Context, world: World) -> tuple[str, list[Record]]:
+        """What a list holds, and under which name."""
+        match ctx.method:
+            case "tools/list":
+                return "tools", listing(world.catalogue(self._name), ctx.protocol_version)
+            case "prompts/list":
+                return "prompts", [one.definition for one in self._spec.prompts]
+            case "resources/list":
+                return "resources", [one.definition for one in self._spec.resources if not one.is_template]
+            case _:
+                return "resourceTemplates", [one.definition for one in self._spec.resources if one.is_template]
+
+    # calls
 
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
         return await self._call(ctx, params.name, params.arguments, (ctx.params or {}).get("_meta"))
 
     async def _call(self, ctx: Context, name: str, arguments: Record | None, meta: Record | None) -> Record:
         world = await self._world_of(ctx)
-        observation = await _ask(world, self._prefix + name, arguments or {}, _idempotency_key(meta))
-        if observation.delay:
-            await anyio.sleep(world.clock.wait_seconds(observation.delay))
+        self._met(ctx, world)
+        tool, given, answers = self._prefix + name, arguments or {}, dict[str, Json]()
+        manner = self._manners.get(tool, SILENT)
+        if manner.asks:
+            try:
+                given, answers = await self._asked(ctx, manner, tool, given)
+            except Questions as questions:
+                return self._stamped(ctx, questions.result)
+        observation = await _ask(world, tool, given, _idempotency_key(meta), answers)
+        if observation.delay or observation.notifications:
+            await notices.wait(ctx, world, self._audience, observation)
+        await self._audience.look_around(world)
         if isinstance(observation.body, BrokenDelivery):
             await self._fail_to_arrive(ctx, observation.body)
         return self._delivered(ctx, observation.body)
+
+    async def _asked(self, ctx: Context, manner: Manner, tool: str, given: Record) -> tuple[Record, Record]:
+        """The arguments with what the user filled in, and all answers; nobody is asked about a call that is invalid."""
+        schema = self._domain.tools[tool].input_schema
+        if not Validator(schema).is_valid(given):
+            return given, {}
+        answers = await self._asking.answers(ctx, manner.asks, Asked("tools/call", tool, given))
+        return filled_in(answers, properties(schema), given), answers
 
     async def _fail_to_arrive(self, ctx: Context, broken: BrokenDelivery) -> NoReturn:
         """An answer that is not to arrive. Ends with the connection, or when the client cancels its request."""
@@ -147,15 +209,58 @@ class Impersonation(Server[Any]):
     def _delivered(self, ctx: Context, body: ToolResult | RpcError) -> Record:
         if isinstance(body, RpcError):
             raise MCPError(body.code, body.message, body.data)
-        result = call_result(body, ctx.protocol_version)
-        if is_modern(ctx.protocol_version):
-            result["_meta"] = {SERVER_INFO_META_KEY: self.server_info_stamp}
-        return result
+        return self._stamped(ctx, call_result(body, ctx.protocol_version))
+
+    def _stamped(self, ctx: Context, result: Record) -> Record:
+        if not is_modern(ctx.protocol_version):
+            return result
+        return {**result, "_meta": {SERVER_INFO_META_KEY: self.server_info_stamp}}
+
+    def _met(self, ctx: Context, world: World) -> None:
+        """Note who is in which world, as long as there is a connection that says so."""
+        if not is_modern(ctx.protocol_version):
+            self._audience.peer(ctx, world)
+
+    # resources, prompts, completion, logging
+
+    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> Record:
+        world = await self._world_of(ctx)
+        found = library.contents(self._spec, world.view, params.uri)
+        if found is None:
+            raise library.not_found(params.uri, ctx.protocol_version)
+        return {"contents": found}
+
+    async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
+        world = await self._world_of(ctx)
+        self._audience.add(world, self._audience.peer(ctx, world).watch, params.uri)
+        return EmptyResult()
+
+    async def _unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        self._audience.peer(ctx, await self._world_of(ctx)).watch.seen.pop(params.uri, None)
+        return EmptyResult()
+
+    async def _get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> Record:
+        given: Record = dict(params.arguments or {})
+        prompt = library.prompt(self._spec, params.name, given)
+        try:
+            answers = await self._asking.answers(ctx, prompt.asks, Asked("prompts/get", params.name, given))
+        except Questions as questions:
+            return questions.result
+        library.check_answers(prompt, answers)
+        return library.messages(prompt, {**given, **answers})
+
+    async def _complete(self, ctx: Context, params: CompleteRequestParams) -> Record:
+        world = await self._world_of(ctx)
+        return library.completion(self._spec, world.view, params)
+
+    async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
+        self._audience.peer(ctx, await self._world_of(ctx)).level = params.level
+        return EmptyResult()
 
 
-async def _ask(world: World, tool: str, arguments: Record, key: str | None) -> Observation:
+async def _ask(world: World, tool: str, arguments: Record, key: str | None, answers: Record) -> Observation:
     try:
-        return await world.call(tool, arguments, key)
+        return await world.call(tool, arguments, key, answers)
     except Reused as error:
         raise MCPError(INVALID_PARAMS, str(error)) from None
     except UsageError:
@@ -174,6 +279,18 @@ def _idempotency_key(meta: Record | None) -> str | None:
 
 async def _no_tools(_ctx: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
     return ListToolsResult(tools=[])
+
+
+async def _no_resources(_ctx: Context, _params: PaginatedRequestParams) -> ListResourcesResult:
+    return ListResourcesResult(resources=[])
+
+
+async def _no_templates(_ctx: Context, _params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+    return ListResourceTemplatesResult(resource_templates=[])
+
+
+async def _no_prompts(_ctx: Context, _params: PaginatedRequestParams) -> ListPromptsResult:
+    return ListPromptsResult(prompts=[])
 
 
 def _is_plain(ctx: Context) -> bool:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_sim.types import Json, Record, Tool, ToolResult
+
+MOST_DIGITS = 10
 
 
 def is_modern(version: str) -> bool:
@@ -33,6 +37,22 @@ def listing(tools: Sequence[Tool], version: str) -> list[Record]:
     if is_modern(version):
         return [tool.definition for tool in tools]
     return [_for_handshake(tool.definition) for tool in tools]
+
+
+def page(name: str, definitions: list[Record], cursor: Json, size: int | None) -> Record:
+    """The part of a list that a cursor points at, and the cursor of the next. Raises MCPError for what is no cursor."""
+    begin = 0 if cursor is None else _position(cursor, len(definitions), size)
+    end = len(definitions) if size is None else begin + size
+    shown: Record = {name: definitions[begin:end]}
+    return {**shown, "nextCursor": str(end)} if end < len(definitions) else shown
+
+
+def _position(cursor: Json, length: int, size: int | None) -> int:
+    """Where a page begins. Raises MCPError for a cursor that no answer had."""
+    at = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() and len(cursor) < MOST_DIGITS else 0
+    if size is None or not 0 < at < length or at % size:
+        raise MCPError(INVALID_PARAMS, "Invalid cursor")
+    return at
 
 
 def _for_handshake(definition: Record) -> Record:

@@ -1,0 +1,205 @@
+"""What does a client answer to the questions of a tool or a prompt?
+
+With a handshake (protocols up to 2025-11-25) the server sends requests of its own. Without sessions, the request itself
+is answered with the questions, and comes again with the answers; what was answered before travels along, sealed.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import (
+    INVALID_PARAMS,
+    ClientCapabilities,
+    CreateMessageRequest,
+    CreateMessageResult,
+    ElicitRequest,
+    ElicitResult,
+    ListRootsRequest,
+    ListRootsResult,
+)
+from pydantic import BaseModel
+
+from mcp_sim.json_text import canonical, decode
+from mcp_sim.schemas import as_object
+from mcp_sim.server.rendering import is_modern
+from mcp_sim.server.wire import Context
+from mcp_sim.surface import Ask, Capability, Round, filled
+from mcp_sim.types import UNABLE, Json, Record
+from mcp_sim.validation import Validator
+
+SEAL = 32
+"""How many bytes a seal has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks for, so that answers to another are not taken for answers to this one."""
+
+    method: str
+    name: str
+    arguments: Record
+
+
+class Questions(Exception):
+    """Something is to be answered first. `result` is what the client gets for now."""
+
+    def __init__(self, result: Record) -> None:
+        self.result = result
+        super().__init__("input required")
+
+
+class Asking:
+    """Puts questions to clients. `key` seals what was answered before."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = sha256(key).digest()
+
+    async def answers(self, ctx: Context, rounds: Sequence[Round], asked: Asked) -> dict[str, Json]:
+        """What the client answers, by question. Raises Questions, or MCPError for what is no answer.
+
+        It ends with the first answer that lets the request end here: declined, or UNABLE.
+        """
+        if is_modern(ctx.protocol_version):
+            return self._given(ctx, rounds, asked)
+        answers = dict[str, Json]()
+        for name, ask in _questions(rounds, ctx.session.client_capabilities):
+            answers[name] = await _asked(ctx, name, ask, {**asked.arguments, **answers})
+            if _is_refused(answers[name]):
+                break
+        return answers
+
+    def _given(self, ctx: Context, rounds: Sequence[Round], asked: Asked) -> dict[str, Json]:
+        """The answers that came with the request, and before."""
+        params = ctx.params or {}
+        capabilities = ctx.session.client_capabilities
+        given = {**self._opened(params.get("requestState"), asked), **as_object(params.get("inputResponses"))}
+        answers = dict[str, Json]()
+        for questions in rounds:
+            open_ones = dict[str, Json]()
+            for name, ask in _questions([questions], capabilities):
+                if not can(capabilities, ask.needs):
+                    return {**answers, name: UNABLE}
+                if name in given:
+                    answers[name] = _checked(name, ask, given[name])
+                else:
+                    params = filled(ask.params, {**asked.arguments, **answers})
+                    open_ones[name] = {"method": ask.method, "params": params}
+            if any(map(_is_refused, answers.values())):
+                return answers
+            if open_ones:
+                raise Questions(
+                    {
+                        "resultType": "input_required",
+                        "inputRequests": open_ones,
+                        "requestState": self._sealed(answers, asked),
+                    }
+                )
+        return answers
+
+    def _sealed(self, answers: Record, asked: Asked) -> str:
+        text = canonical(answers).encode()
+        return urlsafe_b64encode(self._seal(text, asked) + text).decode()
+
+    def _opened(self, state: Json, asked: Asked) -> Record:
+        """What was sealed. Raises MCPError for what was not, or not for this request."""
+        if state is None:
+            return {}
+        try:
+            data = urlsafe_b64decode(state.encode() if isinstance(state, str) else b"")
+        except ValueError:
+            data = b""
+        if urlsafe_b64encode(data) != str(state).encode() or not hmac.compare_digest(
+            data[:SEAL], self._seal(data[SEAL:], asked)
+        ):
+            raise MCPError(INVALID_PARAMS, "Invalid requestState")
+        return as_object(decode(data[SEAL:]))
+
+    def _seal(self, text: bytes, asked: Asked) -> bytes:
+        about = canonical([asked.method, asked.name, asked.arguments]).encode("utf-8", "surrogatepass")
+        return hmac.digest(self._key, sha256(about).digest() + text, "sha256")
+
+
+def can(capabilities: ClientCapabilities | None, capability: Capability) -> bool:
+    """Has the client declared this capability? A bare `elicitation` stands for forms."""
+    if capabilities is None:
+        return False
+    elicitation = capabilities.elicitation
+    match capability:
+        case "elicitation":
+            return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+        case "elicitation.url":
+            return elicitation is not None and elicitation.url is not None
+        case "sampling":
+            return capabilities.sampling is not None
+        case "roots":
+            return capabilities.roots is not None
+
+
+def filled_in(answers: Mapping[str, Json], known: Mapping[str, Any], arguments: Record) -> Record:
+    """The arguments, and among them what the user filled in under the name of one that was left out."""
+    contents = [as_object(as_object(answer).get("content")) for answer in answers.values() if _is_accepted(answer)]
+    said = {name: value for content in contents for name, value in content.items() if name in known}
+    return {**said, **arguments}
+
+
+def _questions(rounds: Sequence[Round], capabilities: ClientCapabilities | None) -> Iterator[tuple[str, Ask]]:
+    """All questions in order, without the optional ones that the client cannot be asked."""
+    for questions in rounds:
+        for name, ask in questions.items():
+            if not ask.optional or can(capabilities, ask.needs):
+                yield name, ask
+
+
+async def _asked(ctx: Context, name: str, ask: Ask, slots: Mapping[str, Json]) -> Json:
+    """The answer to a request of the server's own."""
+    if not can(ctx.session.client_capabilities, ask.needs):
+        return UNABLE
+    body = {"method": ask.method, "params": filled(ask.params, slots)}
+    metadata = ServerMessageMetadata(related_request_id=ctx.request_id)
+    try:
+        match ask.method:
+            case "roots/list":
+                result: BaseModel = await ctx.session.send_request(
+                    ListRootsRequest.model_validate(body), ListRootsResult, metadata=metadata
+                )
+            case "sampling/createMessage":
+                result = await ctx.session.send_request(
+                    CreateMessageRequest.model_validate(body, by_name=False), CreateMessageResult, metadata=metadata
+                )
+            case _:
+                result = await ctx.session.send_request(
+                    ElicitRequest.model_validate(body, by_name=False), ElicitResult, metadata=metadata
+                )
+    except MCPError:
+        return UNABLE
+    return _checked(name, ask, result.model_dump(by_alias=True, mode="json", exclude_none=True))
+
+
+def _checked(name: str, ask: Ask, answer: Json) -> Json:
+    """The answer, if it is one to this question. Raises MCPError."""
+    body = as_object(answer)
+    needed = {"elicitation/create": "action", "sampling/createMessage": "content", "roots/list": "roots"}[ask.method]
+    if needed not in body:
+        raise MCPError(INVALID_PARAMS, f"The answer to {name} has no {needed}")
+    form = ask.params.get("requestedSchema")
+    if form is not None and body["action"] == "accept":
+        problems = Validator(form).problems(body.get("content", {}))
+        if problems:
+            raise MCPError(INVALID_PARAMS, f"The answer to {name} does not fit its form: {'; '.join(problems)}")
+    return answer
+
+
+def _is_accepted(answer: Json) -> bool:
+    return as_object(answer).get("action") == "accept"
+
+
+def _is_refused(answer: Json) -> bool:
+    return as_object(answer).get("action", "accept") != "accept"

@@ -1,0 +1,119 @@
+"""Who hears of it when something changes? In each world: streams that listen, and connections of older protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from weakref import WeakKeyDictionary, WeakSet
+
+from mcp.server.connection import Connection
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, SubscriptionsListenRequestParams, SubscriptionsListenResult
+
+from mcp_sim.server.wire import Context
+from mcp_sim.types import Json
+from mcp_sim.world import World
+
+MOST_WATCHED = 1000
+"""So many resources may one client watch."""
+
+Read: TypeAlias = Callable[[World, str], Json]
+"""The contents of a resource as they are now; None where there is none."""
+
+METHODS: dict[type, str] = {
+    ToolsListChanged: "notifications/tools/list_changed",
+    PromptsListChanged: "notifications/prompts/list_changed",
+    ResourcesListChanged: "notifications/resources/list_changed",
+    ResourceUpdated: "notifications/resources/updated",
+}
+
+
+class Watch:
+    """The resources that one client watches, with the contents that it knows of."""
+
+    __slots__ = ("__weakref__", "seen")
+
+    def __init__(self) -> None:
+        self.seen: dict[str, Json] = {}
+
+
+@dataclass(slots=True)
+class Peer:
+    """A connection that was opened with a handshake: the world it is in, what it watches, what it wants logged."""
+
+    world: World
+    watch: Watch = field(default_factory=Watch)
+    level: str = "debug"
+
+
+class Audience:
+    """The clients of one server, by world. Whoever leaves is forgotten."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._streams = WeakKeyDictionary[World, tuple[InMemorySubscriptionBus, ListenHandler]]()
+        self._peers = WeakKeyDictionary[Connection, Peer]()
+        self._watches = WeakKeyDictionary[World, WeakSet[Watch]]()
+
+    def peer(self, ctx: Context, world: World) -> Peer:
+        """What is kept of the connection of a request, which is in this world."""
+        # The session is made anew for each message; what lasts is its connection, which it does not show.
+        connection = ctx.session._connection  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] (see above)
+        peer = self._peers.get(connection)
+        if peer is None:
+            peer = self._peers[connection] = Peer(world)
+        peer.world = world
+        return peer
+
+    async def listen(
+        self, ctx: Context, world: World, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """One stream, from its beginning to its end."""
+        watch = Watch()
+        for uri in params.notifications.resource_subscriptions or ():
+            self.add(world, watch, uri)
+        if world not in self._streams:
+            bus = InMemorySubscriptionBus()
+            self._streams[world] = (bus, ListenHandler(bus))
+        return await self._streams[world][1](ctx, params)
+
+    def add(self, world: World, watch: Watch, uri: str) -> None:
+        """Watch one more resource. Raises MCPError."""
+        if len(watch.seen) >= MOST_WATCHED and uri not in watch.seen:
+            raise MCPError(INVALID_PARAMS, f"At most {MOST_WATCHED} resources can be watched")
+        watch.seen[uri] = self._read(world, uri)
+        self._watches.setdefault(world, WeakSet()).add(watch)
+
+    async def look_around(self, world: World) -> None:
+        """Tell of the watched resources that are not what they were."""
+        changed, now = dict[str, None](), dict[str, Json]()
+        for watch in list(self._watches.get(world, ())):
+            for uri, seen in watch.seen.items():
+                if uri not in now:
+                    now[uri] = self._read(world, uri)
+                if now[uri] != seen:
+                    watch.seen[uri] = now[uri]
+                    changed[uri] = None
+        for uri in changed:
+            await self.tell(world, ResourceUpdated(uri))
+
+    async def tell(self, world: World, event: ServerEvent) -> None:
+        """Tell everyone in a world who wants to know."""
+        stream = self._streams.get(world)
+        if stream is not None:
+            await stream[0].publish(event)
+        uri = event.uri if isinstance(event, ResourceUpdated) else None
+        params = None if uri is None else {"uri": uri}
+        for connection, peer in list(self._peers.items()):
+            if peer.world is world and (uri is None or uri in peer.watch.seen):
+                await connection.notify(METHODS[type(event)], params)

@@ -1,0 +1,112 @@
+"""What does a server hold beside its tools? Contents of resources, messages of prompts, completions: all read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
+
+from mcp_sim.json_text import encode
+from mcp_sim.records.effects import found_key
+from mcp_sim.scenario import ServerSpec
+from mcp_sim.schemas import as_object
+from mcp_sim.server.rendering import is_modern
+from mcp_sim.surface import MISSING_CAPABILITY, Choices, Prompt, Resource, filled, lacking, matched
+from mcp_sim.types import UNABLE, Json, Record, View
+
+NOT_FOUND = -32002
+"""The code of a resource that does not exist, up to 2025-11-25; since then it is INVALID_PARAMS."""
+
+MOST_COMPLETIONS = 100
+
+
+def contents(spec: ServerSpec, view: View, uri: str) -> list[Record] | None:
+    """The contents of a resource as the world stands; None where there is none."""
+    for resource in spec.resources:
+        values = matched(resource.uri, uri) if resource.is_template else {} if resource.uri == uri else None
+        body = None if values is None else _body(resource, view, values)
+        if body is not None:
+            listed = {key: resource.definition[key] for key in ("mimeType", "_meta") if key in resource.definition}
+            return [{"uri": uri, **listed, **body}]
+    return None
+
+
+def not_found(uri: str, version: str) -> MCPError:
+    """The error for a resource that does not exist."""
+    return MCPError(INVALID_PARAMS if is_modern(version) else NOT_FOUND, "Resource not found", {"uri": uri})
+
+
+def prompt(spec: ServerSpec, name: str, arguments: Mapping[str, Json]) -> Prompt:
+    """The prompt of this name, if it can be had with these arguments. Raises MCPError."""
+    found = next((prompt for prompt in spec.prompts if prompt.name == name), None)
+    if found is None:
+        raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}")
+    needed = [one["name"] for one in found.definition.get("arguments", ()) if one.get("required")]
+    missing = [argument for argument in needed if argument not in arguments]
+    if missing:
+        raise MCPError(INVALID_PARAMS, f"Missing required arguments: {', '.join(missing)}")
+    return found
+
+
+def check_answers(prompt: Prompt, answers: Mapping[str, Json]) -> None:
+    """Raises MCPError where the client cannot be asked, or its user does not want to go on."""
+    for questions in prompt.asks:
+        for name, ask in questions.items():
+            if answers.get(name) == UNABLE:
+                raise MCPError(MISSING_CAPABILITY, *lacking(ask.needs))
+            if as_object(answers.get(name)).get("action", "accept") != "accept":
+                raise MCPError(INVALID_PARAMS, "Declined by the user")
+
+
+def messages(prompt: Prompt, slots: Mapping[str, Json]) -> Record:
+    """A `prompts/get` result."""
+    described = {key: prompt.definition[key] for key in ("description",) if key in prompt.definition}
+    return {**described, "messages": filled(prompt.messages, slots)}
+
+
+def completion(spec: ServerSpec, view: View, params: CompleteRequestParams) -> Record:
+    """A `completion/complete` result: the values that begin as the user began. Raises MCPError."""
+    reference, begun = params.ref, params.argument.value.casefold()
+    if isinstance(reference, PromptReference):
+        choices = next((one.choices for one in spec.prompts if one.name == reference.name), None)
+    else:
+        choices = next((one.choices for one in spec.resources if one.uri == reference.uri), None)
+    if choices is None:
+        raise MCPError(INVALID_PARAMS, "Unknown reference")
+    offered = _offered(choices.get(params.argument.name), view)
+    values = [value for value in dict.fromkeys(offered) if value.casefold().startswith(begun)]
+    shown = values[:MOST_COMPLETIONS]
+    return {"completion": {"values": shown, "total": len(values), "hasMore": len(shown) < len(values)}}
+
+
+def _body(resource: Resource, view: View, values: Mapping[str, str]) -> Record | None:
+    """The text or blob; None where the record does not exist."""
+    if resource.blob is not None:
+        return {"blob": filled(resource.blob, values)}
+    if resource.entity is None:
+        return {"text": filled(resource.text, values)}
+    if resource.is_table:
+        return {"text": _json([record for _, record in view.rows(resource.entity)])}
+    key = found_key(view, resource.entity, values[resource.key or ""])
+    record = None if key is None else view.get(resource.entity, key)
+    if record is None:
+        return None
+    return {"text": _json(record) if resource.text is None else filled(resource.text, {**values, **record})}
+
+
+def _offered(choices: Choices | None, view: View) -> Iterator[str]:
+    """All values that may be filled in, in the order of the list, or of the records' creation."""
+    if choices is None:
+        return
+    yield from choices.values
+    rows: Iterable[tuple[Any, Record]] = view.rows(choices.entity) if choices.entity is not None else ()
+    for key, record in rows:
+        value = record.get(choices.field) if choices.field else key
+        if isinstance(value, str | int | float):
+            yield str(value)
+
+
+def _json(value: Json) -> str:
+    return encode(value).decode()
