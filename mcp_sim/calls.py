@@ -1,24 +1,68 @@
-"""Which calls is an expectation about? A tool by glob, and matchers on the arguments."""
+"""Which calls are meant? A tool by glob, matchers on the arguments; and which calls share what is counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from hashlib import sha256
+from typing import Annotated, Any, TypeAlias, cast
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.domain import Domain
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Expectation
+from mcp_sim.json_text import canonical
 from mcp_sim.options import MatcherSource
 from mcp_sim.scenario import in_reach
-from mcp_sim.types import Json, Record, Step, Tool
+from mcp_sim.types import Json, Record, Step, Tool, Turn
 
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
 """Do the arguments of a call satisfy a matcher?"""
+
+LONGEST_SHARE = 64
+
+
+def _shared_by(value: Any) -> Any:
+    if value in ("world", "tool") or (isinstance(value, str) and value.startswith("arguments.") and value[10:]):
+        return value
+    raise ValueError(f"{value!r} shares nothing; write world, tool, or arguments.NAME")
+
+
+Shared = Annotated[
+    str,
+    BeforeValidator(_shared_by),
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^(world|tool|arguments\..+)$", "examples": ["arguments.account_id"]}
+    ),
+]
+"""Which calls share a quota: all of the world, those of one tool, or those with one value of an argument."""
+
+
+def share_of(turn: Turn, shared: str) -> str:
+    """A name, of bounded length, for what this call shares with others."""
+    if shared == "world":
+        return ""
+    if shared == "tool":
+        return turn.call.tool
+    value = argument_value(turn.call.arguments, shared.removeprefix("arguments."))
+    name = "" if value is ABSENT else canonical(value)
+    return name if len(name) <= LONGEST_SHARE else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def share_problems(shared: str, tools: Sequence[Tool]) -> Sequence[str]:
+    """What is wrong with sharing by an argument that no tool in reach declares."""
+    if not shared.startswith("arguments."):
+        return ()
+    problem = unknown_argument(shared.removeprefix("arguments."), tools)
+    return () if problem is None else (problem,)
+
+
+def argument_value(arguments: Mapping[str, Json], name: str) -> Json:
+    """An argument by name, or by a dotted path to what is nested; ABSENT where it was not given."""
+    return arguments[name] if name in arguments else at_path(arguments, name.split("."))
 
 
 class CallExpectation(Expectation):

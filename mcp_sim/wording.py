@@ -1,8 +1,9 @@
-"""How does a vendor word a failure? Templates of a tool spec's `errors:`, filled in from the call that failed.
+"""How is a failure worded? By the vendor: templates of a tool spec's `errors:`, filled in from the call that failed.
 
 A slot is a plain name in braces: `{contact_id}`. It stands for what the failure says of itself (`{key}`, `{entity}`,
 `{status}`, ...), for an argument of the call, for `{kind}` or for `{message}`, the sentence that would be said without
-a template. A template with a slot of which nothing is known gives way to `default`, then to that sentence.
+a template. A template with a slot of which nothing is known gives way to `default`, then to that sentence. A scenario
+may have its own words instead: a `message`, in which slots of which nothing is known stay as they are.
 """
 
 from __future__ import annotations
@@ -10,15 +11,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim.json_text import encode
-from mcp_sim.types import Json, Observation, RpcError, ToolResult, plain_failure
+from mcp_sim.types import Json, Observation, RpcError, ToolResult, Turn, plain_failure
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
 
 DEFAULT = "default"
 """The failure kind whose template is used where a kind has none of its own."""
+
+FAILURES: Mapping[int, str] = {
+    400: "invalid",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    408: "timeout",
+    409: "conflict",
+    422: "invalid",
+    429: "rate_limited",
+    503: "unavailable",
+    504: "timeout",
+}
+"""The failure kind of a status, as a tool spec's `errors:` name it; others are `internal` from 500, else `refused`."""
 
 _SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -47,6 +63,30 @@ class VendorWording:
         if template.form == "rpc":
             return Observation(RpcError(value["code"], value["message"], value.get("data")))
         return Observation(ToolResult(value, form=template.form, is_error=True))
+
+
+def failure_of(status: int) -> str:
+    """The failure kind of an HTTP status."""
+    return FAILURES.get(status, "internal" if status >= 500 else "refused")
+
+
+def status_phrase(status: int) -> str:
+    """An HTTP status in words: `503 Service Unavailable`."""
+    known = {entry.value: entry.phrase for entry in HTTPStatus}
+    return f"{status} {known.get(status) or ('Server Error' if status >= 500 else 'Request Refused')}"
+
+
+def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **slots: Json) -> Observation:
+    """A failure of this call: in the scenario's own words (`message`), else the vendor's, else `sentence`."""
+    known = {**turn.call.arguments, **slots}
+    if message is None:
+        return turn.tool.failure(kind, sentence, **known)
+    return Observation(ToolResult(own_words(message, known), form="text", is_error=True))
+
+
+def own_words(message: str, slots: Mapping[str, Json]) -> str:
+    """A scenario's message with the slots filled of which something is known."""
+    return _SLOT.sub(lambda found: _text(found, slots) if found[1] in slots else found[0], message)
 
 
 def named(template: Json) -> set[str]:

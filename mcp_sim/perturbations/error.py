@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from http import HTTPStatus
+import re
 from math import ceil
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from mcp_sim.errors import CRASH_CODE
 from mcp_sim.extensions import Perturbation, Stage, perturbations
+from mcp_sim.json_text import encode
 from mcp_sim.options import Duration
-from mcp_sim.types import Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
+from mcp_sim.types import BrokenDelivery, Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
+from mcp_sim.wording import failure_of, status_phrase
 
-FAILURES: Mapping[int, str] = {
-    400: "invalid",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    408: "timeout",
-    409: "conflict",
-    422: "invalid",
-    429: "rate_limited",
-    503: "unavailable",
-    504: "timeout",
-}
-"""The failure kind of a status, as a tool spec's `errors:` name it; others are `internal` from 500, else `refused`."""
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 
 
 @perturbations.register("error")
@@ -34,7 +24,10 @@ class Error(Perturbation):
     """Answer with an error in the world's place. Nothing is committed: the call may safely be made again.
 
     In style `text` the agent reads what the tool spec's `errors:` say for this failure, else the message; in style
-    `json` the text is a JSON object; in style `rpc` it is a JSON-RPC error instead of a tool result.
+    `json` the text is a JSON object; in style `rpc` it is a JSON-RPC error instead of a tool result. In style `http` no
+    MCP answer comes at all, but a plain HTTP response with this status, as from a gateway before the server: `headers`
+    and `Retry-After` (from `retry_after`) go with it, and `body` (JSON, or a text as it is) or the message is its body.
+    Such an error needs HTTP: over stdio it is refused when `serve` starts.
     """
 
     stage = Stage.BEFORE
@@ -47,8 +40,10 @@ class Error(Perturbation):
     message: str | None = Field(
         default=None, description="What the agent reads. Default: the tool spec's wording, else the status in words."
     )
-    body: Json = Field(default=None, description="The whole error object in style json, `data` in style rpc.")
-    style: Literal["text", "json", "rpc"] | None = Field(
+    body: Json = Field(
+        default=None, description="The whole error object in style json, `data` in style rpc, the body in style http."
+    )
+    style: Literal["text", "json", "rpc", "http"] | None = Field(
         default=None, description="How the error is told. Default: json where a body is given, else text."
     )
     code: Annotated[int, Field(strict=True)] = Field(default=-32603, description="The JSON-RPC code in style rpc.")
@@ -57,20 +52,40 @@ class Error(Perturbation):
         description="After how long the agent is told to come back; told in whole seconds.",
         examples=["30s"],
     )
+    headers: dict[str, str] = Field(
+        default_factory=dict[str, str], description="More headers of the response in style http."
+    )
+
+    @field_validator("headers")
+    @classmethod
+    def _sendable(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or name.lower() in _FRAMING:
+                raise ValueError(f"{name!r} cannot be set as a header")
+            if not value.isprintable() or not value.isascii():
+                raise ValueError(f"the value of {name} must be printable ASCII")
+        return headers
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.code == CRASH_CODE:
             raise ValueError(f"code {CRASH_CODE} means a crash of mcp-sim; choose another")
         if self.style == "text" and self.body is not None:
-            raise ValueError("a body goes with style json or rpc; in style text, write a message")
+            raise ValueError("a body goes with style json, rpc or http; in style text, write a message")
+        if self.headers and self.style != "http":
+            raise ValueError("headers go with style http")
         return self
+
+    def breaks(self) -> frozenset[str]:
+        return frozenset({"http"}) if self.style == "http" else frozenset()
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         return Transition(self._observation(turn))
 
     def _observation(self, turn: Turn) -> Observation:
         style = self.style or ("text" if self.body is None else "json")
+        if style == "http":
+            return Observation(self._response())
         if style == "rpc":
             return Observation(RpcError(self.code, self._message(), self._data()))
         if style == "json":
@@ -78,16 +93,24 @@ class Error(Perturbation):
             return Observation(ToolResult(body, form="json", is_error=True))
         if self.message is not None:
             return Observation(ToolResult(self.message, form="text", is_error=True))
-        return turn.tool.failure(self._failure(), self._message(), **{**turn.call.arguments, **self._data()})
+        slots = {**turn.call.arguments, **self._data()}
+        return turn.tool.failure(failure_of(self.status), self._message(), **slots)
 
-    def _failure(self) -> str:
-        return FAILURES.get(self.status, "internal" if self.status >= 500 else "refused")
+    def _response(self) -> BrokenDelivery:
+        is_text = self.body is None or isinstance(self.body, str)
+        kind = "text/plain; charset=utf-8" if is_text else "application/json"
+        told = {} if self.retry_after is None else {"Retry-After": str(self._seconds())}
+        given = {name.lower() for name in self.headers}
+        headers = {name: value for name, value in {"Content-Type": kind, **told}.items() if name.lower() not in given}
+        text = self._message() if self.body is None else self.body
+        body = text if isinstance(text, str) else encode(text).decode()
+        return BrokenDelivery("http", self.status, {**headers, **self.headers}, body)
 
     def _message(self) -> str:
         if self.message is not None:
             return self.message
         after = "" if self.retry_after is None else f"; try again in {self._seconds()} s"
-        return f"{self.status} {_phrase(self.status)}{after}"
+        return f"{status_phrase(self.status)}{after}"
 
     def _data(self) -> Json:
         if self.body is not None:
@@ -96,8 +119,3 @@ class Error(Perturbation):
 
     def _seconds(self) -> int:
         return ceil(self.retry_after.total_seconds()) if self.retry_after is not None else 0
-
-
-def _phrase(status: int) -> str:
-    known = {entry.value: entry.phrase for entry in HTTPStatus}
-    return known.get(status) or ("Server Error" if status >= 500 else "Request Refused")

@@ -2,49 +2,131 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from math import ceil
+from typing import Any, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from mcp_sim.calls import Shared, share_of, share_problems
+from mcp_sim.domain import Domain
 from mcp_sim.extensions import Perturbation, Stage, perturbations
 from mcp_sim.options import Count, PositiveDuration, duration_text
-from mcp_sim.types import Observation, Proceed, ToolResult, Transition, Turn
+from mcp_sim.types import Proceed, Tool, Transition, Turn
+from mcp_sim.wording import refusal
+
+MOST_SLIDING = 10_000
+"""The largest quota of a sliding window, which remembers each call in it."""
+
+SECOND = 1_000_000
+
+Admit: TypeAlias = Callable[[Any, int], tuple[Any, int]]
+"""From what is remembered (None: nothing) and the time: what to remember, and how long to wait (0: let through).
+
+Times are whole microseconds since the world's start.
+"""
 
 
 @perturbations.register("rate_limit")
 class RateLimit(Perturbation):
-    """Let `limit` calls through in each window, refuse the rest, and say in how many seconds the next window begins.
+    """Let `limit` calls through in each window, refuse the rest, and say after how many seconds a call is let through.
 
-    Windows follow one another from the world's start; all tools in reach share one quota, per world. It counts the
+    Three ways to count: in `fixed` windows, which follow one another from the world's start; in a `sliding` window, so
+    that there are never more than `limit` calls within any stretch of this length; or with a token `bucket`, which
+    holds `burst` tokens and is refilled evenly with `limit` tokens per window.
+
+    All calls in reach share one quota, unless each tool or each value of an argument has its own (`per`). It counts the
     calls that it is decided for, so it is written without `when`; a call that it lets through is a `no_effect` in the
-    ledger. `retry_after` is in whole seconds, rounded up: an agent that waits that long is let through.
+    ledger, and a refused one does not count. `retry_after` is in whole seconds, rounded up: an agent that waits that
+    long is let through.
     """
 
     stage = Stage.BEFORE
 
     limit: Count = Field(default=10, description="How many calls each window lets through.", examples=[10])
     window: PositiveDuration = Field(default=timedelta(minutes=1), description="How long a window is.", examples=["1m"])
+    counting: Literal["fixed", "sliding", "bucket"] = Field(
+        default="fixed", description="How calls are counted: in fixed windows, a sliding one, or with a token bucket."
+    )
+    burst: Count | None = Field(
+        default=None, description="How many tokens the bucket holds, full at first. Default: limit."
+    )
+    per: Shared = Field(
+        default="world", description="Who shares a quota: all calls of the world, of one tool, or of one argument."
+    )
     message: str | None = Field(
         default=None,
-        description="What the agent reads. Default: the tool spec's wording of rate_limited, else a plain one.",
+        description="What the agent reads; {retry_after} and {limit} are filled. "
+        "Default: the tool spec's wording of rate_limited, else a plain one.",
     )
 
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.burst is not None and self.counting != "bucket":
+            raise ValueError("burst goes with counting: bucket")
+        if self.counting == "sliding" and self.limit > MOST_SLIDING:
+            raise ValueError(f"a sliding window remembers each call in it: limit is at most {MOST_SLIDING}")
+        return self
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        return share_problems(self.per, tools)
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        number, into = divmod(turn.now - turn.start, self.window)
-        seen, used = turn.memory.get("window", (number, 0))
-        used = used if seen == number else 0
-        if used >= self.limit:
-            return Transition(self._refusal(turn, ceil((self.window - into).total_seconds())))
-        turn.memory.set("window", (number, used + 1))
+        share = f"used:{share_of(turn, self.per)}"
+        now = (turn.now - turn.start) // timedelta(microseconds=1)
+        kept, wait = self._admit()(turn.memory.get(share), now)
+        if wait > 0:
+            return self._refusal(turn, -(-wait // SECOND))
+        turn.memory.set(share, kept)
         return turn.no_effect(await proceed(turn))
 
-    def _refusal(self, turn: Turn, retry_after: int) -> Observation:
-        if self.message is not None:
-            return Observation(
-                ToolResult(self.message.replace("{retry_after}", str(retry_after)), form="text", is_error=True)
-            )
+    def _admit(self) -> Admit:
+        window = self.window // timedelta(microseconds=1)
+        match self.counting:
+            case "fixed":
+                return fixed(self.limit, window)
+            case "sliding":
+                return sliding(self.limit, window)
+            case "bucket":
+                return bucket(self.limit, window, self.burst or self.limit)
+
+    def _refusal(self, turn: Turn, retry_after: int) -> Transition:
         quota = f"{self.limit} calls per {duration_text(self.window)}"
-        message = f"429 Too Many Requests: at most {quota}; try again in {retry_after} s"
-        slots = {**turn.call.arguments, "status": 429, "retry_after": retry_after, "limit": self.limit}
-        return turn.tool.failure("rate_limited", message, **slots)
+        sentence = f"429 Too Many Requests: at most {quota}; try again in {retry_after} s"
+        slots = {"status": 429, "retry_after": retry_after, "limit": self.limit}
+        return Transition(refusal(turn, "rate_limited", sentence, self.message, **slots))
+
+
+def fixed(limit: int, window: int) -> Admit:
+    """Windows that follow one another; remembers the number of the window and how many calls it let through."""
+
+    def admit(kept: tuple[int, int] | None, now: int) -> tuple[tuple[int, int], int]:
+        number, into = divmod(now, window)
+        used = kept[1] if kept is not None and kept[0] == number else 0
+        return (number, used + 1), window - into if used >= limit else 0
+
+    return admit
+
+
+def sliding(limit: int, window: int) -> Admit:
+    """A window that ends now; remembers the times of the calls in it that were let through."""
+
+    def admit(kept: tuple[int, ...] | None, now: int) -> tuple[tuple[int, ...], int]:
+        recent = tuple(time for time in kept or () if time > now - window)
+        return (*recent, now), recent[0] + window - now if len(recent) >= limit else 0
+
+    return admit
+
+
+def bucket(limit: int, window: int, burst: int) -> Admit:
+    """A token bucket; remembers when it will be full again, in units of 1/limit microseconds: nothing is rounded.
+
+    A token takes `window` such units to come; a call is let through if the bucket holds a whole one.
+    """
+
+    def admit(full: int | None, now: int) -> tuple[int, int]:
+        units = now * limit
+        full = units if full is None else max(full, units)
+        return full + window, -(-(full - units - (burst - 1) * window) // limit)
+
+    return admit
