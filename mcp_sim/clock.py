@@ -12,6 +12,9 @@ Mode = Literal["virtual", "real"]
 DEFAULT_NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
 """Where a world's time starts unless the scenario says otherwise: never the machine's date."""
 
+LONGEST = timedelta(days=36_525)
+"""A world lasts a century; then its clock stands, before the calendar's end is reached anywhere."""
+
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)")
 
@@ -56,7 +59,7 @@ class VirtualClock:
         return self._elapsed
 
     def advance(self, span: timedelta) -> None:
-        self._elapsed += span
+        self._elapsed = min(self._elapsed + span, LONGEST)
 
     def wait_seconds(self, span: timedelta) -> float:
         return 0.0
@@ -80,7 +83,8 @@ class RealClock:
         self._opened = time.monotonic()
 
     def elapsed(self) -> timedelta:
-        return self._before + timedelta(seconds=(time.monotonic() - self._opened) * self.speed)
+        seconds = (time.monotonic() - self._opened) * self.speed
+        return min(self._before + timedelta(seconds=min(seconds, LONGEST.total_seconds())), LONGEST)
 
     def advance(self, span: timedelta) -> None:
         return
@@ -105,10 +109,10 @@ def duration(text: str) -> timedelta:
     found = _DURATION.fullmatch(text.strip())
     if not found:
         raise ValueError(f"{text!r} is not a duration; write 250ms, 30s, 5m, 2h or 1d")
-    try:
-        return timedelta(microseconds=float(found[1]) * _UNITS[found[2]])
-    except OverflowError:
-        raise ValueError(f"{text!r} is longer than any world lasts") from None
+    micros = float(found[1]) * _UNITS[found[2]]
+    if micros > LONGEST / timedelta(microseconds=1):
+        raise ValueError(f"{text!r} is longer than any world lasts: {LONGEST.days}d")
+    return timedelta(microseconds=micros)
 
 
 def iso(moment: datetime) -> str:

@@ -103,3 +103,17 @@ def test_references_to_other_documents_are_never_followed() -> None:
 def test_a_schema_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="banana"):
         compiled({"type": "banana"})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}},
+        {"properties": {"a": {"pattern": "^(a+)+$"}}, "patternProperties": {"^(b+)+$": {}}},
+    ],
+)
+def test_no_pattern_takes_more_than_linear_time_to_word(schema: dict[str, Any]) -> None:
+    value = {"a": "a" * 10_000 + "!", "b" * 10_000 + "!": 1}  # exponential in an engine that backtracks
+    (problem,) = Validator(schema).problems(value)
+    assert problem.startswith("a: ")
+    assert "does not match" in problem

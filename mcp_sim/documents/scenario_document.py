@@ -22,10 +22,10 @@ def _moment(value: Any) -> datetime:
         return value
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
         raise ValueError(f"{value!r} is not a time; write it as 2029-03-01T09:00:00Z")
-    try:
-        return datetime.fromisoformat(value.upper()).astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{value!r} is outside the years 1 to 9999") from None
+    moment = datetime.fromisoformat(value.upper())
+    if not 1900 <= moment.year < 3000:
+        raise ValueError(f"{value!r} is outside the years 1900 to 2999")
+    return moment.astimezone(UTC)
 
 
 def _listed(value: Any) -> Any:
