@@ -201,7 +201,7 @@ def test_a_text_that_is_no_yaml_is_told_with_its_line(text: str, line: int, reas
 
 
 def test_a_json_file_must_be_json() -> None:
-    assert refused('{"a": 1,\n}', "x.json")[0].startswith("x.json:2: is not JSON: ")
+    assert refused('{"a": 1\n "b": 2}', "x.json")[0].startswith("x.json:2: is not JSON: ")
     assert refused("a: 1", "x.json")[0].startswith("x.json:1: is not JSON: ")
     assert refused('{"a":\n NaN}', "x.json") == ["x.json:2: NaN and Infinity are no JSON"]
 
