@@ -16,7 +16,7 @@ LONGEST = timedelta(days=36_525)
 """A world lasts a century; then its clock stands, before the calendar's end is reached anywhere."""
 
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)", re.ASCII)
 
 
 class Clock(Protocol):

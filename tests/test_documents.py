@@ -406,9 +406,17 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         HEAD + "perturbations:\n  - error: 500\n    tools: *_deal\n",
         ['x.yaml:5: perturbations[0].tools: `*_deal` is an alias of nothing; quote it where a glob is meant: "*_deal"'],
     ),
+    "a duration beyond all worlds": (
+        HEAD + "world: {clock: {per_call: 36526d}}\n",
+        ["x.yaml:3: world.clock.per_call: '36526d' is longer than any world lasts: 36525d"],
+    ),
+    "more records than a world can hold": (
+        HEAD + "world: {records: {contact: 1000000000000}}\n",
+        ["x.yaml:3: world.records.contact: must be at most 10000000, not 1000000000000"],
+    ),
     "a time outside the calendar": (
         HEAD + "world: {now: 0001-01-01T00:00:00+14:00}\n",
-        ["x.yaml:3: world.now: '0001-01-01T00:00:00+14:00' is outside the years 1 to 9999"],
+        ["x.yaml:3: world.now: '0001-01-01T00:00:00+14:00' is outside the years 1900 to 2999"],
     ),
 }
 

@@ -55,7 +55,9 @@ Per = Annotated[
 class RecordsPart(Part):
     """The records of one entity at the world's start."""
 
-    count: CountFromZero | None = Field(default=None, description="How many, rows included. Default: the rows alone.")
+    count: CountFromZero | None = Field(
+        default=None, le=10_000_000, description="How many, rows included. Default: the rows alone."
+    )
     rows: list[dict[str, Json]] = Field(
         default_factory=list[dict[str, Any]], description="Records as given; what a row leaves out is generated."
     )

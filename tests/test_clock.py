@@ -1,0 +1,26 @@
+"""Time: bounded, so that no scenario reaches the end of the calendar."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mcp_sim.clock import LONGEST, RealClock, VirtualClock, duration
+
+LAST_START = datetime(2999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+def test_a_clock_stands_once_the_world_has_lasted_long_enough() -> None:
+    clock = VirtualClock(LAST_START)
+    for _ in range(3):
+        clock.advance(timedelta(days=30_000))
+    assert clock.elapsed() == LONGEST
+    assert RealClock(LAST_START, speed=1e300).elapsed() == LONGEST
+    assert clock.start + clock.elapsed() < datetime.max.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["36526d", "999999999999999999999d", f"{'9' * 400}d", "5", "-5s", "5 s", "١s", ""])
+def test_a_duration_that_is_none_or_longer_than_any_world_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="duration|longer than any world lasts"):
+        duration(text)
