@@ -22,9 +22,9 @@ def reservations(turn: Turn, changes: Iterable[Change]) -> tuple[Change, ...]:
     """The keys that these changes would have used up: of new records, unless the call itself gave the key."""
     given = [value for value in turn.call.arguments.values() if isinstance(value, str | int)]
     return tuple(
-        Change("reserve", change.entity, change.key)
+        change if change.op == "reserve" else Change("reserve", change.entity, change.key)
         for change in changes
-        if change.op == "put" and _is_new(turn.view, change) and change.key not in given
+        if change.op == "reserve" or (change.op == "put" and _is_new(turn.view, change) and change.key not in given)
     )
 
 
@@ -35,7 +35,7 @@ def deferred(turn: Turn, changes: Sequence[Change]) -> Deferred:
     """
     now = reservations(turn, changes)
     then = turn.view.after(now)
-    return Deferred(now, tuple(_following(turn, change, then) for change in changes))
+    return Deferred(now, tuple(_following(turn, change, then) for change in changes if change.op != "reserve"))
 
 
 def fitting(view: View, changes: Sequence[Change], domain: Domain) -> tuple[Change, ...]:

@@ -153,6 +153,7 @@ class Scenario:
     expectations: tuple[ExpectationEntry, ...] = ()
     stubs: tuple[Stub, ...] = ()
     examples: tuple[Example, ...] = ()
+    manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
     advertise_output_schema: Literal["auto", "always", "never"] = "auto"
 
     @property
@@ -177,7 +178,6 @@ class Scenario:
             entry.enabled and in_reach(entry.tools, tool) and not entry.perturbation.keeps_schema(tool, self.domain)
             for entry in self.perturbations
         )
-    manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
 
 
 def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:

@@ -5,7 +5,7 @@ Everything that decides takes a `Turn`; everything that acts returns a `Transiti
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -312,8 +312,8 @@ class Memories:
         return Memory(self, owner)
 
     @contextmanager
-    def aside(self, staged: Mapping[tuple[str, str], Any]) -> Iterator[None]:
-        """For asking the world a second time about one call: begin with what was `staged` then, and drop what is added."""
+    def aside(self, staged: Mapping[tuple[str, str], Any]) -> Generator[None]:
+        """For asking the world again about one call: begin with what was `staged` then, and drop what is added."""
         kept, counts = self.staged, list(self.counts)
         self.staged = dict(staged)
         try:

@@ -17,7 +17,19 @@ from mcp_sim.language_model.facts import Bearing, bearing, facts
 from mcp_sim.language_model.openings import Filling, Survey
 from mcp_sim.language_model.tighten import MOST_TEXT, tighten
 from mcp_sim.language_model.transcript import Said, appended
-from mcp_sim.types import Attempt, Change, Json, Memory, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import (
+    Attempt,
+    Change,
+    Instruction,
+    Json,
+    Memory,
+    Observation,
+    Record,
+    Tool,
+    ToolResult,
+    Transition,
+    Turn,
+)
 from mcp_sim.validation import Validator
 
 FORMS_KEPT = 1_024
@@ -72,6 +84,8 @@ class Narrator:
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         role = self._role(turn.tool)
+        if turn.instruction is not None:
+            return await self._obey(turn, role, turn.instruction, rejected)
         if role.answer is None:
             return await self._foretell(turn, role, rejected)
         survey = Survey(self._invent, self._domain)
@@ -112,6 +126,15 @@ class Narrator:
         transition = Transition(observation, guessed=True)
         self._remember(turn, user, transition)
         return _measured(transition, reply, rejected)
+
+    async def _obey(
+        self, turn: Turn, role: Role, instruction: Instruction, rejected: tuple[Attempt, ...]
+    ) -> Transition:
+        """What the model makes of the true answer when it is told to; the transcript does not keep it."""
+        user = prompt.instructed_turn(turn, self._told(turn), instruction.text)
+        schema = None if role.schema is None else {"anyOf": [role.schema, REFUSAL]}
+        reply = await self._ask(turn, user, schema, rejected)
+        return _measured(Transition(_foretold(role, reply), obeyed=True), reply, rejected)
 
     def _role(self, tool: Tool) -> Role:
         """What the model does for a tool, compiled when the tool is called for the first time."""

@@ -37,6 +37,14 @@ def whole_turn(turn: Turn, told: Record) -> str:
     return _encodable(f"{_action(turn)}\n\n{_world(told)}\n\n**Answer:** the whole observation")
 
 
+def instructed_turn(turn: Turn, told: Record, instruction: str) -> str:
+    """A turn that asks for an observation that is not the true one, but what an instruction makes of it."""
+    return _encodable(
+        f"{_action(turn)}\n\n{_world(told)}\n\n**Instruction:** {instruction}\n\n"
+        "**Answer:** the whole observation, as the instruction wants it even where that is not true"
+    )
+
+
 def open_turn(turn: Turn, told: Record, settled: Sequence[Record], schemas: Record) -> str:
     """A turn that asks for the fields that the world leaves open."""
     known = {**told, "settled": list(settled)} if settled else told

@@ -1,0 +1,185 @@
+"""Where do rows, records and texts stand in an answer? By the tool's plan; where it does not tell, by their look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, cast
+
+from mcp_sim.conditions import equal
+from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.errors import did_you_mean
+from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+
+Path: TypeAlias = tuple[str | int, ...]
+
+READS: Final = ("get", "list", "search")
+NOTHING: Any = object()
+DEEPEST: Final = 4
+
+_KEY_NAME = re.compile(r"(^|_)(id|ids|uuid|guid|key|cursor)$")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d")
+_SHAPED = frozenset({"enum", "const", "format", "pattern"})
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """What is known of a tool's answers. `plan` is None where it is a guess, `entity` where it works on none."""
+
+    tool: Tool
+    plan: Plan | None
+    entity: Entity | None
+
+    @classmethod
+    def of(cls, tool: Tool, domain: Domain) -> Anatomy:
+        plan = domain.plans.get(tool.id)
+        known = None if plan is None or plan.guessed else plan
+        return cls(tool, known, domain.entities.get(known.entity or "") if known is not None else None)
+
+    @property
+    def is_read(self) -> bool:
+        return self.plan is not None and self.plan.verb in READS
+
+    def rows(self, value: Json) -> Path | None:
+        """Where the list of records stands; None where there is none."""
+        if self.plan is not None:
+            rows = self.plan.envelope.rows
+            path = None if rows is None else _split(rows)
+            return path if path is not None and isinstance(part(value, path), list) else None
+        return next(_lists(value, (), 0), None)
+
+    def records(self, value: Json) -> list[Path]:
+        """Where the records stand: each row, or the one record."""
+        rows = self.rows(value)
+        if rows is not None:
+            items = cast("list[Json]", part(value, rows))
+            return [(*rows, at) for at, item in enumerate(items) if isinstance(item, dict)]
+        record = self.plan.envelope.record if self.plan is not None else ""
+        path = _split(record or "")
+        return [path] if isinstance(part(value, path), dict) else []
+
+    def key_of(self, record: Record) -> Json:
+        """The id that a record shows; None where it shows none."""
+        names = [self.entity.key] if self.entity is not None else ["id", "key", "uuid"]
+        return next((record[name] for name in names if name in record), None)
+
+    def is_key(self, name: str) -> bool:
+        """Does this field identify a record, or link to one?"""
+        if self.entity is not None and name in self.entity.fields:
+            return name == self.entity.key or self.entity.fields[name].link is not None
+        return name == (self.entity.key if self.entity is not None else "id") or bool(_KEY_NAME.search(name))
+
+    def is_text(self, name: str, value: Json) -> bool:
+        """Is this a text that could as well be another: no key, no date, no choice?"""
+        if not isinstance(value, str) or self.is_key(name) or _TIME.match(value):
+            return False
+        known = self.entity.fields.get(name) if self.entity is not None else None
+        return known is None or not _SHAPED & known.schema.keys()
+
+
+def part(value: Json, path: Path) -> Any:
+    """The part of a value at a path, NOTHING where there is none."""
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str) and step in value:
+            value = cast("Record", value)[step]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(cast("list[Json]", value)):
+            value = cast("list[Json]", value)[step]
+        else:
+            return NOTHING
+    return value
+
+
+def with_part(value: Json, path: Path, new: Json) -> Json:
+    """The value with another part at a path that it has, or could have."""
+    if not path:
+        return new
+    step, *rest = path
+    if isinstance(value, list) and isinstance(step, int):
+        items = list(cast("list[Json]", value))
+        items[step] = with_part(items[step], tuple(rest), new)
+        return items
+    body = cast("Record", value)
+    return {**body, cast("str", step): with_part(body.get(cast("str", step)), tuple(rest), new)}
+
+
+def with_told(value: Json, path: str | None, new: Json) -> Json:
+    """The value with another total, cursor or the like, if it tells one at this dotted path."""
+    where = None if path is None else _split(path)
+    return value if where is None or part(value, where) is NOTHING else with_part(value, where, new)
+
+
+def answered(transition: Transition) -> Any:
+    """The JSON value of a successful result, NOTHING where there is none: errors, plain texts, content blocks."""
+    body = transition.observation.body
+    if not isinstance(body, ToolResult) or body.is_error or body.form not in ("structured", "json"):
+        return NOTHING
+    return body.value
+
+
+def reshaped(turn: Turn, transition: Transition, value: Json) -> Transition:
+    """The transition with another value in its answer; `no_effect` where that is the value it had."""
+    body = cast("ToolResult", transition.observation.body)
+    if equal(body.value, value):
+        return turn.no_effect(transition)
+    return with_body(transition, replace(body, value=value))
+
+
+def with_body(transition: Transition, body: ToolResult) -> Transition:
+    """The transition with another result in its answer."""
+    return replace(transition, observation=replace(transition.observation, body=body))
+
+
+async def twice(turn: Turn, proceed: Proceed, other: Turn) -> tuple[Transition, Transition]:
+    """What the call does, and what it would do as `other`; what is remembered is what the call itself leaves."""
+    staged = dict(turn.memories.staged)
+    truth = await proceed(turn)
+    with turn.memories.aside(staged):
+        return truth, await proceed(other)
+
+
+# what can be told at load ---------------------------------------------------------------------------------------------
+
+
+def no_writes(domain: Domain, tools: Sequence[Tool], what: str) -> Sequence[str]:
+    """The problem that no tool in reach changes anything, so that there is no `what`."""
+    plans = [domain.plans.get(tool.id) for tool in tools]
+    if tools and all(plan is not None and plan.verb in READS for plan in plans):
+        return [f"no tool in reach changes anything, so there is no {what}; choose tools that write"]
+    return ()
+
+
+def no_reads(domain: Domain, tools: Sequence[Tool], verbs: Sequence[str] = READS) -> Sequence[str]:
+    """The problem that none of the tools in reach is known to be one of those that read."""
+    plans = [domain.plans.get(tool.id) for tool in tools]
+    if tools and not any(plan is not None and not plan.guessed and plan.verb in verbs for plan in plans):
+        return [f"no tool in reach is one that does {' or '.join(verbs)}; choose one, or say so under `sim:`"]
+    return ()
+
+
+def unknown_fields(domain: Domain, tools: Sequence[Tool], names: Sequence[str]) -> list[str]:
+    """A problem for each field that no record of the tools in reach has; nothing where a tool's records are unknown."""
+    known = [Anatomy.of(tool, domain).entity for tool in tools]
+    if not tools or any(entity is None for entity in known):
+        return []
+    fields = {name for entity in known if entity is not None for name in (entity.key, *entity.fields)}
+    return [
+        f"no record of the tools in reach has a field {name!r}{did_you_mean(name, sorted(fields))}"
+        for name in names
+        if name not in fields
+    ]
+
+
+def _split(path: str) -> Path:
+    return tuple(path.split(".")) if path else ()
+
+
+def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:
+    """Where lists of objects stand, the outermost first."""
+    if isinstance(value, list):
+        if any(isinstance(item, dict) for item in cast("list[Json]", value)):
+            yield path
+        return
+    if isinstance(value, dict) and depth < DEEPEST:
+        for name, inner in cast("Record", value).items():
+            yield from _lists(inner, (*path, name), depth + 1)
