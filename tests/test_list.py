@@ -20,7 +20,8 @@ def test_without_a_family_it_lists_every_kind_and_everything_that_ships(capsys: 
     lines = listed(capsys).splitlines()
     named = {line.split()[0] for line in lines if line.startswith("  ")}
     kinds = {name for registry in families.values() for name in registry.names()}
-    assert named == kinds | {"calm_crm", "flaky_crm", "crm"}
+    assert named == kinds | {*documents.shipped("scenarios"), *documents.shipped("tool_specs")}
+    assert {"calm_crm", "flaky_crm", "crm", "office"} <= named
     titles = [line for line in lines if line and not line.startswith(" ")]
     assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "specs"]
     assert all(len(line.split(maxsplit=1)) == 2 for line in lines if line.startswith("  "))
@@ -46,12 +47,18 @@ def test_an_option_tells_its_type_its_default_and_what_it_means(capsys: pytest.C
     assert manual.endswith(
         """
 options
-  limit    whole number from 1, default 10
-           How many calls each window lets through.
-  window   duration, default 1m
-           How long a window is.
-  message  text
-           What the agent reads. Default: the tool spec's wording of rate_limited, else a plain one.
+  limit     whole number from 1, default 10
+            How many calls each window lets through.
+  window    duration, default 1m
+            How long a window is.
+  counting  fixed | sliding | bucket, default fixed
+            How calls are counted: in fixed windows, a sliding one, or with a token bucket.
+  burst     whole number from 1
+            How many tokens the bucket holds, full at first. Default: limit.
+  per       text, default world
+            Who shares a quota: all calls of the world, of one tool, or of one argument.
+  message   text
+            What the agent reads; {retry_after} and {limit} are filled. Default: the vendor's wording, or a plain one.
 
 example
   perturbations:

@@ -65,7 +65,7 @@ class QuotaExhausted(Perturbation):
     message: str | None = Field(
         default=None,
         description="What the agent reads; {limit}, {used} and, where it is renewed, {retry_after} are filled. "
-        "Default: the tool spec's wording of quota_exhausted, else a plain one.",
+        "Default: the vendor's wording, or a plain one.",
     )
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:

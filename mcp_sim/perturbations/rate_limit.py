@@ -57,7 +57,7 @@ class RateLimit(Perturbation):
     message: str | None = Field(
         default=None,
         description="What the agent reads; {retry_after} and {limit} are filled. "
-        "Default: the tool spec's wording of rate_limited, else a plain one.",
+        "Default: the vendor's wording, or a plain one.",
     )
 
     @model_validator(mode="after")

@@ -10,8 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
+from mcp_sim.errors import UsageError
 from mcp_sim.extensions import perturbations
-from mcp_sim.types import RpcError, ToolResult
+from mcp_sim.server.carriage import refuse_uncarried
+from mcp_sim.types import BrokenDelivery, RpcError, ToolResult
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 Crm = Callable[[str], Simulator]
@@ -112,8 +114,58 @@ async def test_style_rpc_is_a_json_rpc_error(crm: Crm) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            "{status: 503, retry_after: 1500ms}",
+            BrokenDelivery(
+                "http",
+                503,
+                {"Content-Type": "text/plain; charset=utf-8", "Retry-After": "2"},
+                "503 Service Unavailable; try again in 2 s",
+            ),
+        ),
+        (
+            "{status: 429, body: {code: slow_down}, headers: {X-RateLimit-Remaining: '0'}}",
+            BrokenDelivery(
+                "http",
+                429,
+                {"Content-Type": "application/json", "X-RateLimit-Remaining": "0"},
+                '{"code":"slow_down"}',
+            ),
+        ),
+        (
+            "{status: 502, body: <h1>Bad Gateway</h1>, headers: {content-type: text/html}}",
+            BrokenDelivery("http", 502, {"content-type": "text/html"}, "<h1>Bad Gateway</h1>"),
+        ),
+    ],
+)
+async def test_style_http_is_a_plain_http_response(crm: Crm, options: str, expected: BrokenDelivery) -> None:
+    simulator = crm(f"perturbations: [{{error: {options.replace('{', '{style: http, ', 1)}, id: gateway}}]")
+    async with simulator.open() as world:
+        observation = await world.call("create_deal", SPRING)
+        assert observation.body == expected
+        assert not world.view.find("deal", "title", "Spring order")
+        assert world.ledger.steps[-1]["served"]["broken"]["status"] == expected.status
+    refuse_uncarried(simulator.scenario, "http", "real")
+    with pytest.raises(UsageError, match=r"gateway \(error\): an HTTP status needs HTTP"):
+        refuse_uncarried(simulator.scenario, "stdio", "real")
+
+
+@pytest.mark.parametrize(
     "options",
-    [{"status": 200}, {"status": "503"}, {"code": -32019}, {"style": "text", "body": {}}, {"statuss": 500}, True],
+    [
+        {"status": 200},
+        {"status": "503"},
+        {"code": -32019},
+        {"style": "text", "body": {}},
+        {"statuss": 500},
+        True,
+        {"headers": {"X-Request-Id": "1"}},
+        {"style": "http", "headers": {"X Y": "1"}},
+        {"style": "http", "headers": {"X-Y": "1\r\nX-Z: 2"}},
+        {"style": "http", "headers": {"Content-Length": "3"}},
+    ],
 )
 def test_impossible_options_are_refused(options: Any) -> None:
     with pytest.raises(ValidationError):

@@ -7,10 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
+from mcp_sim.errors import DocumentError
 from mcp_sim.extensions import perturbations
+from mcp_sim.perturbations.rate_limit import bucket, fixed, sliding
 from mcp_sim.types import ToolResult
 from mcp_sim.world import World
 
@@ -76,7 +80,104 @@ async def test_a_message_of_ones_own_may_tell_the_seconds(crm: Crm) -> None:
     assert refused.body == ToolResult("slow {down}: 8 s", form="text", is_error=True)
 
 
-@pytest.mark.parametrize("options", [0, "many", {"window": "0s"}, {"window": 60}, {"limits": 1}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        0,
+        "many",
+        {"window": "0s"},
+        {"window": 60},
+        {"limits": 1},
+        {"burst": 3},
+        {"per": "entity"},
+        {"per": "arguments."},
+        {"limit": 10_001, "counting": "sliding"},
+    ],
+)
 def test_impossible_options_are_refused(options: Any) -> None:
     with pytest.raises(ValidationError):
         perturbations["rate_limit"].model_validate(options)
+
+
+async def test_a_sliding_window_never_lets_more_through_within_any_stretch_of_its_length(crm: Crm) -> None:
+    async with crm("perturbations: [{rate_limit: {limit: 2, window: 10s, counting: sliding}}]").open() as world:
+        world.clock.advance(timedelta(seconds=7))  # the first calls are made at 8 s and 9 s
+        assert await answered(world, 12) == [True] * 2 + [False] * 8 + [True] * 2
+
+
+async def test_a_bucket_lets_a_burst_through_and_then_one_call_whenever_a_token_has_come(crm: Crm) -> None:
+    entry = "{rate_limit: {limit: 2, window: 10s, counting: bucket, burst: 3}}"
+    async with crm(f"perturbations: [{entry}]").open() as world:
+        assert await answered(world, 14) == [True] * 3 + [False] * 2 + ([True] + [False] * 4) + [True] + [False] * 3
+        world.clock.advance(timedelta(hours=1))  # it fills up, and no further
+        assert await answered(world, 5) == [True] * 3 + [False] * 2
+
+
+@given(
+    st.sampled_from(["fixed", "sliding", "bucket"]),
+    st.integers(1, 5),
+    st.integers(1, 3_000_000),
+    st.lists(st.integers(0, 900_000), max_size=60),
+)
+def test_whoever_waits_as_long_as_is_told_is_let_through_and_not_a_microsecond_earlier(
+    counting: str, limit: int, window: int, pauses: list[int]
+) -> None:
+    ways = {"fixed": fixed(limit, window), "sliding": sliding(limit, window), "bucket": bucket(limit, window, limit)}
+    admit, kept, now = ways[counting], None, 0
+    for pause in pauses:
+        now += pause
+        following, wait = admit(kept, now)
+        if wait > 0:
+            assert admit(kept, now + wait - 1)[1] > 0
+            assert admit(kept, now + wait)[1] <= 0
+        else:
+            kept = following
+
+
+@given(st.integers(1, 4), st.integers(1, 1000), st.lists(st.integers(0, 400), max_size=80))
+def test_a_sliding_window_holds_at_every_moment_and_remembers_no_more_than_its_quota(
+    limit: int, window: int, pauses: list[int]
+) -> None:
+    admit, kept, now, passed = sliding(limit, window), None, 0, list[int]()
+    for pause in pauses:
+        now += pause
+        following, wait = admit(kept, now)
+        if wait <= 0:
+            kept = following
+            passed.append(now)
+        assert len(kept or ()) <= limit
+        assert sum(time > now - window for time in passed) <= limit
+
+
+async def test_each_tool_or_value_of_an_argument_may_have_a_quota_of_its_own(crm: Crm) -> None:
+    async with crm("perturbations: [{rate_limit: {limit: 1, window: 1h, per: tool}}]").open() as world:
+        calls: list[tuple[str, dict[str, str]]] = [
+            ("get_contact", ADA),
+            ("list_deals", {}),
+            ("get_contact", ADA),
+            ("list_deals", {}),
+        ]
+        assert [(await world.call(*call)).ok for call in calls] == [True, True, False, False]
+    entry = "{rate_limit: {limit: 1, window: 1h, per: arguments.contact_id}, tools: get_contact}"
+    async with crm(f"perturbations: [{entry}]").open() as world:
+        keys = ("con_00001", "con_00002", "con_00001", "x" * 10_000, "x" * 10_000)
+        passed = [(await world.call("get_contact", {"contact_id": key})).ok for key in keys]
+        assert passed == [True, True, False, False, False]
+        refused = [step["truth"] is None for step in world.ledger.steps[1:]]
+        assert refused == [False, False, True, False, True]
+        assert max(len(name) for _, name in world.version.memories) < 100
+
+
+async def test_latency_applies_to_what_it_refuses_and_lost_ack_is_preempted(crm: Crm) -> None:
+    entries = "[{lost_ack: {}, id: lost}, {rate_limit: {limit: 1, window: 1h}, id: quota}, {latency: 2s, id: slow}]"
+    async with crm(f"perturbations: {entries}").open() as world:
+        await answered(world, 1)
+        refused = await world.call("create_deal", {"title": "Spring order", "amount": 1, "contact_id": "con_00001"})
+        assert refused.delay == timedelta(seconds=2)
+        decided = {d["id"]: d["outcome"] for d in world.ledger.steps[-1]["perturbations"]}
+        assert decided == {"lost": "preempted", "quota": "applied", "slow": "applied"}
+
+
+def test_a_quota_shared_by_an_argument_that_no_tool_has_is_refused_at_load(crm: Crm) -> None:
+    with pytest.raises(DocumentError, match="no tool in reach has an argument 'contct_id'; did you mean 'contact_id'"):
+        crm("perturbations: [{rate_limit: {limit: 1, per: arguments.contct_id}}]")
