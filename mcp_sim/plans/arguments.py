@@ -236,7 +236,7 @@ def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Fil
     if len(spans) == 2 and argument in spans:
         timed = known.fields.get(argument) or _time_field(known)
         return Filter(timed, _TIMES[argument]) if timed else None
-    found = known.field_of(argument) or (known.field_of(singular(argument)) if many else None)
+    found = known.field_of(argument) or known.field_of(singular(argument) if many else plural(argument))
     if found is None and argument in {f"{known.entity}_ids", "ids", plural(known.entity)}:
         found = known.key
     if found is not None:
