@@ -70,12 +70,17 @@ class Peer:
 
     def cpu_seconds(self) -> float:
         """Processor time of the server process so far (Linux; 0 elsewhere)."""
-        stat = Path(f"/proc/{self._process.pid}/stat")
-        if not stat.exists():
-            return 0.0
-        fields = stat.read_text(encoding="ascii").rpartition(") ")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self._process.pid)
 
     def _send(self, message: dict[str, Any]) -> None:
         self._to.write(json.dumps(message).encode() + b"\n")
         self._to.flush()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time of a process so far (Linux; 0 elsewhere)."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return 0.0
+    fields = stat.read_text(encoding="ascii").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

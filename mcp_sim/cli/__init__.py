@@ -6,6 +6,7 @@ A command has `arguments(parser)`, which declares what it takes, and `run(args) 
     1    the documents have errors, or an expectation failed
     2    the command line asks for something impossible
     3    mcp-sim could not answer a call (a crash, as opposed to a simulated fault)
+    4    nobody answers at the URL that `connect` was given
     130  Ctrl-C;  143  SIGTERM
 """
 
@@ -21,7 +22,8 @@ from mcp_sim import __version__
 from mcp_sim.errors import Crash, DocumentError, McpSimError
 
 COMMANDS = {
-    "serve": "serve a scenario as an MCP server over stdio",
+    "serve": "serve a scenario as an MCP server, over stdio or HTTP",
+    "connect": "speak to a running HTTP server over stdio",
     "demo": "watch a scripted agent work through a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
     "check": "check scenarios and tool specs; every problem with its place",

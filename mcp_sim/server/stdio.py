@@ -11,11 +11,10 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Semaphore, Thread
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
@@ -34,6 +33,20 @@ LINES_AHEAD = 4
 """How many messages are read before the first of them is looked at."""
 
 
+class Served(Protocol):
+    """What is served over the pipes: the SDK's servers, and whatever else is run like one."""
+
+    def create_initialization_options(self) -> Any: ...
+
+    async def run(
+        self,
+        read_stream: MemoryObjectReceiveStream[SessionMessage | Exception],
+        write_stream: MemoryObjectSendStream[SessionMessage],
+        initialization_options: Any,
+        /,
+    ) -> None: ...
+
+
 class Stdio:
     """The connection of this process: answers go to stdout, everything else that prints goes to stderr."""
 
@@ -45,7 +58,7 @@ class Stdio:
         self._is_broken = False
         self._writing = anyio.Lock()
 
-    async def serve(self, server: Server[Any]) -> int:
+    async def serve(self, server: Served) -> int:
         """Serve until stdin ends, nobody reads stdout any more, or SIGINT or SIGTERM comes; the exit code."""
         with _claimed() as (source, self._out), _signals(self.left.set) as received:
             await self._serve(server, source)
@@ -58,7 +71,7 @@ class Stdio:
         await self._write(broken.body.encode())
         self._break()
 
-    async def _serve(self, server: Server[Any], source: int) -> None:
+    async def _serve(self, server: Served, source: int) -> None:
         incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:

@@ -1,0 +1,215 @@
+"""A client that speaks over pipes, and a server that listens on HTTP: each message is carried over as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+from anyio.abc import TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    encode_header_value,
+    find_invalid_x_mcp_header,
+    mcp_param_headers,
+    x_mcp_header_map,
+)
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    CONNECTION_CLOSED,
+    PROTOCOL_VERSION_META_KEY,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from mcp_sim.errors import McpSimError
+
+SESSION_HEADER = "mcp-session-id"
+STREAM = "text/event-stream"
+CONNECT_SECONDS = 10.0
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class ServerGone(McpSimError):
+    """Nobody answers at a URL any more."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        self.url, self.reason = url, reason
+        super().__init__(f"no server answers at {url}: {reason}")
+
+
+class Bridge:
+    """Speaks to the server at `url`, and is run like a server itself. `gone` is why it ended before its client left."""
+
+    def __init__(self, url: str, token: str | None) -> None:
+        self.gone: ServerGone | None = None
+        self._url = url
+        self._own = {"authorization": f"Bearer {token}"} if token else dict[str, str]()
+        self._session: dict[str, str] = {}
+        self._posts: dict[RequestId, anyio.CancelScope] = {}
+        self._mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
+
+    def create_initialization_options(self) -> None:
+        """Nothing: the server at the other end has its own."""
+
+    async def run(
+        self,
+        read: MemoryObjectReceiveStream[SessionMessage | Exception],
+        write: MemoryObjectSendStream[SessionMessage],
+        _options: None,
+    ) -> None:
+        """Carry messages until the client leaves or the server is gone."""
+        is_near = urlsplit(self._url).hostname in LOOPBACK
+        limits = httpx2.Limits(max_connections=None)
+        timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
+        async with (
+            write,
+            httpx2.AsyncClient(
+                headers=self._own, limits=limits, timeout=timeout, trust_env=not is_near
+            ) as self._client,
+            anyio.create_task_group() as self._tasks,
+        ):
+            self._write = write
+            async for item in read:
+                if isinstance(item, SessionMessage):
+                    await self._take(item.message, self._tasks)
+            self._tasks.cancel_scope.cancel()
+            await self._say_goodbye()
+
+    async def _take(self, message: JSONRPCMessage, tasks: TaskGroup) -> None:
+        """A request is carried beside the others; what needs no answer, in its turn."""
+        match message:
+            case JSONRPCRequest(id=request):
+                scope = self._posts[request] = anyio.CancelScope()
+                tasks.start_soon(self._ask, message, scope)
+            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
+                await self._cancel(request, message)
+            case _:
+                await self._tell(message)
+        if isinstance(message, JSONRPCNotification) and message.method == "notifications/initialized":
+            tasks.start_soon(self._overhear)
+
+    async def _cancel(self, request: RequestId, message: JSONRPCNotification) -> None:
+        """Without a session, a request is cancelled by leaving it; with one, by saying so."""
+        if self._session:
+            await self._tell(message)
+        elif request in self._posts:
+            self._posts[request].cancel()
+
+    async def _tell(self, message: JSONRPCMessage) -> None:
+        """Post what is not answered."""
+        with suppress(httpx2.RequestError):
+            await self._client.post(self._url, content=_written(message), headers=self._headers(message))
+
+    async def _ask(self, request: JSONRPCRequest, scope: anyio.CancelScope) -> None:
+        """Post a request, and carry back whatever comes for it, an answer in any case."""
+        with scope:
+            try:
+                await self._post(request)
+            except httpx2.ConnectError as error:
+                self._leave(str(error) or "connection refused")
+            except httpx2.ConnectTimeout:
+                self._leave("connecting takes too long")
+            except httpx2.RequestError as error:
+                await self._fail(request, f"Connection closed: {type(error).__name__}")
+        if self._posts.get(request.id) is scope:
+            del self._posts[request.id]
+
+    async def _post(self, request: JSONRPCRequest) -> None:
+        content, headers = _written(request), self._headers(request)
+        async with self._client.stream("POST", self._url, content=content, headers=headers) as response:
+            if response.headers.get("content-type", "").startswith(STREAM):
+                is_answered = await self._carry_events(response, request)
+            else:
+                is_answered = await self._carry(await response.aread(), request)
+            if SESSION_HEADER in response.headers:
+                self._session[SESSION_HEADER] = response.headers[SESSION_HEADER]
+            if not is_answered:
+                await self._fail(request, f"HTTP {response.status_code} {response.reason_phrase}".strip())
+
+    async def _carry_events(self, response: httpx2.Response, request: JSONRPCRequest | None) -> bool:
+        async for event in httpx2.EventSource(response, max_event_size=None):
+            if event.data and await self._carry(event.data.encode(), request):
+                return True
+        return False
+
+    async def _carry(self, body: bytes, request: JSONRPCRequest | None) -> bool:
+        """Carry a message to the client. Is it the answer to this request?"""
+        try:
+            message = jsonrpc_message_adapter.validate_json(body, by_name=False)
+        except ValidationError:
+            return False
+        is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
+        if is_answer and request is not None:
+            message = message.model_copy(update={"id": request.id})
+            self._learn(request, message)
+        await self._write.send(SessionMessage(message))
+        return is_answer
+
+    async def _fail(self, request: JSONRPCRequest, reason: str) -> None:
+        error = ErrorData(code=CONNECTION_CLOSED, message=reason)
+        await self._write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
+
+    async def _overhear(self) -> None:
+        """What the server says without being asked, where it has sessions."""
+        headers = {**self._session, "accept": STREAM}
+        with suppress(httpx2.RequestError, httpx2.SSEError):
+            async with self._client.stream("GET", self._url, headers=headers) as response:
+                if response.is_success:
+                    await self._carry_events(response, None)
+
+    def _learn(self, request: JSONRPCRequest, answer: JSONRPCResponse | JSONRPCError) -> None:
+        """Note what later requests have to bear: the agreed version, and arguments that are mirrored in headers."""
+        result = answer.result if isinstance(answer, JSONRPCResponse) else dict[str, Any]()
+        if request.method == "initialize" and "protocolVersion" in result:
+            self._session[MCP_PROTOCOL_VERSION_HEADER] = str(result["protocolVersion"])
+        if request.method == "tools/list":
+            for tool in cast("list[dict[str, Any]]", result.get("tools", [])):
+                schema = tool.get("inputSchema")
+                if find_invalid_x_mcp_header(schema) is None:
+                    self._mirrored[tool["name"]] = x_mcp_header_map(schema)
+
+    def _headers(self, message: JSONRPCMessage) -> dict[str, str]:
+        """What HTTP has to say of a message besides its body."""
+        headers = {"accept": f"application/json, {STREAM}", "content-type": "application/json", **self._session}
+        params = cast("dict[str, Any]", getattr(message, "params", None) or {})
+        meta = cast("dict[str, Any]", params.get("_meta") or {})
+        version = meta.get(PROTOCOL_VERSION_META_KEY)
+        if not isinstance(message, JSONRPCRequest | JSONRPCNotification) or version not in MODERN_PROTOCOL_VERSIONS:
+            return headers
+        headers |= {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: message.method}
+        name = params.get(NAME_BEARING_METHODS.get(message.method, ""))
+        if isinstance(name, str):
+            headers[MCP_NAME_HEADER] = encode_header_value(name)
+            headers |= mcp_param_headers(self._mirrored.get(name, {}), params.get("arguments") or {})
+        return headers
+
+    def _leave(self, reason: str) -> None:
+        self.gone = ServerGone(self._url, reason)
+        self._tasks.cancel_scope.cancel()
+
+    async def _say_goodbye(self) -> None:
+        """End the session, if there is one; there is no harm in a server that does not listen any more."""
+        if SESSION_HEADER in self._session:
+            with suppress(httpx2.RequestError), anyio.move_on_after(1.0, shield=True):
+                await self._client.delete(self._url, headers=self._session)
+
+
+def _written(message: JSONRPCMessage) -> bytes:
+    return json.dumps(message.model_dump(by_alias=True, mode="json", exclude_unset=True)).encode()
