@@ -20,6 +20,7 @@ from importlib import import_module
 
 from mcp_sim import __version__
 from mcp_sim.errors import Crash, DocumentError, McpSimError
+from mcp_sim.server.descriptors import open_standard_streams
 
 COMMANDS = {
     "serve": "serve a scenario as an MCP server, over stdio or HTTP",
@@ -36,6 +37,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user is a message on stderr and an exit code, never a traceback."""
+    open_standard_streams()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
     parser = _parser(words)
     args = parser.parse_args(words)
@@ -43,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return args.run(args)
+        return _ran(args)
     except DocumentError as error:
         return _fail(str(error), 1)
     except Crash as error:
@@ -53,8 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_stdout()
         return 0
+    except OSError as error:
+        _let_go_of_stdout()
+        return _fail(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -72,6 +77,18 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             module.arguments(command)
             command.set_defaults(run=module.run)
     return parser
+
+
+def _ran(args: argparse.Namespace) -> int:
+    """Run the command, and find out whether what it printed arrived."""
+    code = args.run(args)
+    sys.stdout.flush()
+    return code
+
+
+def _let_go_of_stdout() -> None:
+    """What is still to be written goes nowhere, so that the interpreter does not stumble over it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(text: str, code: int) -> int:

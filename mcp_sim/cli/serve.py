@@ -23,7 +23,6 @@ from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
-from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.simulator import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import header_line
@@ -71,7 +70,6 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
 
 def run(args: argparse.Namespace) -> int:
     """Exit 0 when the client has left, 130 after Ctrl-C, 143 after SIGTERM."""
-    open_standard_streams()
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
     transport: Transport = "stdio" if args.http is None else "http"

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 from mcp_sim.json_text import decode, encode
@@ -17,7 +25,7 @@ CHUNK = 65536
 WHERE_AN_ID_STANDS = 4096
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')
-_ID = re.compile(rb'\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.)*")')
+_ID = re.compile(rb'\s*:\s*(-?\d{1,18}(?![\d.eE])|"(?:[^"\\]|\\.)*")')
 
 
 class Refused(Exception):
@@ -48,11 +56,15 @@ def parsed(line: bytes, longest: int = LONGEST_LINE) -> JSONRPCMessage:
     if len(line) > longest:
         raise Refused(line, INVALID_REQUEST, f"Message is longer than {longest} bytes")
     try:
-        return jsonrpc_message_adapter.validate_python(decode(line), by_name=False)
+        body = decode(line)
+        message = jsonrpc_message_adapter.validate_python(body, by_name=False)
     except ValidationError:
         raise Refused(line, INVALID_REQUEST, "Not a JSON-RPC 2.0 message") from None
     except ValueError as error:
         raise Refused(line, PARSE_ERROR, f"Parse error: {error}") from None
+    if isinstance(message, JSONRPCNotification) and "id" in body:
+        raise Refused(line, INVALID_REQUEST, "The id of a request is a string or a whole number")
+    return message
 
 
 def written(message: JSONRPCMessage) -> bytes:

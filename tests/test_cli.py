@@ -1,0 +1,40 @@
+"""Every command, whatever its standard streams are: a message and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CALL = b'{"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}\n'
+
+
+def shell(command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `mcp-sim COMMAND`, redirections included, with a call on stdin."""
+    words = f"exec '{sys.executable}' -m mcp_sim {command}"
+    path = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    return subprocess.run(["sh", "-c", words], input=CALL, capture_output=True, check=False, env=path, timeout=60)
+
+
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["play calm_crm", "check calm_crm"])
+def test_a_closed_stream_is_like_the_null_device(command: str, streams: str) -> None:
+    done = shell(f"{command} {streams}")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["play calm_crm", "check calm_crm", "list", "schema"])
+def test_a_full_disk_is_told_in_one_line(command: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this platform has no full device")
+    done = shell(f"{command} > /dev/full")
+    assert (done.returncode, done.stderr) == (2, b"mcp-sim: No space left on device\n")
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    done = shell("list | true")
+    assert (done.returncode, done.stderr) == (0, b"")
