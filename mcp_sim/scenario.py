@@ -10,7 +10,7 @@ from typing import Literal
 
 from mcp_sim.clock import DEFAULT_NOW, Mode
 from mcp_sim.conditions import Matcher
-from mcp_sim.domain import Domain, Example
+from mcp_sim.domain import Domain, Example, Plan
 from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
 from mcp_sim.options import Span
 from mcp_sim.surface import Manner, Prompt, Resource
@@ -178,6 +178,13 @@ class Scenario:
             entry.enabled and in_reach(entry.tools, tool) and not entry.perturbation.keeps_schema(tool, self.domain)
             for entry in self.perturbations
         )
+
+    @property
+    def guesses(self) -> list[Plan]:
+        """The plans that are guesses, and by which calls are answered: no stub takes them all."""
+        canned = tuple(stub.tool for stub in self.stubs if not stub.arguments)
+        plans = [plan for plan in self.domain.plans.values() if plan.guessed]
+        return [plan for plan in plans if not (canned and in_reach(canned, self.domain.tools[plan.tool]))]
 
 
 def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:

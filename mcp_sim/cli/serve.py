@@ -161,7 +161,7 @@ def _fault(entry: PerturbationEntry) -> str:
 
 def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
     """A guess is loud: the tools of which too little is known to be sure what they do."""
-    guessed = [plan for plan in scenario.domain.plans.values() if plan.guessed]
+    guessed = scenario.guesses
     if guessed:
         yield f"  GUESSED  what these tools do; `mcp-sim plan {reference}` shows the lines that correct it:"
     for plan in guessed:

@@ -70,12 +70,11 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
 
 def _guesses(scenario: Scenario) -> Iterator[Problem]:
     """A warning for each tool whose plan is a guess, with the line that would correct it."""
-    for plan in scenario.domain.plans.values():
-        if plan.guessed:
-            verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
-            line = f"{plan.tool.rpartition('/')[2]}: {{verb: {verb}, entity: {entity}}}"
-            message = f"what {plan.tool} does is a guess; `mcp-sim plan` tells it, and under sim: `{line}` corrects it"
-            yield Problem(scenario.path, 0, "", message, "warning")
+    for plan in scenario.guesses:
+        verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
+        line = f"{plan.tool.rpartition('/')[2]}: {{verb: {verb}, entity: {entity}}}"
+        message = f"what {plan.tool} does is a guess; `mcp-sim plan` tells it, and under sim: `{line}` corrects it"
+        yield Problem(scenario.path, 0, "", message, "warning")
 
 
 def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:

