@@ -1,0 +1,91 @@
+"""Someone else was faster: the record has changed since the agent read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from mcp_sim.answers import READS, Anatomy
+from mcp_sim.calls import argument_value
+from mcp_sim.conditions import ABSENT
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.records.chance import Chance
+from mcp_sim.records.edits import Editor, value_problems
+from mcp_sim.records.effects import found_key
+from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
+from mcp_sim.wording import refusal
+
+WITHOUT_RECORD = (*READS, "create", "unknown")
+
+
+@perturbations.register("conflict")
+class Conflict(Perturbation):
+    """Let someone else edit the record first, and refuse the call that would write to it with a 409.
+
+    The edit is real: the ledger has it as an `event` of its own before the call, and whoever reads the record again
+    finds it changed. By default one field that the call itself does not set is given another value; `values` says what
+    is written instead. The refused call commits nothing. Made again, it is let through, unless the trigger holds again.
+
+    It bites where a call writes to a record that exists (an update, a delete); no effect on reads, on creates, where
+    there is no such record, and where the edit would change nothing.
+    """
+
+    stage = Stage.BEFORE
+
+    values: dict[str, Json] = Field(
+        default_factory=dict[str, Json],
+        description="What the other one writes, by field. Default: another value for one field, drawn.",
+        examples=[{"stage": "lost"}],
+    )
+    actor: str = Field(default="someone else", min_length=1, description="Who it is, in the ledger.")
+    message: str | None = Field(
+        default=None,
+        description="What the agent reads; {entity} and {key} are filled. "
+        "Default: the vendor's wording of conflict, or a plain one.",
+    )
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        known = [Anatomy.of(tool, domain) for tool in tools]
+        written = [one.entity for one in known if one.entity is not None and _writes_to_one(one)]
+        if tools and not written:
+            return ["no tool in reach updates or deletes a record that its arguments name; choose one that does"]
+        entities = {entity.name: entity for entity in written}.values()
+        return [problem for entity in entities for problem in value_problems(entity, self.values)]
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        anatomy = Anatomy.of(tool, domain)
+        entity, plan = anatomy.entity, anatomy.plan
+        if entity is None or plan is None or not _writes_to_one(anatomy):
+            return _let_through
+        editor, argument = Editor(entity, self.values), plan.key or ""
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            arguments = turn.call.arguments
+            key = found_key(turn.view, entity.name, argument_value(arguments, argument))
+            chance = Chance(turn.draws.key + f"{turn.owner}/edit".encode())
+            mine = {field for name, field in plan.sets.items() if argument_value(arguments, name) is not ABSENT}
+            edit = None if key is None else editor.edited(turn.view, key, turn.now, chance, mine)
+            if key is None or edit is None:
+                return turn.no_effect(await proceed(turn))
+            return self._refused(turn, key, edit)
+
+        return apply
+
+    def _refused(self, turn: Turn, key: Key, edit: Change) -> Transition:
+        what = edit.entity.replace("_", " ")
+        sentence = f"409 Conflict: {what} {key} was changed by someone else in the meantime"
+        slots: dict[str, Json] = {"status": 409, "entity": edit.entity, "key": key, "id": key, "value": key}
+        told = refusal(turn, "conflict", sentence, self.message, **slots)
+        return Transition(told, events=(turn.by(self.actor, edit),))
+
+
+def _writes_to_one(anatomy: Anatomy) -> bool:
+    """Does the tool write to a record that its arguments name?"""
+    plan = anatomy.plan
+    return plan is not None and plan.key is not None and plan.verb not in WITHOUT_RECORD
+
+
+async def _let_through(turn: Turn, proceed: Proceed) -> Transition:
+    return turn.no_effect(await proceed(turn))
