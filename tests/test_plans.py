@@ -18,8 +18,8 @@ from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Example, Filter, Plan
 from mcp_sim.plans import infer
 from mcp_sim.plans.names import read_names
-from mcp_sim.plans.words import plural, singular
 from mcp_sim.types import Tool
+from mcp_sim.words import plural, singular
 
 Json = Any
 STRING: dict[str, Json] = {"type": "string"}

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mcp_sim.domain import Filter, Operator, Paging, Verb
-from mcp_sim.plans.words import plural, singular, snake, vocabulary
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
+from mcp_sim.words import plural, singular, snake, vocabulary
 
 LIMITS = vocabulary(
     "limit page_size per_page max_results max_count maxcount size top first num_results number_of_results result_limit "

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.arguments import key_argument
 from mcp_sim.plans.names import Reading
-from mcp_sim.plans.words import snake
 from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
+from mcp_sim.words import snake
 
 _LOOKING = frozenset({"get", "list", "search"})
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_sim.domain import Envelope, Verb
-from mcp_sim.plans.words import plural, snake, vocabulary
 from mcp_sim.schemas import at, is_rows, items, main_type, properties
 from mcp_sim.types import Record
+from mcp_sim.words import plural, snake, vocabulary
 
 ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
 RECORD_NAMES = ("data", "result", "record", "item", "object", "entity", "response", "value")

@@ -13,10 +13,10 @@ from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.fields import counted, key_field, key_like, shown_fields, with_declared, with_links
 from mcp_sim.plans.names import Reading, read_names
-from mcp_sim.plans.words import plural, snake, vocabulary, words
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_object, at, constants, expanded, items, main_type, properties, required, schema_of
 from mcp_sim.types import Json, Key, Record, Tool
+from mcp_sim.words import plural, snake, vocabulary, words
 
 _STATUS = ("status", "state", "stage")
 _ATTRIBUTES = vocabulary("status state name description title text content size stage priority setting metadata")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.domain import Verb
-from mcp_sim.plans.words import is_plural, singular, singular_phrase, vocabulary, words
+from mcp_sim.words import is_plural, singular, singular_phrase, vocabulary, words
 
 _STRONG: dict[str, Verb] = {
     "create": "create", "add": "create", "new": "create", "insert": "create", "register": "create", "log": "create",

@@ -14,6 +14,7 @@ from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.times import sense, written
 from mcp_sim.schemas import at, constants, expanded, is_nullable, main_type
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.words import plural, snake
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +142,13 @@ def _settled(field: Field) -> Json:
     if not field.required:
         return ABSENT
     choices = constants(schema)
-    if choices and (len(choices) == 1 or field.name.rsplit("_", 1)[-1] in {"status", "state", "stage"}):
+    if choices and (len(choices) == 1 or snake(field.name).rsplit("_", 1)[-1] in {"status", "state", "stage"}):
         return choices[0]
     if main_type(schema) == "boolean":
         return False
     if main_type(schema) == "array" and not schema.get("minItems"):
         return []
-    counts = main_type(schema) == "integer" and field.name.endswith(("count", "_total"))
+    counts = main_type(schema) == "integer" and snake(field.name).endswith(("count", "_total"))
     return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT
 
 
@@ -218,8 +219,8 @@ def _let_go(view: View, referring: Sequence[tuple[str, Field]], key: Key, remove
         rows = _linking(view, entity, field, key)
         rows = [row for row in rows if (entity, row[0]) != (removed.entity, key)]
         if rows and field.required and not is_nullable(field.schema) and main_type(field.schema) != "array":
-            others = entity.replace("_", " ")
-            return f"{len(rows)} {others} {'record refers' if len(rows) == 1 else 'records refer'} to it"
+            others = (entity if len(rows) == 1 else plural(entity)).replace("_", " ")
+            return f"{len(rows)} {others} {'refers' if len(rows) == 1 else 'refer'} to it"
         for other, record in rows:
             touched[entity, other] = _without(touched.get((entity, other), record), field, key)
     freed = (

@@ -185,7 +185,7 @@ class _Writer:
         if field.link is not None:
             return 2 if self._by_way_of(field) else 1
         meaning = sense(field.name, field.schema)
-        if meaning == "created" or field.name.endswith("name") or field.name in {"city", "title"}:
+        if meaning == "created" or field.name.lower().endswith("name") or field.name in {"city", "title"}:
             return 0
         return 4 if meaning in {"updated", "end"} else 3
 

@@ -10,7 +10,8 @@ from uuid import UUID
 from mcp_sim.records import wordlists as w
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.timeline import Moment
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake
 
 Write: TypeAlias = Callable[[Chance, Record, Moment], str]
 
@@ -35,6 +36,7 @@ def text_meaning(entity: str, name: str, schema: Record) -> Write:
     by_format = _FORMATS.get(schema.get("format", ""))
     if by_format is not None:
         return by_format
+    entity, name = snake(entity), snake(name)
     if name.endswith("name") or name in {"label", "title"}:
         return _name_writer(entity.rsplit("_", 1)[-1], name)
     if name.endswith("country") and _takes_code(schema):
@@ -53,7 +55,7 @@ def _takes_code(schema: Record) -> bool:
 def number_meaning(name: str, *, whole: bool) -> tuple[float, float, float]:
     """Smallest, largest and step of what a number field of this name usually holds."""
     for pattern, low, high, step in _NUMBERS:
-        if pattern.fullmatch(name):
+        if pattern.fullmatch(snake(name)):
             return low, high, max(1, step) if whole else step
     return (1, 100, 1) if whole else (0, 1000, 0.01)
 
@@ -95,15 +97,20 @@ def _last_name(chance: Chance, record: Record, _moment: Moment) -> str:
 
 
 def _person(chance: Chance, record: Record, _moment: Moment) -> str:
-    first, last = record.get("first_name"), record.get("last_name")
+    first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
     if isinstance(first, str) and isinstance(last, str):
         return f"{first} {last}"
     return f"{chance.choice(w.FIRST_NAMES)} {chance.choice(w.LAST_NAMES)}"
 
 
 def _whole_name(record: Record) -> str:
-    found = next((record[name] for name in ("name", "full_name", "display_name") if record.get(name)), "")
+    found = _told(record, "name", "full_name", "fullName", "display_name", "displayName")
     return found if isinstance(found, str) else ""
+
+
+def _told(record: Record, *names: str) -> Json:
+    """The first of these fields that the record has."""
+    return next((record[name] for name in names if record.get(name)), None)
 
 
 def _username(chance: Chance, record: Record, _moment: Moment) -> str:
@@ -123,7 +130,7 @@ def _product(chance: Chance, _record: Record, _moment: Moment) -> str:
 
 def _address(chance: Chance, record: Record) -> str:
     """The part of an e-mail address before the @: the record's own name, where it has one."""
-    first, last = record.get("first_name"), record.get("last_name")
+    first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
     whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else _whole_name(record)
     slug = _slug(whole or f"{chance.choice(w.FIRST_NAMES)} {chance.choice(w.LAST_NAMES)}", ".")
     return slug or f"user{chance.between(100, 999)}"
@@ -151,7 +158,7 @@ def _street(chance: Chance, _record: Record, _moment: Moment) -> str:
 
 
 def _city(chance: Chance, record: Record, _moment: Moment) -> str:
-    country = record.get("country") or record.get("country_code")
+    country = _told(record, "country", "country_code", "countryCode")
     near = [place for place in w.CITIES if country in place.split(",")[1:]]
     return chance.choice(near or w.CITIES).split(",")[0]
 
@@ -216,7 +223,7 @@ def _path(chance: Chance, record: Record, moment: Moment) -> str:
 
 
 def _slugged(chance: Chance, record: Record, moment: Moment) -> str:
-    told = record.get("title") or record.get("name")
+    told = _told(record, "title", "name")
     return _slug(told if isinstance(told, str) else _phrase(chance, record, moment), "-")
 
 

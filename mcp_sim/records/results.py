@@ -31,6 +31,7 @@ from mcp_sim.schemas import (
     schema_of,
 )
 from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult, Turn, View
+from mcp_sim.words import snake
 
 EMPTY = Page((), 0)
 
@@ -182,7 +183,7 @@ class _Filler:
         self.tool, self.plan, self.domain = tool, plan, domain
         self.envelope = plan.envelope
         self.entity = domain.entities[plan.entity or ""]
-        self.inputs = {name.lower(): name for name in properties(expanded(tool.input_schema))}
+        self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
         self.places = _places(plan.envelope)
 
     def filled(self, schema: Record, path: str) -> Fill:
@@ -238,7 +239,7 @@ class _Filler:
         name = path.rpartition(".")[2]
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
             return self._field(name, schema, needed=needed)
-        return self._named(name.lower(), schema) or (self._open(name, schema, path) if needed else None)
+        return self._named(snake(name), schema) or (self._open(name, schema, path) if needed else None)
 
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """A field of the record, standing among other things."""
@@ -360,9 +361,9 @@ _NUMBERS: dict[str, Fill] = {
     **dict.fromkeys(
         ("count", "returned", "returned_count", "num_results", "result_count", "size"), lambda f: len(f.page.rows)
     ),
-    **dict.fromkeys(("page", "page_number", "current_page", "currentpage"), _page_number),
-    **dict.fromkeys(("limit", "page_size", "per_page", "pagesize", "perpage"), _page_size),
-    **dict.fromkeys(("pages", "total_pages", "totalpages", "page_count", "num_pages"), _pages),
+    **dict.fromkeys(("page", "page_number", "current_page"), _page_number),
+    **dict.fromkeys(("limit", "page_size", "per_page"), _page_size),
+    **dict.fromkeys(("pages", "total_pages", "page_count", "num_pages"), _pages),
     **dict.fromkeys(("offset", "skip", "start"), lambda facts: facts.page.offset),
 }
 _TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})

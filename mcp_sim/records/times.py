@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from mcp_sim.clock import iso
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
+from mcp_sim.words import snake
 
 Sense: TypeAlias = Literal["created", "updated", "future", "birth", "occurred", "end", "past"]
 
@@ -40,7 +41,8 @@ _FORMATS = {"date-time", "date", "time"}
 
 
 def sense(name: str, schema: Record) -> Sense | None:
-    """What a field's time means, by its snake name; None where the field holds no time."""
+    """What a field's time means, by its name; None where the field holds no time."""
+    name = snake(name)
     if not _holds_time(name, schema):
         return None
     for pattern, meaning in _SENSES:
@@ -54,8 +56,9 @@ def written(moment: datetime, name: str, schema: Record) -> Json:
     kind = main_type(schema)
     if kind in {"integer", "number"}:
         seconds = int(moment.timestamp())
-        return seconds * 1000 if schema.get("minimum", 0) > 10**11 or name.endswith("_ms") else seconds
-    form = schema.get("format") or ("date" if re.fullmatch(r".*_date|date|day|dob|birthday", name) else "date-time")
+        return seconds * 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") else seconds
+    days = re.fullmatch(r".*_date|date|day|dob|birthday", snake(name))
+    form = schema.get("format") or ("date" if days else "date-time")
     if form == "date":
         return moment.date().isoformat()
     return moment.strftime("%H:%M:%SZ") if form == "time" else iso(moment.replace(microsecond=0))
@@ -83,4 +86,5 @@ def _holds_time(name: str, schema: Record) -> bool:
         return True
     if kind in {"integer", "number"}:
         return bool(re.fullmatch(r".*(_at|timestamp)|created|updated", name))
-    return kind in {"string", ""} and "format" not in schema and bool(_NAMED.fullmatch(name))
+    named = any(pattern.fullmatch(name) for pattern in (_NAMED, _CREATED, _UPDATED))
+    return kind in {"string", ""} and "format" not in schema and named

@@ -17,6 +17,7 @@ from mcp_sim.records.timeline import Moment, time_maker
 from mcp_sim.records.times import sense
 from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, constants, items, main_type, properties, required, type_name
 from mcp_sim.types import Json, Record, Turn
+from mcp_sim.words import snake
 
 Make: TypeAlias = Callable[[Chance, Record, Moment], Json]
 """Makes a value: from chance, the record so far, and the moment in which the record came to be."""
@@ -173,7 +174,7 @@ def _within(value: Json, schema: Record) -> Json:
 
 
 def _flag_maker(name: str) -> Make:
-    likely = 0.85 if re.search(r"active|enabled|available|visible|verified|valid|in_stock", name) else 0.25
+    likely = 0.85 if re.search(r"active|enabled|available|visible|verified|valid|in_stock", snake(name)) else 0.25
     return lambda chance, _record, _moment: chance.unit() < likely
 
 
