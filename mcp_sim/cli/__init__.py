@@ -27,6 +27,7 @@ COMMANDS = {
     "connect": "speak to a running HTTP server over stdio",
     "demo": "watch a scripted agent work through a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
+    "show": "show a trace as a table: served, true, committed, faults; or one step in full",
     "check": "check scenarios and tool specs; every problem with its place",
     "plan": "show what mcp-sim inferred about each tool",
     "list": "document perturbations, triggers, expectations, world models, shipped scenarios and specs",

@@ -1,0 +1,190 @@
+"""`mcp-sim show`: a trace as a table, or one step of it in full."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_sim.cli.style import Palette
+from mcp_sim.errors import UsageError
+from mcp_sim.json_text import decode
+from mcp_sim.server.telling import observed, shortened, written
+from mcp_sim.trace import FORMAT
+from mcp_sim.types import Record
+
+SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
+"""How the width that is left for the long columns is shared between them."""
+
+NARROWEST = 100
+INDENT = "                 "
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "trace", metavar="TRACE[:STEP]", help="a file that --trace wrote; with :STEP, that step in full"
+    )
+    parser.add_argument("--world", metavar="NAME", help="only this world")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0; 2 where the file is no trace, or has no such step."""
+    path, n = _parts(args.trace)
+    entries = _entries(path)
+    if args.world is not None:
+        entries = (entry for entry in entries if entry["world"] == args.world)
+    try:
+        if n is None:
+            _table(entries)
+        else:
+            _full(_step(entries, n, path))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is no trace: {error!r} is not as format {FORMAT} says") from None
+    return 0
+
+
+def _parts(asked: str) -> tuple[Path, int | None]:
+    """The file, and the step that is asked for."""
+    name, colon, number = asked.rpartition(":")
+    if colon and number.isdecimal() and not Path(asked).exists():
+        return Path(name), int(number)
+    return Path(asked), None
+
+
+def _entries(path: Path) -> Iterator[Record]:
+    """The entries of a trace, line by line; a last line that was cut off is told and passed over."""
+    try:
+        with path.open("rb") as lines:
+            _check_header(next(lines, b""), path)
+            for number, line in enumerate(lines, 2):
+                if not line.endswith(b"\n"):
+                    print(f"{path}:{number}: cut off; passed over", file=sys.stderr)
+                    return
+                yield _decoded(line, f"{path}:{number}")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _check_header(line: bytes, path: Path) -> None:
+    header = _decoded(line, f"{path}:1")
+    if header.get("format") != FORMAT:
+        raise UsageError(f"{path} is no trace of format {FORMAT}")
+
+
+def _decoded(line: bytes, place: str) -> Record:
+    try:
+        value: Any = decode(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError(f"{place}: not a line of a trace")
+    return cast("Record", value)
+
+
+def _step(entries: Iterable[Record], n: int, path: Path) -> Record:
+    found = [entry for entry in entries if entry.get("step", {}).get("n") == n]
+    if not found:
+        raise UsageError(f"{path} has no step {n}")
+    if len(found) > 1:
+        worlds = ", ".join(dict.fromkeys(entry["world"] for entry in found))
+        raise UsageError(f"{path} has a step {n} in several worlds ({worlds}); choose one with --world")
+    return found[0]
+
+
+# the table -----------------------------------------------------------------------------------------------------------
+
+
+def _table(entries: Iterable[Record]) -> None:
+    """A row for each entry, the perturbations that were decided below it; a heading where the world changes."""
+    paint, world = Palette.of(sys.stdout), None
+    width = max(shutil.get_terminal_size((140, 24)).columns, NARROWEST) - len(INDENT) - 2 * len(SHARES)
+    widths = [int(width * share) for share in SHARES.values()]
+    for entry in entries:
+        if entry["world"] != world:
+            world = entry["world"]
+            print(paint.bold(f"world {world}"))
+            print(paint.dim(_row("n", "time", list(SHARES), widths)))
+        for line in _lines(entry, widths, paint):
+            print(line)
+
+
+def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:
+    if "crash" in entry:
+        crash = entry["crash"]
+        yield paint.red(f"{'CRASH':>5}  {crash['tool']} {shortened(crash['arguments'])}: {crash['error']}")
+        return
+    if "fork" in entry:
+        yield paint.dim(f"       forked from {entry['fork']['of']} at step {entry['fork']['n']}")
+        return
+    step = entry["step"]
+    yield _row(str(step["n"]), _time(step["at"]), _cells(step), widths)
+    for decided in step.get("perturbations", ()):
+        line = f"{INDENT}{decided['outcome'].replace('_', ' ')}: {decided['id']} ({decided['kind']}, {decided['why']})"
+        yield paint.yellow(line) if decided["outcome"] == "applied" else paint.dim(line)
+
+
+def _cells(step: Record) -> list[str]:
+    """Call, served, true, committed; `true` is told only where something else was served."""
+    match step["entry"]:
+        case "call":
+            truth = step["truth"] and observed(step["truth"]["observation"])
+            served = observed(step["served"]) if step["served"] else truth
+            true = "" if not step["served"] else truth or "never asked"
+            return [f"{step['tool']} {shortened(step['arguments'])}", served, true, written(step["committed"])]
+        case "event":
+            return [f"({step['actor']})", "", "", written(step["committed"])]
+        case _:
+            return [f"(start: seed {step['seed']}, {step['clock']['mode']} clock)", "", "", ""]
+
+
+def _row(n: str, time: str, cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = "  ".join(f"{_cut(cell, width):{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"{n:>5}  {time:8}  {padded}".rstrip()
+
+
+def _cut(cell: str, width: int) -> str:
+    return cell if len(cell) <= width else cell[: width - 3] + "..."
+
+
+def _time(moment: str) -> str:
+    return moment.partition("T")[2].rstrip("Z")[:8]
+
+
+# one step ------------------------------------------------------------------------------------------------------------
+
+
+def _full(entry: Record) -> None:
+    """Everything that the ledger knows of one step."""
+    paint, step = Palette.of(sys.stdout), entry["step"]
+    print(paint.bold(f"step {step['n']} of world {entry['world']}: {step['entry']} at {step['at']}"))
+    for name, value in _sections(step):
+        print(paint.bold(name))
+        print(textwrap.indent(value, "  "))
+    if entry["measured"]:
+        print(paint.bold("measured"))
+        print(textwrap.indent(_json(entry["measured"]), "  "))
+
+
+def _sections(step: Record) -> Iterator[tuple[str, str]]:
+    if step["entry"] != "call":
+        yield "what", _json({name: value for name, value in step.items() if name not in ("n", "entry", "at")})
+        return
+    notes = [note for note in ("guessed", "stub") if step.get(note)]
+    marks = f" ({', '.join(notes)})" if notes else ""
+    yield f"call {step['index']}", f"{step['tool']}{marks}\n{_json(step['arguments'])}"
+    yield "true", _json(step["truth"]) if step["truth"] else "the world was not asked"
+    yield "served", _json(step["served"]) if step["served"] else "the truth"
+    yield "committed", _json(step["committed"]) if step["committed"] else "nothing"
+    if step["pins"]:
+        yield "pinned", _json(step["pins"])
+    for decided in step["perturbations"]:
+        yield f"{decided['id']} ({decided['kind']})", f"{decided['outcome'].replace('_', ' ')}: {decided['why']}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
