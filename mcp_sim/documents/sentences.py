@@ -49,8 +49,9 @@ def sentences(error: ValidationError, model: type[BaseModel], value: Json) -> It
     for complaint in found:
         by_path.setdefault(complaint.path, []).append(complaint)
     for path, complaints in by_path.items():
-        deeper = any(len(other) > len(path) and other[: len(path)] == path for other in by_path)
-        if deeper and all(complaint.is_branch for complaint in complaints):
+        if all(complaint.is_branch for complaint in complaints) and any(
+            len(other) > len(path) and other[: len(path)] == path for other in by_path
+        ):
             continue
         yield path, _together([complaint.detail for complaint in complaints], model, path)
 
@@ -115,6 +116,8 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:
             return str(context["error"])
         case "literal_error" | "enum":
             return f"must be {context['expected']}, not {shown(detail['input'])}{_near(detail['input'], context)}"
+        case "too_short" | "string_too_short":
+            return "must not be empty"
         case "greater_than_equal":
             return f"must be at least {context['ge']}, not {shown(detail['input'])}"
         case "less_than_equal":
