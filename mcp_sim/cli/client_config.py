@@ -1,4 +1,4 @@
-"""`mcp-sim client-config`: the entry with which a client starts `mcp-sim serve SCENARIO` by itself.
+"""`mcp-sim client-config`: the entries with which a client starts `mcp-sim serve SCENARIO`, or finds a running server.
 
 Paths are absolute, since applications that are not started from a shell know neither its PATH nor its folder.
 """
@@ -7,50 +7,113 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from mcp_sim.documents import load
-from mcp_sim.server.carriage import only_server
+from mcp_sim.errors import UsageError
+from mcp_sim.scenario import Scenario
 from mcp_sim.types import Record
 
 
 @dataclass(frozen=True, slots=True)
 class ClientFormat:
-    """Where a client keeps its servers, and under which key; `extra` is what its entries have besides the command."""
+    """How a client keeps its servers: in which file, under which key, and what an entry has besides the command.
+
+    `file` is where it looks by default (relative: in the project's folder). `speaks_http`: it can be given a URL; one
+    that cannot is given `mcp-sim connect URL`.
+    """
 
     file: str
     key: str = "mcpServers"
     extra: Mapping[str, str] = field(default_factory=dict[str, str])
+    speaks_http: bool = True
+
+
+def _claude_desktop() -> str:
+    """Where Claude Desktop keeps its configuration on this system."""
+    folders = {
+        "darwin": "~/Library/Application Support/Claude",
+        "win32": f"{os.environ.get('APPDATA', '~/AppData/Roaming')}/Claude",
+    }
+    return f"{folders.get(sys.platform, '~/.config/Claude')}/claude_desktop_config.json"
 
 
 CLIENTS: Mapping[str, ClientFormat] = {
-    "claude-desktop": ClientFormat("claude_desktop_config.json (Settings, Developer, Edit Config)"),
+    "claude-desktop": ClientFormat(_claude_desktop(), speaks_http=False),
+    "claude-code": ClientFormat(".mcp.json", extra={"type": "stdio"}),
+    "cursor": ClientFormat(".cursor/mcp.json"),
+    "vscode": ClientFormat(".vscode/mcp.json", key="servers", extra={"type": "stdio"}),
+    "mcp-json": ClientFormat(".mcp.json"),
 }
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="a scenario or tool spec: a file, or a shipped name")
-    parser.add_argument("--client", choices=sorted(CLIENTS), required=True, help="which client the entry is for")
+    parser.add_argument("--client", choices=sorted(CLIENTS), required=True, help="which client the entries are for")
+    parser.add_argument(
+        "--url",
+        metavar="http://HOST:PORT[/w/WORLD]",
+        help="the entries of a server that `mcp-sim serve SCENARIO --http HOST:PORT` runs, instead of starting one",
+    )
+    parser.add_argument(
+        "--write",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="merge the entries into FILE (default: where the client looks), which is kept as FILE.bak",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the entry as JSON on stdout, and on stderr where it goes."""
+    """Print the entries as JSON on stdout and where they go on stderr; or merge them into the client's file."""
     scenario = load(args.scenario)
     client = CLIENTS[args.client]
-    name = scenario.servers[only_server(scenario)].name
-    print(json.dumps({client.key: {name: _entry(args.scenario, client)}}, indent=2))
-    print(f"Merge this into {client.file} and restart the client.", file=sys.stderr)
+    entries = {scenario.servers[key].name: _entry(key, scenario, client, args) for key in scenario.servers}
+    if args.write is not None:
+        _write(Path(args.write or client.file).expanduser(), client.key, entries)
+    else:
+        print(json.dumps({client.key: entries}, indent=2, ensure_ascii=False))
+        print(f"Merge this into {client.file} (or use --write) and restart the client.", file=sys.stderr)
+    if args.url is None and len(entries) > 1:
+        print(
+            "Each of these starts a world of its own. For one world behind all of them: mcp-sim serve "
+            f"{args.scenario} --http 127.0.0.1:8930, and --url http://127.0.0.1:8930 here.",
+            file=sys.stderr,
+        )
     return 0
 
 
-def _entry(reference: str, client: ClientFormat) -> Record:
+def _entry(server: str, scenario: Scenario, client: ClientFormat, args: argparse.Namespace) -> Record:
     command, *words = _command()
+    if args.url is None:
+        chosen = ["--server", server] if len(scenario.servers) > 1 else []
+        return {**client.extra, "command": command, "args": [*words, "serve", _absolute(args.scenario), *chosen]}
+    url = _endpoint(args.url, server if len(scenario.servers) > 1 else None)
+    if client.speaks_http:
+        return {"type": "http", "url": url}
+    return {**client.extra, "command": command, "args": [*words, "connect", url]}
+
+
+def _endpoint(url: str, server: str | None) -> str:
+    """The URL of one server: of the world that `url` names, else of the world `default`."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise UsageError(f"--url must be like http://127.0.0.1:8930 or http://127.0.0.1:8930/w/NAME, not {url!r}")
+    path = parts.path.rstrip("/").removesuffix("/mcp") or "/w/default"
+    return f"{parts.scheme}://{parts.netloc}{path}{f'/{server}' if server else ''}/mcp"
+
+
+def _absolute(reference: str) -> str:
     path = Path(reference)
-    scenario = str(path.absolute()) if path.exists() else reference
-    return {**client.extra, "command": command, "args": [*words, "serve", scenario]}
+    return str(path.absolute()) if path.exists() else reference
 
 
 def _command() -> list[str]:
@@ -60,3 +123,45 @@ def _command() -> list[str]:
         if beside.with_name(name).is_file():
             return [str(beside.with_name(name))]
     return [str(beside), "-m", "mcp_sim"]
+
+
+# --write -------------------------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
+    """Merge the entries into the file: what else it holds stays, what it was is kept beside it."""
+    before = _read(path)
+    known = before.get(key, {})
+    if not isinstance(known, dict):
+        raise UsageError(f"{path}: {key!r} is not an object; nothing was written")
+    merged = {**before, key: {**cast("Record", known), **entries}}
+    kept = _keep(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}.new")
+        fresh.write_text(json.dumps(merged, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    print(f"Wrote {', '.join(entries)} to {path}{f' (before: {kept})' if kept else ''}.", file=sys.stderr)
+    print("Restart the client.", file=sys.stderr)
+
+
+def _read(path: Path) -> Record:
+    try:
+        value: Any = json.loads(path.read_text(encoding="utf-8") or "{}") if path.exists() else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} cannot be merged into ({error}); nothing was written") from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{path} holds no object; nothing was written")
+    return cast("Record", value)
+
+
+def _keep(path: Path) -> Path | None:
+    """A copy of the file as it was, under the first name that is free."""
+    if not path.exists():
+        return None
+    names = (f"{path.name}.bak{'' if n == 1 else n}" for n in count(1))
+    kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())
+    shutil.copy2(path, kept)
+    return kept
