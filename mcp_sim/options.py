@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from mcp_sim.clock import duration
+from mcp_sim.clock import duration, iso
 from mcp_sim.conditions import OPERATORS, matcher
 from mcp_sim.types import Json
 
 _CALLS = re.compile(r"(\d+) calls?")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"), (1, "us"))
 
 
@@ -49,6 +50,33 @@ def span_text(value: Span) -> str:
     if value.time is not None:
         return duration_text(value.time)
     return f"{value.calls} call{'' if value.calls == 1 else 's'}"
+
+
+def moment(value: Any) -> datetime:
+    """A point of time as documents write it; raises ValueError on anything else."""
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+        raise ValueError(f"{value!r} is not a time; write it as 2029-03-01T09:00:00Z")
+    found = datetime.fromisoformat(value.upper())
+    if not 1900 <= found.year < 3000:
+        raise ValueError(f"{value!r} is outside the years 1900 to 2999")
+    return found.astimezone(UTC)
+
+
+def point(value: Any) -> Span | datetime:
+    """A span, counted from the world's start, or a point of time; raises ValueError on anything else."""
+    if isinstance(value, datetime) or (isinstance(value, str) and _MOMENT.fullmatch(value)):
+        return moment(value)
+    try:
+        return span(value)
+    except ValueError as error:
+        raise ValueError(f"{error}, or a time such as 2029-03-01T09:00:00Z") from None
+
+
+def point_text(value: Span | datetime) -> str:
+    """A point as it is written: `90s`, `5 calls`, `2029-03-01T09:00:00Z`."""
+    return iso(value) if isinstance(value, datetime) else span_text(value)
 
 
 def _duration(value: Any) -> timedelta:
@@ -96,6 +124,24 @@ SpanText = Annotated[
     ),
 ]
 """A stretch of world time or of calls, written `30s` or `5 calls`."""
+
+Moment = Annotated[datetime, BeforeValidator(moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A point of time, written `2029-03-01T09:00:00Z`."""
+
+Point = Annotated[
+    Span | datetime,
+    PlainValidator(point),
+    PlainSerializer(point_text, return_type=str),
+    WithJsonSchema(
+        {
+            "$comment": "duration, calls or time",
+            "type": "string",
+            "pattern": r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d)|-\d\d-\d\d[Tt].*)$",
+            "examples": ["30s", "5 calls", "2029-03-01T09:00:00Z"],
+        }
+    ),
+]
+"""A point in a world's life: a duration since its start, so many calls, or a time."""
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number from 1."""

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from mcp_sim.clock import DEFAULT_NOW, Mode
-from mcp_sim.options import Count, CountFromZero, Duration, SpanText
+from mcp_sim.options import Count, CountFromZero, Duration, Moment, SpanText
 from mcp_sim.spec_surface import Part, StubPart
 from mcp_sim.tool_spec import Root
 from mcp_sim.types import Json
-
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
-
-
-def _moment(value: Any) -> datetime:
-    if isinstance(value, datetime):
-        return value
-    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
-        raise ValueError(f"{value!r} is not a time; write it as 2029-03-01T09:00:00Z")
-    moment = datetime.fromisoformat(value.upper())
-    if not 1900 <= moment.year < 3000:
-        raise ValueError(f"{value!r} is outside the years 1900 to 2999")
-    return moment.astimezone(UTC)
-
 
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
@@ -39,7 +25,6 @@ def per(value: Any) -> Any:
     raise ValueError(f"{value!r} splits nothing; write tool, entity, or arguments.NAME")
 
 
-Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 Globs = Annotated[
     list[str],
     Field(min_length=1),
