@@ -1,0 +1,225 @@
+"""The agent may not do everything with everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, Self, TypeAlias
+
+from pydantic import Field, model_validator
+
+from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
+from mcp_sim.calls import argument_value
+from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
+from mcp_sim.domain import Domain, Entity
+from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.options import MatcherSource
+from mcp_sim.records.effects import found_key, not_found
+from mcp_sim.schemas import at, expanded, is_nullable, items, properties, required
+from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
+from mcp_sim.wording import refusal
+
+Withhold: TypeAlias = Literal["null", "absent"]
+"""How a field looks that the agent may not see."""
+
+
+@perturbations.register("permission_denied")
+class PermissionDenied(Perturbation):
+    """Refuse what the agent has no right to: records of an `entity`, all or some (`where`), or only some `fields`.
+
+    Whole records: what is done with one by its id is refused with a 403, as is a create, and a list where no record may
+    be read. With `where` a list shows the others and these: it takes a look at one of them to find out. With
+    `hidden: true` these records are as if they did not exist, as in systems that do not admit what one may not see: no
+    list, total or count has them, and by id they are not found.
+
+    Fields: a call that sets one of them is refused, and no answer of the entity's tools shows them: they are null where
+    the outputSchema allows it, else left out.
+
+    `actions` narrows it to `read` or `write`. No effect on a call that touches nothing of this. For `hidden` the world
+    is asked twice about each read: for the truth, and for what the agent may see.
+    """
+
+    stage = Stage.BEFORE
+
+    entity: str = Field(min_length=1, description="Whose records.", examples=["deal"])
+    where: dict[str, MatcherSource] = Field(
+        default_factory=dict[str, MatcherSource],
+        description="Which records: field -> matcher; dotted names reach into nested values. Default: all.",
+        examples=[{"stage": "won"}],
+    )
+    fields: tuple[str, ...] = Field(default=(), description="Only these fields. Default: the whole record.")
+    actions: Literal["any", "read", "write"] = Field(default="any", description="What the agent may not do.")
+    hidden: bool = Field(default=False, description="Whether the records are as if they did not exist.")
+    message: str | None = Field(
+        default=None,
+        description="What the agent reads; {entity} and, where there is one, {key} are filled. "
+        "Default: the vendor's wording of forbidden, or a plain one.",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.hidden and self.fields:
+            raise ValueError("hidden is for whole records; fields are never shown anyway")
+        if self.hidden and self.actions != "any":
+            raise ValueError(f"a hidden record can be neither read nor written; leave out actions: {self.actions}")
+        return self
+
+    @cached_property
+    def tests(self) -> tuple[tuple[list[str], Matcher], ...]:
+        return tuple((name.split("."), matcher(value)) for name, value in self.where.items())
+
+    def fits(self, record: Record) -> bool:
+        """Is it one of the records in question?"""
+        return all(matches(at_path(record, path)) for path, matches in self.tests)
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        entity = domain.entities.get(self.entity)
+        if entity is None:
+            return [f"unknown entity {self.entity!r}{did_you_mean(self.entity, domain.entities)}"]
+        known = {entity.key, *entity.fields}
+        names = [*(name.split(".", 1)[0] for name in self.where), *self.fields]
+        unknown = [name for name in names if entity.fields and name not in known]
+        problems = [f"{self.entity} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
+        about = [one for one in (Anatomy.of(tool, domain) for tool in tools) if _is_about(one, self.entity)]
+        if tools and not about:
+            problems.append(f"no tool in reach works on {self.entity}")
+        return [*problems, *(problem for anatomy in about for problem in self._unshowable(anatomy))]
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        anatomy = Anatomy.of(tool, domain)
+        if self.hidden and anatomy.is_read:
+            return self._seen_without
+        entity = anatomy.entity
+        if entity is None or entity.name != self.entity:
+            return _let_through
+        return _Guard(self, anatomy, entity, dict(self._withheld(anatomy))).apply
+
+    async def _seen_without(self, turn: Turn, proceed: Proceed) -> Transition:
+        """The answer to a read, in a world without the records in question."""
+        gone = [Change("remove", self.entity, key) for key, row in turn.view.rows(self.entity) if self.fits(row)]
+        if not gone:
+            return turn.no_effect(await proceed(turn))
+        truth, seen = await twice(turn, proceed, turn.after(gone))
+        if seen.observation == truth.observation:
+            return turn.no_effect(truth)
+        return replace(truth, observation=seen.observation)
+
+    def denied(self, turn: Turn, key: Key | None = None) -> Transition:
+        """The call, refused."""
+        what = self.entity.replace("_", " ") + ("" if key is None else f" {key}")
+        slots: dict[str, Json] = {"status": 403, "entity": self.entity}
+        if key is not None:
+            slots |= {"key": key, "id": key, "value": key}
+        sentence = f"403 Forbidden: no permission for {what}"
+        return Transition(refusal(turn, "forbidden", sentence, self.message, **slots))
+
+    def _withheld(self, anatomy: Anatomy) -> Iterator[tuple[str, Withhold]]:
+        for field in self.fields:
+            if self.actions != "write":
+                yield field, "null" if is_nullable(_record_schema(anatomy).get(field, {})) else "absent"
+
+    def _unshowable(self, anatomy: Anatomy) -> Iterator[str]:
+        """The fields that a tool's outputSchema asks for, so that they cannot be withheld."""
+        for field, how in self._withheld(anatomy):
+            if how == "absent" and field in required(_record_whole(anatomy)):
+                yield f"{anatomy.tool.id} must show {field!r} by its outputSchema, so it cannot be withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """What stands before one tool that works on the entity in question."""
+
+    rule: PermissionDenied
+    anatomy: Anatomy
+    entity: Entity
+    withheld: Mapping[str, Withhold]
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        refused = self._refused(turn)
+        if refused is not None:
+            return refused
+        transition = await proceed(turn)
+        return self._withholding(turn, transition) if self.withheld else turn.no_effect(transition)
+
+    def _refused(self, turn: Turn) -> Transition | None:
+        """The refusal of what the call is about to do; None where it may."""
+        rule, plan = self.rule, self.anatomy.plan
+        if plan is None or rule.actions == ("write" if self.anatomy.is_read else "read"):
+            return None
+        if rule.fields and (self.anatomy.is_read or not set(rule.fields) & self._set(turn).keys()):
+            return None
+        if plan.verb == "create":
+            return rule.denied(turn) if rule.fits(self._set(turn)) else None
+        if plan.key is None:
+            return rule.denied(turn) if not rule.where else None
+        return self._refused_by_key(turn, plan.key)
+
+    def _refused_by_key(self, turn: Turn, argument: str) -> Transition | None:
+        asked = argument_value(turn.call.arguments, argument)
+        key = found_key(turn.view, self.entity.name, asked)
+        record = None if key is None else turn.view.get(self.entity.name, key)
+        if key is None or record is None or not self.rule.fits(record):
+            return None
+        if self.rule.hidden:
+            return Transition(not_found(turn.tool, self.entity.name, asked, argument))
+        return self.rule.denied(turn, key)
+
+    def _set(self, turn: Turn) -> Record:
+        """The fields that the call sets."""
+        plan = self.anatomy.plan
+        if plan is None:
+            return {}
+        given = {field: argument_value(turn.call.arguments, name) for name, field in plan.sets.items()}
+        return {field: value for field, value in given.items() if value is not ABSENT} | dict(plan.fixed)
+
+    def _withholding(self, turn: Turn, transition: Transition) -> Transition:
+        """The answer without the fields that the agent may not see."""
+        value = answered(transition)
+        if value is NOTHING:
+            return turn.no_effect(transition)
+        after = turn.view.after(transition.changes)
+        for path in self.anatomy.records(value):
+            shown: Record = part(value, path)
+            if self.rule.fits(self._true(after, shown)):
+                value = with_part(value, path, self._without(shown))
+        return reshaped(turn, transition, value)
+
+    def _true(self, view: View, shown: Record) -> Record:
+        """The record behind what is shown of it."""
+        key = found_key(view, self.entity.name, self.anatomy.key_of(shown))
+        record = None if key is None else view.get(self.entity.name, key)
+        return shown if record is None else record
+
+    def _without(self, shown: Record) -> Record:
+        kept: dict[str, Any] = {}
+        for name, value in shown.items():
+            how = self.withheld.get(name)
+            if how != "absent":
+                kept[name] = value if how is None else None
+        return kept
+
+
+def _is_about(anatomy: Anatomy, entity: str) -> bool:
+    return anatomy.entity is not None and anatomy.entity.name == entity
+
+
+def _record_whole(anatomy: Anatomy) -> Record:
+    """The schema of the records that a tool shows; {} where it declares none."""
+    plan, declared = anatomy.plan, anatomy.tool.output_schema
+    if plan is None or declared is None:
+        return {}
+    schema = expanded(declared)
+    rows, record = plan.envelope.rows, plan.envelope.record
+    if rows is not None:
+        return items(at(schema, rows))
+    return at(schema, record) if record is not None else {}
+
+
+def _record_schema(anatomy: Anatomy) -> Mapping[str, Record]:
+    return properties(_record_whole(anatomy))
+
+
+async def _let_through(turn: Turn, proceed: Proceed) -> Transition:
+    return turn.no_effect(await proceed(turn))
