@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.schemas import types_of
 from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn, View
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
@@ -26,7 +27,12 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         changes = (*transition.changes, *transition.pins)
         after = turn.view.after(changes) if changes else turn.view
         written = (
-            (*_change_problems(turn, changes, after, domain), *_set_problems(turn, plan, changes)) if changes else ()
+            (
+                *_change_problems(turn, changes, after, domain),
+                *_set_problems(turn, plan, entity, changes),
+            )
+            if changes
+            else ()
         )
         if entity is None or not isinstance(body, ToolResult) or body.is_error or plan.guessed:
             return list(written)
@@ -59,7 +65,7 @@ def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domai
         yield from _time_problems(change.record, entity)
 
 
-def _set_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...]) -> Iterator[str]:
+def _set_problems(turn: Turn, plan: Plan, entity: Entity | None, changes: tuple[Change, ...]) -> Iterator[str]:
     """Where the one record that a call writes does not say what the arguments said."""
     written = [change for change in changes if change.entity == plan.entity and change.op == "put"]
     if plan.verb not in ("create", "update") or len(written) != 1:
@@ -67,8 +73,15 @@ def _set_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...]) -> Iterat
     record = written[0].record or {}
     for argument, name in plan.sets.items():
         given = at(turn.call.arguments, argument)
+        if given is None and entity is not None and name in entity.fields and not _may_be_null(entity.fields[name]):
+            continue
         if given is not NOWHERE and record.get(name) != given:
             yield f"R3: {plan.entity} {written[0].key!r}: {name} is {record.get(name)!r}, but {given!r} was given"
+
+
+def _may_be_null(field: Field) -> bool:
+    types = types_of(field.schema)
+    return not types or "null" in types
 
 
 def _link_problems(change: Change, entity: Entity, after: View) -> Iterator[str]:

@@ -12,7 +12,7 @@ from mcp_sim.extensions import Invent
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.times import sense, written
-from mcp_sim.schemas import at, constants, expanded, is_nullable, main_type
+from mcp_sim.schemas import at, constants, expanded, is_nullable, main_type, types_of
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.words import plural, snake
 
@@ -69,7 +69,7 @@ def found_key(view: View, entity: str, value: Json) -> Key | None:
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record that a call creates, compiled: what arguments say, then what the world knows, then what is open."""
     entity = domain.entities[plan.entity or ""]
-    keys, sets, links = keys_of(entity), _sets(tool, plan), _links(plan, entity)
+    keys, sets, links = keys_of(entity), _sets(tool, plan, entity), _links(plan, entity)
     rules = [rule for rule in _rules(entity) if rule.field.name not in plan.fixed]
     order, name = tuple(entity.fields), entity.name
 
@@ -158,7 +158,7 @@ def _settled(field: Field) -> Json:
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record as a call changes it, compiled: only what is given changes, and the time of the last change."""
     entity = domain.entities[plan.entity or ""]
-    sets, links, fetch = _sets(tool, plan, defaults=False), _links(plan, entity), argument(plan.key or "")
+    sets, links, fetch = _sets(tool, plan, entity, defaults=False), _links(plan, entity), argument(plan.key or "")
     stamps = [f for f in entity.fields.values() if sense(f.name, f.schema) == "updated"]
     name = entity.name
 
@@ -254,26 +254,33 @@ class _Set:
     fetch: Fetch
     field: str
     default: Json
+    takes_null: bool
 
 
-def _sets(tool: Tool, plan: Plan, *, defaults: bool = True) -> list[_Set]:
+def _sets(tool: Tool, plan: Plan, entity: Entity, *, defaults: bool = True) -> list[_Set]:
     schema = expanded(tool.input_schema)
     return [
         _Set(
             argument(path.removesuffix(".*")),
             field,
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
+            _takes_null(entity, field),
         )
         for path, field in plan.sets.items()
     ]
 
 
+def _takes_null(entity: Entity, field: str) -> bool:
+    types = types_of(entity.fields[field].schema) if field in entity.fields else ()
+    return not types or "null" in types
+
+
 def _given(turn: Turn, sets: Sequence[_Set]) -> Record:
-    """The fields that the arguments set. A default of null says nothing."""
+    """The fields that the arguments set. A default of null says nothing, nor does null for a field that takes none."""
     arguments, given = turn.call.arguments, Record()
     for rule in sets:
         value = rule.fetch(arguments)
-        if value is ABSENT:
+        if value is ABSENT or (value is None and not rule.takes_null):
             if rule.default is not ABSENT and rule.default is not None:
                 given[rule.field] = rule.default
         elif rule.field != "*":
