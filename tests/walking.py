@@ -11,9 +11,20 @@ import jsonschema_rs
 
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.patterns import matching
+from mcp_sim.schemas import expanded
 from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.words import singular_phrase, snake, words
 
 Json = Any
+
+NAMING = ("id", "ids", "key", "path")
+"""How the names of arguments and fields end that name a record."""
+
+REMOVING = frozenset({"delete", "remove", "revoke"})
+"""Words in the names of tools after which a record is gone."""
+
+PAGING = ("cursor", "token")
+"""How the names of arguments end that continue a list."""
 
 
 class Walker:
@@ -27,19 +38,20 @@ class Walker:
     def call(self) -> tuple[Tool, dict[str, Json]]:
         """The next call: a tool, and arguments that its schema allows."""
         tool = self.random.choice(self.tools)
-        return tool, self._object(tool.input_schema, tool.name)
+        return tool, self._object(expanded(tool.input_schema), tool.name)
 
     def learn(self, tool: Tool, arguments: dict[str, Json], observation: Observation) -> None:
-        """Remember the ids that an answer holds; forget those that the service did not like."""
+        """Remember the ids that an answer holds; forget those that the service did not like, or does not have now."""
         body = observation.body
-        if not isinstance(body, ToolResult) or body.is_error:
-            self._forget([value for name, value in _pairs(arguments, "") if name.endswith("id")])
+        if not isinstance(body, ToolResult) or body.is_error or REMOVING.intersection(words(tool.name)):
+            self._forget([value for name, value in _pairs(arguments, "") if snake(name).endswith(NAMING)])
             return
-        for name, value in _pairs(body.value, ""):
-            entity = name.rpartition(".")[0] or tool.name
-            self.seen[name.rpartition(".")[2]].append(value)
-            if name.endswith("id"):
-                self.seen[entity].append(value)
+        for path, value in _pairs(body.value, ""):
+            parent, _, name = path.rpartition(".")
+            self.seen[snake(name)].append(value)
+            if snake(name) in {"id", "key"}:
+                for source in (parent.rpartition(".")[2], tool.name):
+                    self.seen[singular_phrase(words(source))].append(value)
 
     def _forget(self, values: list[Json]) -> None:
         for known in self.seen.values():
@@ -48,28 +60,37 @@ class Walker:
     def _object(self, schema: dict[str, Json], about: str) -> dict[str, Json]:
         required = set(schema.get("required", ()))
         properties = cast("dict[str, dict[str, Json]]", schema.get("properties", {}))
-        asked = [name for name in properties if name in required or self.random.random() < 0.35]
+        asked = [name for name in properties if name in required or self._is_given(name)]
         values = {name: self._value(name, properties[name], about) for name in asked}
         return {name: value for name, value in values.items() if name in required or valid(properties[name], value)}
+
+    def _is_given(self, name: str) -> bool:
+        """Is this optional argument given? No id is, of which nothing is known."""
+        return self.random.random() < 0.35 and (not snake(name).endswith(NAMING) or bool(self._known(name)))
 
     def _value(self, name: str, spec: dict[str, Json], about: str) -> Json:
         if "enum" in spec:
             return self.random.choice(spec["enum"])
         is_many = spec.get("type") == "array"
         known = [value for value in self._known(name) if valid(spec, [value] if is_many else value)]
-        if known and (name.endswith(("id", "_ids", "cursor")) or self.random.random() < 0.3):
+        names_one, continues = snake(name).endswith(NAMING), snake(name).endswith(PAGING)
+        is_new = snake(name) in NAMING and "create" in words(about)
+        if known and not is_new and (names_one or continues or self.random.random() < 0.3):
             value = self.random.choice(known[-200:])
             return [value] if is_many else value
-        return None if name.endswith("cursor") else self._fresh(name, spec, about)
+        return None if continues else self._fresh(name, spec, about)
 
     def _known(self, name: str) -> list[Json]:
-        noun = name.removesuffix("s").removesuffix("_id")[:6]  # companies are of a company
+        """What answers told under this name, or as the ids of what it names: `company_id`, of `list_companies`."""
+        field = snake(name)
+        noun, _, ending = field.rpartition("_")
+        names_one = noun and ending in NAMING
         return [
             value
             for source, values in self.seen.items()
-            if source == name or (noun in source.lower() and name != noun)
+            if source == field or (names_one and f"_{source}".endswith(f"_{noun}"))
             for value in values[-50:]
-            if isinstance(value, str | int)
+            if isinstance(value, str | int) and not isinstance(value, bool)
         ]
 
     def _fresh(self, name: str, spec: dict[str, Json], about: str) -> Json:
