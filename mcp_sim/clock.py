@@ -45,6 +45,10 @@ class Clock(Protocol):
         """A clock that stands at the world's start."""
         ...
 
+    def resumed(self, elapsed: timedelta, away: float) -> Clock:
+        """A clock that stood at `elapsed` when it was put away, `away` real seconds ago."""
+        ...
+
 
 class VirtualClock:
     """Moves when told to, never sleeps."""
@@ -69,6 +73,9 @@ class VirtualClock:
 
     def restarted(self) -> VirtualClock:
         return VirtualClock(self.start)
+
+    def resumed(self, elapsed: timedelta, away: float) -> VirtualClock:
+        return VirtualClock(self.start, elapsed)
 
 
 class RealClock:
@@ -98,10 +105,18 @@ class RealClock:
     def restarted(self) -> RealClock:
         return RealClock(self.start, self.speed)
 
+    def resumed(self, elapsed: timedelta, away: float) -> RealClock:
+        return RealClock(self.start, self.speed, elapsed + timedelta(seconds=max(0.0, away) * self.speed))
+
 
 def stopwatch() -> float:
     """Real seconds, for what is measured beside a step; never for what is in it."""
     return time.perf_counter()
+
+
+def wall_seconds() -> float:
+    """Real seconds that go on between processes, for how long a world was put away; never for what is in it."""
+    return time.time()
 
 
 def duration(text: str) -> timedelta:

@@ -7,7 +7,7 @@ manual. Kinds are immutable and shared by all worlds: what a kind must remember 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
@@ -235,6 +235,45 @@ class Sink(Protocol):
     def close(self) -> None: ...
 
 
+# stores ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """How a world stands, as bytes that `keeping` reads; the revision counts up from 1."""
+
+    revision: int
+    standing: bytes
+
+
+class Shelf(Protocol):
+    """An open store. Who takes a world has the store alone, across processes, until it is put back or left."""
+
+    def take(self, world: str) -> Saved | None:
+        """The newest saved version of a world, None where there is none; waits while another process has it."""
+        ...
+
+    def lines(self, world: str, most: int) -> Sequence[bytes]:
+        """The newest lines of the world's ledger, oldest first."""
+        ...
+
+    def put(self, world: str, saved: Saved, lines: Sequence[bytes]) -> None:
+        """Keep a world as it stands now, and the lines that its ledger has more; both or, if it fails, none."""
+        ...
+
+    def leave(self) -> None:
+        """Give a world back as it was."""
+        ...
+
+
+class Store(Kind):
+    """Keeps worlds between processes."""
+
+    def opened(self, identity: str) -> AbstractContextManager[Shelf]:
+        """The store for one scenario, seed and version. Raises UsageError where it keeps worlds of another."""
+        raise NotImplementedError
+
+
 COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible", "group", "enabled"})
 COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
 COMMON_WORLD_MODEL_KEYS = frozenset({"tools"})
@@ -245,7 +284,8 @@ triggers: Registry[Trigger] = Registry("triggers", Trigger, COMBINATORS)
 expectations: Registry[Expectation] = Registry("expectations", Expectation, COMMON_EXPECTATION_KEYS)
 world_models: Registry[WorldModel] = Registry("world_models", WorldModel, COMMON_WORLD_MODEL_KEYS)
 behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour)
+stores: Registry[Store] = Registry("stores", Store)
 
 families: Mapping[str, Registry[Any]] = {
-    registry.family: registry for registry in (perturbations, triggers, expectations, world_models, behaviours)
+    registry.family: registry for registry in (perturbations, triggers, expectations, world_models, behaviours, stores)
 }

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from rpds import HashTrieMap
 
@@ -30,6 +30,14 @@ BASES_KEPT = 16
 """Initial states are kept for so many seeds."""
 
 UNKNOWN_TOOL = -32602
+
+
+class Keeping(Sink, Protocol):
+    """What stands between a world and its simulator, so that the world outlives its process."""
+
+    async def answer(self, world: World, call: Call) -> Observation:
+        """Answer a call, by way of the simulator."""
+        ...
 
 
 class Simulator:
@@ -87,14 +95,27 @@ class Simulator:
                 await self.aclose()
 
     def world(
-        self, name: str = "default", *, seed: int | None = None, stream: str = "", clock: Mode | None = None
+        self,
+        name: str = "default",
+        *,
+        seed: int | None = None,
+        stream: str = "",
+        clock: Mode | None = None,
+        keeper: Keeping | None = None,
+        is_new: bool = True,
     ) -> World:
-        """A new world of a simulator that was started; `open` does both."""
+        """A new world of a simulator that was started; `open` does both.
+
+        A `keeper` answers its calls in the simulator's place, and may bring a world back that is not new.
+        """
         if not self._pipelines:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
         origin = Origin(self.scenario, self._seed(seed), stream, self._first(self._seed(seed)))
-        world = World(name, origin, self._clock(clock), self.answer, self._sinks, self._ledger_keep)
-        world.open()
+        answer = self.answer if keeper is None else keeper.answer
+        sinks = self._sinks if keeper is None else (*self._sinks, keeper)
+        world = World(name, origin, self._clock(clock), answer, sinks, self._ledger_keep)
+        if is_new:
+            world.open()
         return world
 
     async def answer(self, world: World, call: Call) -> Observation:

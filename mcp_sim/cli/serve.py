@@ -6,8 +6,8 @@ import argparse
 import gc
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,11 +18,12 @@ from mcp_sim import __version__
 from mcp_sim.clock import Mode, iso
 from mcp_sim.documents import load
 from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Sink
+from mcp_sim.extensions import Sink, stores
 from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
+from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import header_line
@@ -49,6 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world", action="append", default=[], metavar="NAME", help="a world's name; over HTTP may be repeated"
     )
+    parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world there between processes")
     _http_arguments(parser.add_argument_group("over HTTP, for many worlds and all servers of a scenario"))
 
 
@@ -75,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     transport: Transport = "stdio" if args.http is None else "http"
     if transport == "http":
         _serving().check(args)
+    else:
+        _check_stdio(args)
     scenario = load(args.scenario, world_model=args.world_model)
     clock: Mode = args.clock or scenario.clock.mode or "real"
     server = only_server(scenario, args.server) if transport == "stdio" else ""
@@ -85,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
         log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
         sinks: list[Sink] = [log]
         if args.trace is not None:
-            sinks.append(Jsonl(args.trace, header_line(scenario.name, scenario.sha256, __version__)))
+            header = header_line(scenario.name, scenario.sha256, __version__)
+            sinks.append(Jsonl(args.trace, header, goes_on=args.store is not None))
             stack.callback(sinks[-1].close)
         simulator = Simulator(scenario, sinks, args.ledger_keep)
         if transport == "http":
@@ -104,7 +109,7 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
     from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (see above)
     from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (see above)
 
-    async with simulator.open(seed=args.seed, clock=clock) as world:
+    async with simulator, _world(simulator, clock, args) as world:
         if is_talkative(args):
             log.say(_over_stdio(world, server, args.scenario))
 
@@ -114,6 +119,30 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
         spare_the_collector()
         stdio = Stdio()
         return await stdio.serve(Impersonation(world.scenario, server, world_of, stdio.break_off))
+
+
+@asynccontextmanager
+async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) -> AsyncGenerator[World]:
+    """The world that this process is: a new one, or the one that the store has kept."""
+    name = args.world[0] if args.world else "default"
+    if args.store is None:
+        yield simulator.world(name, seed=args.seed, clock=clock)
+        return
+    from mcp_sim.keeping import Keeper, identity  # noqa: PLC0415 (only where worlds are kept)
+
+    store = stores["sqlite"].model_validate({"path": args.store})
+    with store.opened(identity(simulator.scenario, args.seed, __version__)) as shelf:
+        yield Keeper(simulator, shelf, name).world(args.seed, clock)
+
+
+def _check_stdio(args: argparse.Namespace) -> None:
+    """Raises UsageError for what only HTTP can do."""
+    if args.world and args.store is None:
+        raise UsageError("over stdio a process is one world, and --world names it in a --store")
+    if len(args.world) > 1:
+        raise UsageError("over stdio a process is one world: give one --world")
+    for name in args.world:
+        checked_name(name)
 
 
 def is_talkative(args: argparse.Namespace) -> bool:

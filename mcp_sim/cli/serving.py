@@ -31,6 +31,8 @@ def check(args: argparse.Namespace) -> None:
     _limits(args)
     if args.server is not None:
         raise UsageError("--server chooses what a process is over stdio; over HTTP all servers are served")
+    if args.store is not None:
+        raise UsageError("--store keeps the world of a process over stdio; over HTTP the worlds live with the server")
     if args.max_worlds < 1:
         raise UsageError(f"--max-worlds must be at least 1, not {args.max_worlds}")
     for name in args.world:

@@ -9,20 +9,21 @@ from mcp_sim.errors import Unwritable
 
 
 class Jsonl:
-    """Writes a trace to a file, which is made anew. Raises Unwritable where it cannot be written.
+    """Writes a trace to a file, which is made anew unless it `goes_on`. Raises Unwritable where it cannot be written.
 
     A line that does not fit on the disk any more leaves nothing of itself: what is in the file stays readable.
     """
 
-    def __init__(self, path: Path, header: bytes) -> None:
-        self._path = path
+    def __init__(self, path: Path, header: bytes, *, goes_on: bool = False) -> None:
+        self._path, self._goes_on = path, goes_on
         self._end = 0
         try:
-            self._file = path.open("wb", buffering=0)
+            self._file = path.open("ab" if goes_on else "wb", buffering=0)
         except OSError as error:
             raise self._unwritable(error) from None
         try:
-            self.write(header)
+            if self._file.tell() == 0:
+                self.write(header)
         except Unwritable:
             self.close()
             raise
@@ -41,7 +42,9 @@ class Jsonl:
         self._file.close()
 
     def _take_back(self) -> None:
-        """Remove the beginning of a line; where that cannot be done (a pipe), it stays."""
+        """Remove the beginning of a line; where that cannot be done (a pipe, a file that others write), it stays."""
+        if self._goes_on:
+            return
         with suppress(OSError):
             self._file.truncate(self._end)
             self._file.seek(self._end)

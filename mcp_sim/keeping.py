@@ -1,0 +1,154 @@
+"""How does a world outlive its process? It is put into a store after every call, and taken from there before the next.
+
+Only what a world has that its scenario and seed do not give is kept: what was written, counters, memories, facts, the
+time, the ledger. Several processes may have one world in turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+from rpds import HashTrieMap
+
+from mcp_sim.clock import Clock, Mode, wall_seconds
+from mcp_sim.errors import UsageError
+from mcp_sim.extensions import Saved, Shelf
+from mcp_sim.json_text import decode, encode
+from mcp_sim.scenario import Scenario
+from mcp_sim.simulator import Simulator
+from mcp_sim.state import Overlay, Row, State
+from mcp_sim.tagged_json import Untaggable, dumps, loads
+from mcp_sim.trace import History, Ledger
+from mcp_sim.types import Call, Change, Observation, Past, Record
+from mcp_sim.world import Version, World
+
+FORMAT = 1
+TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")
+MICROSECOND = timedelta(microseconds=1)
+
+
+class Keeper:
+    """Keeps one world in an open store. What it writes to its ledger goes there too."""
+
+    def __init__(self, simulator: Simulator, shelf: Shelf, name: str) -> None:
+        self._simulator, self._shelf, self._name = simulator, shelf, name
+        self._turns = anyio.Lock()
+        self._revision = 0
+        self._lines = list[bytes]()
+
+    def world(self, seed: int | None, clock: Mode | None) -> World:
+        """The world as it was left, or a new one. Raises UsageError where it cannot be read."""
+        saved = self._shelf.take(self._name)
+        try:
+            world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=saved is None)
+            self._resume(world, saved)
+            self._put(world)
+        finally:
+            self._shelf.leave()
+        return world
+
+    def write(self, line: bytes) -> None:
+        """One more line of the ledger."""
+        self._lines.append(line)
+
+    def close(self) -> None:
+        return
+
+    async def answer(self, world: World, call: Call) -> Observation:
+        """Answer a call of the world as the process before left it."""
+        async with self._turns:
+            saved = await run_sync(self._shelf.take, self._name)
+            try:
+                self._resume(world, saved)
+                try:
+                    return await self._simulator.answer(world, call)
+                finally:
+                    self._put(world)
+            finally:
+                self._shelf.leave()
+
+    def _resume(self, world: World, saved: Saved | None) -> None:
+        if saved is None or saved.revision == self._revision:
+            return
+        try:
+            _restore(world, decode(saved.standing), self._shelf.lines(self._name, world.ledger.keep))
+        except (Untaggable, KeyError, ValueError, TypeError) as error:
+            raise UsageError(f"the world {self._name} cannot be read from its store: {error}") from error
+        self._revision = saved.revision
+
+    def _put(self, world: World) -> None:
+        """Keep the world as it stands; nothing to do where nothing came about."""
+        if self._lines:
+            self._shelf.put(self._name, Saved(self._revision + 1, encode(_standing(world))), self._lines)
+            self._revision += 1
+            self._lines.clear()
+
+
+def identity(scenario: Scenario, seed: int | None, version: str) -> str:
+    """What the worlds of one store have in common."""
+    number = scenario.seed if seed is None else seed
+    return f"{scenario.name} (sha256 {scenario.sha256[:16]}, seed {number}, mcp-sim {version})"
+
+
+def _standing(world: World) -> Record:
+    version = world.version
+    return {
+        "format": FORMAT,
+        "state": {entity: _overlay_json(overlay) for entity, overlay in version.state.overlays.items()},
+        "rest": dumps({name: getattr(version, name) for name in TAGGED} | {"agenda": version.state.agenda}).decode(),
+        "elapsed": world.clock.elapsed() // MICROSECOND,
+        "wall": wall_seconds(),
+    }
+
+
+def _restore(world: World, standing: Record, lines: Sequence[bytes]) -> None:
+    if standing["format"] != FORMAT:
+        raise ValueError(f"its format is {standing['format']}, not {FORMAT}")
+    rest: Record = loads(standing["rest"].encode())
+    overlays = {entity: _overlay(body) for entity, body in standing["state"].items()}
+    state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"))
+    world.version = Version(state=state, **rest)
+    world.clock = _clock(world.clock, standing)
+    world.ledger = Ledger(world.ledger.keep, lines)
+    world.history = History(world.ledger.keep)
+    for past, size in _pasts(lines):
+        world.history.append(past, size)
+
+
+def _clock(clock: Clock, standing: Record) -> Clock:
+    return clock.resumed(standing["elapsed"] * MICROSECOND, wall_seconds() - standing["wall"])
+
+
+def _overlay_json(overlay: Overlay) -> Record:
+    rows = [[key, row.version, row.born, row.record] for key, row in overlay.rows().items()]
+    return {"born": overlay.born, "count": overlay.count, "last_key": overlay.last_key, "rows": rows}
+
+
+def _overlay(body: Record) -> Overlay:
+    rows = {key: Row(record, version, born) for key, version, born, record in body["rows"]}
+    return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
+
+
+def _pasts(lines: Sequence[bytes]) -> Iterator[tuple[Past, int]]:
+    """What the lines of a ledger tell of calls and events, since the world was opened last."""
+    steps = [(step, len(line)) for line in lines if (step := decode(line).get("step")) is not None]
+    opened = max((at for at, (step, _) in enumerate(steps) if step["entry"] == "reset"), default=-1)
+    index = 0
+    for step, size in steps[opened + 1 :]:
+        index = step.get("index", index)
+        yield _past(step, index), size
+
+
+def _past(step: Mapping[str, Any], index: int) -> Past:
+    changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("pins", ())))
+    at = datetime.fromisoformat(step["at"])
+    if step["entry"] == "event":
+        return Past(index, "", {}, ok=True, at=at, changes=changes)
+    observation = step["served"] or step["truth"]["observation"]
+    ok = "result" in observation and not observation.get("is_error", False)
+    return Past(index, step["tool"], step["arguments"], ok, at, changes)

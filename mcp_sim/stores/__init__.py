@@ -1,0 +1,1 @@
+"""Stores: what keeps worlds between processes; one per file."""

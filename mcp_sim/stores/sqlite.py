@@ -1,0 +1,91 @@
+"""Worlds in one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pydantic import Field
+
+from mcp_sim.errors import UsageError
+from mcp_sim.extensions import Saved, Store, stores
+
+PATIENCE = 60.0
+"""How many seconds to wait for another process that has a world in hand."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (identity TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS worlds (name TEXT PRIMARY KEY, revision INTEGER NOT NULL, standing BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS entries (
+    world TEXT NOT NULL, at INTEGER NOT NULL, line BLOB NOT NULL, PRIMARY KEY (world, at)
+) WITHOUT ROWID;
+"""
+
+
+@stores.register("sqlite")
+class Sqlite(Store):
+    """Keep worlds in an SQLite file: how each stands, and every line of its ledger. Processes take turns."""
+
+    path: Path = Field(description="The file; made where there is none.", examples=["worlds.db"])
+
+    @contextmanager
+    def opened(self, identity: str) -> Generator[SqliteShelf]:
+        try:
+            connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise UsageError(f"cannot open the store {self.path}: {error}") from error
+        try:
+            _claim(connection, self.path, identity)
+            yield SqliteShelf(connection, self.path)
+        finally:
+            connection.close()
+
+
+class SqliteShelf:
+    """An open file. A turn begins with `take` and ends with `put` or `leave`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+
+    def take(self, world: str) -> Saved | None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise UsageError(f"the store {self._path} cannot be had: {error}") from error
+        found = self._connection.execute("SELECT revision, standing FROM worlds WHERE name = ?", (world,)).fetchone()
+        return Saved(*found) if found else None
+
+    def lines(self, world: str, most: int) -> Sequence[bytes]:
+        newest = "SELECT line FROM entries WHERE world = ? ORDER BY at DESC LIMIT ?"
+        return [line for (line,) in self._connection.execute(newest, (world, most))][::-1]
+
+    def put(self, world: str, saved: Saved, lines: Sequence[bytes]) -> None:
+        execute = self._connection.execute
+        last = execute("SELECT coalesce(max(at), 0) FROM entries WHERE world = ?", (world,)).fetchone()[0]
+        rows = [(world, last + at, line) for at, line in enumerate(lines, 1)]
+        self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
+        execute("INSERT OR REPLACE INTO worlds VALUES (?, ?, ?)", (world, saved.revision, saved.standing))
+        execute("COMMIT")
+
+    def leave(self) -> None:
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("ROLLBACK")
+
+
+def _claim(connection: sqlite3.Connection, path: Path, identity: str) -> None:
+    """See to it that the file is a store of this scenario. Raises UsageError."""
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in SCHEMA.split(";\n"):
+            connection.execute(statement)
+        found = connection.execute("SELECT identity FROM about").fetchone()
+        if found is None:
+            connection.execute("INSERT INTO about VALUES (?)", (identity,))
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise UsageError(f"{path} is no store of worlds: {error}") from error
+    if found is not None and found[0] != identity:
+        raise UsageError(f"{path} keeps worlds of {found[0]}, not of {identity}: use another file, or remove it")

@@ -1,0 +1,149 @@
+"""How does what a world remembers become JSON, and the same values again? Data only: reading it runs no code.
+
+A text is `[nodes, root]`. A reference is a node's number, or a JSON scalar in a list of one. Nodes come after those
+that they refer to, so that long chains need no recursion, and what is shared stays shared.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from rpds import HashTrieMap
+
+from mcp_sim.errors import McpSimError
+from mcp_sim.json_text import decode, encode
+
+MICROSECOND = timedelta(microseconds=1)
+SCALARS = (str, int, float, bool, type(None))
+
+
+class Untaggable(McpSimError):
+    """A value that has no tagged form, or a text that is none."""
+
+
+def dumps(value: Any) -> bytes:
+    """The text of a value: JSON values, tuples, sets, maps, times, frozen dataclasses of these. Raises Untaggable."""
+    nodes, numbers, kept = list[Any](), dict[int, int](), list[Any]()
+    stack = [(value, False)]
+    while stack:
+        item, is_ready = stack.pop()
+        if _is_scalar(item) or id(item) in numbers:
+            continue
+        tag, parts = _taken_apart(item)
+        if is_ready:
+            nodes.append([*tag, *(_reference(part, numbers) for part in parts)])
+            numbers[id(item)] = len(nodes) - 1
+            kept.append((item, parts))
+        else:
+            kept.append(parts)  # what is made on the way must live as long as its number
+            stack.append((item, True))
+            stack += [(part, False) for part in parts]
+    return encode([nodes, _reference(value, numbers)])
+
+
+def loads(text: bytes) -> Any:
+    """The value of a text. Raises Untaggable."""
+    try:
+        nodes, root = decode(text)
+        values = list[Any]()
+        for node in nodes:
+            values.append(_put_together(node, values))
+        return _value(root, values)
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+        raise Untaggable(f"not a text of tagged JSON: {error}") from error
+
+
+def _is_scalar(value: Any) -> bool:
+    return type(value) in SCALARS
+
+
+def _reference(value: Any, numbers: Mapping[int, int]) -> Any:
+    return [value] if _is_scalar(value) else numbers[id(value)]
+
+
+def _taken_apart(value: Any) -> tuple[list[Any], list[Any]]:
+    """What a value is, and what it is made of."""
+    match value:
+        case tuple() if type(value) is tuple:  # pyright: ignore[reportUnknownArgumentType] (a tuple of anything)
+            return ["tuple"], list(cast("tuple[Any, ...]", value))
+        case list():
+            return ["list"], cast("list[Any]", value)
+        case dict():
+            return ["dict"], _flat(cast("dict[Any, Any]", value).items())
+        case HashTrieMap():
+            return ["map"], _flat(sorted(cast("HashTrieMap[Any, Any]", value).items(), key=_by_key))
+        case frozenset():
+            return ["frozenset"], sorted(cast("frozenset[Any]", value), key=repr)
+        case datetime():
+            return ["datetime", value.isoformat()], []
+        case timedelta():
+            return ["timedelta", value // MICROSECOND], []
+        case _ if hasattr(value, "__dataclass_params__"):
+            return _dataclass_apart(value)
+        case _:
+            raise Untaggable(f"a {type(value).__name__} cannot be kept")
+
+
+def _dataclass_apart(value: Any) -> tuple[list[Any], list[Any]]:
+    names = [field.name for field in fields(value) if field.init]
+    cls = cast("type[Any]", type(value))
+    return ["data", cls.__module__, cls.__qualname__, names], [getattr(value, name) for name in names]
+
+
+def _flat(items: Iterable[tuple[Any, Any]]) -> list[Any]:
+    return [part for pair in items for part in pair]
+
+
+def _by_key(item: tuple[Any, Any]) -> str:
+    return repr(item[0])
+
+
+def _put_together(node: list[Any], values: list[Any]) -> Any:
+    """The value of a node, made of the values before it."""
+    tag, *rest = node
+    if tag == "datetime":
+        return datetime.fromisoformat(rest[0])
+    if tag == "timedelta":
+        return rest[0] * MICROSECOND
+    if tag == "data":
+        module, name, names, *references = rest
+        return _dataclass(module, name)(**dict(zip(names, _all(references, values), strict=True)))
+    return _MAKERS[tag](_all(rest, values))
+
+
+def _pairs(parts: list[Any]) -> dict[Any, Any]:
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _map(parts: list[Any]) -> HashTrieMap[Any, Any]:
+    return HashTrieMap(_pairs(parts))
+
+
+_MAKERS: Mapping[str, Callable[[list[Any]], Any]] = {
+    "tuple": tuple,
+    "list": list,
+    "dict": _pairs,
+    "map": _map,
+    "frozenset": frozenset,
+}
+
+
+def _all(references: list[Any], values: list[Any]) -> list[Any]:
+    return [_value(reference, values) for reference in references]
+
+
+def _value(reference: Any, values: list[Any]) -> Any:
+    return reference[0] if isinstance(reference, list) else values[reference]
+
+
+def _dataclass(module: str, name: str) -> type[Any]:
+    """A frozen dataclass that is loaded already: nothing else is ever made by its name."""
+    found: type[Any] | None = getattr(sys.modules.get(module), name, None)
+    parameters = getattr(found, "__dataclass_params__", None)
+    if found is None or parameters is None or not parameters.frozen:
+        raise Untaggable(f"{module}.{name} is no data that is known here")
+    return found
