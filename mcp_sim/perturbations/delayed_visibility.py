@@ -1,0 +1,53 @@
+"""What was written is seen only later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import Field
+
+from mcp_sim.answers import no_writes
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Perturbation, Stage, perturbations
+from mcp_sim.late_writes import deferred
+from mcp_sim.options import Span, SpanText
+from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
+
+ACTOR = "the backend, late"
+
+
+@perturbations.register("delayed_visibility")
+class DelayedVisibility(Perturbation):
+    """Answer at once, and let the changes become visible later: after a time, or after so many further calls.
+
+    Until then reads, lists and counts do not show them; an agent that does not find what it just wrote, and writes it
+    again, has it twice in the end. They are written as an event of their own. A record that was written in the
+    meantime keeps the newer write, and a write that would leave a link to nothing is dropped. No effect on a call that
+    fails or changes nothing.
+    """
+
+    stage = Stage.COMMIT
+    visibility = "implicit"
+
+    after: SpanText = Field(
+        default=Span(time=timedelta(seconds=30)),
+        description="When they are visible: `30s` later, or `3 calls` later (the next three do not see them).",
+        examples=["30s"],
+    )
+
+    async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
+        transition = await proceed(turn)
+        if not transition.changes or not transition.observation.ok:
+            return turn.no_effect(transition)
+        writes = deferred(turn, transition.changes)
+        return replace(transition, changes=writes.now, agenda=(*transition.agenda, self._due(turn, writes.later)))
+
+    def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:
+        if self.after.calls is not None:
+            return Due(turn.now, ACTOR, changes, call=turn.index + self.after.calls + 1)
+        return Due(turn.now + (self.after.time or timedelta(0)), ACTOR, changes)
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        return no_writes(domain, tools, "write to delay")

@@ -1,0 +1,66 @@
+"""How a kind of perturbation is tried out: runs of the same calls, and what the ledger says became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from mcp_sim import Simulator
+from mcp_sim.types import Observation, ToolResult
+from mcp_sim.world import World
+
+Crm: TypeAlias = Callable[[str], Simulator]
+Calls: TypeAlias = Sequence[tuple[str, dict[str, Any]]]
+
+ADA = {"contact_id": "con_00001"}
+SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+ALL: dict[str, Any] = {}
+DEAL = {"deal_id": "deal_0001"}
+
+
+def value(observation: Observation) -> Any:
+    """The value of a result."""
+    assert isinstance(observation.body, ToolResult)
+    return observation.body.value
+
+
+async def told(world: World, tool: str, arguments: dict[str, Any] | None = None) -> Any:
+    """The value of the result of a call that succeeds."""
+    observation = await world.call(tool, arguments)
+    assert observation.ok
+    return value(observation)
+
+
+def calls(world: World) -> list[dict[str, Any]]:
+    """The ledger's entries of calls."""
+    return [step for step in world.ledger.steps if step["entry"] == "call"]
+
+
+def truth(world: World) -> Any:
+    """The true answer to the last call."""
+    return calls(world)[-1]["truth"]["observation"]["result"]
+
+
+def outcomes(world: World) -> list[list[str]]:
+    """What became of the decided perturbations, call by call."""
+    return [[decided["outcome"] for decided in step["perturbations"]] for step in calls(world)]
+
+
+async def run(simulator: Simulator, made: Calls, seed: int) -> list[dict[str, Any]]:
+    """The ledger of a run, without its opening."""
+    async with simulator.open(seed=seed) as world:
+        for tool, arguments in made:
+            await world.call(tool, arguments)
+        return world.ledger.steps[1:]
+
+
+async def repeats_and_differs(simulator: Simulator, made: Calls, seen: str = "perturbations") -> bool:
+    """Is a run with the same seed the same, and does what is `seen` of the steps differ with one of ten others?"""
+    first = await run(simulator, made, 1)
+    others = [await run(simulator, made, seed) for seed in range(2, 12)]
+    shown = [[step.get(seen) for step in steps] for steps in (first, *others)]
+    return first == await run(simulator, made, 1) and any(steps != shown[0] for steps in shown[1:])
+
+
+HALF = "when: {probability: 0.5}"
+"""So that what is decided depends on the seed."""
