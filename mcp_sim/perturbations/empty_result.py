@@ -1,0 +1,54 @@
+"""The answer holds nothing, as if nothing were there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, reshaped, with_part, with_told
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types import Json, Proceed, Tool, Transition, Turn
+
+
+@perturbations.register("empty_result")
+class EmptyResult(Perturbation):
+    """Answer a read with nothing: a list without rows, a total of 0 and no next page; an empty object for one record.
+
+    The agent sees a success, and may conclude that there are no such records. No effect on calls that are not known to
+    read, and where nothing was found anyway.
+    """
+
+    stage = Stage.ANSWER
+    visibility = "implicit"
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        anatomy = Anatomy.of(tool, domain)
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            transition = await proceed(turn)
+            value = answered(transition)
+            if not anatomy.is_read or value is NOTHING:
+                return turn.no_effect(transition)
+            return reshaped(turn, transition, _emptied(value, anatomy))
+
+        return apply
+
+    def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
+        plan = Anatomy.of(tool, domain).plan
+        return plan is None or plan.verb != "get"
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        return no_reads(domain, tools)
+
+
+def _emptied(value: Json, anatomy: Anatomy) -> Json:
+    rows = anatomy.rows(value)
+    if rows is None:
+        records = anatomy.records(value)
+        return with_part(value, records[0], {}) if records else value
+    value = with_part(value, rows, [])
+    if anatomy.plan is not None:
+        envelope = anatomy.plan.envelope
+        for path, nothing in ((envelope.total, 0), (envelope.cursor, None), (envelope.more, False)):
+            value = with_told(value, path, nothing)
+    return value
