@@ -41,6 +41,8 @@ OURS: Final = frozenset({"find", "max", "min", "sum"})
 
 MOST_SAID = 300
 
+_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -87,6 +89,12 @@ def expression(text: str, known: Collection[str]) -> Expression:
     return Expression(text, frozenset(free), program)
 
 
+def fields_read(text: str, name: str) -> frozenset[str]:
+    """The fields that an expression reads of a variable with a dot: `deal` of `count.deal`."""
+    found = re.finditer(rf"(?<![\w.]){re.escape(name)}\.(\w+)", _STRING.sub("''", text))
+    return frozenset(match[1] for match in found)
+
+
 def table_names(domain: Domain) -> frozenset[str]:
     """The names under which an expression reads whole tables."""
     return frozenset(domain.entities) | {"tables"}
@@ -120,8 +128,13 @@ def _records(view: View, domain: Domain, entity: str) -> Iterator[Record]:
 def record_binder(domain: Domain, entity: str) -> Callable[[Record], Record]:
     """How records of an entity look to an expression: a declared field that is missing is null, numbers are doubles."""
     known = domain.entities.get(entity) or Entity(entity)
-    blank = dict.fromkeys(known.fields)
-    doubled = [(name, double) for name, field in known.fields.items() if (double := _number_binder(field.schema))]
+    return object_binder({name: field.schema for name, field in known.fields.items()})
+
+
+def object_binder(schemas: Mapping[str, Json]) -> Callable[[Record], Record]:
+    """How objects with these declared fields look to an expression, as `record_binder` says of records."""
+    blank = dict.fromkeys(schemas)
+    doubled = [(name, double) for name, schema in schemas.items() if (double := _number_binder(schema))]
 
     def bind(record: Record) -> Record:
         full = {**blank, **record}

@@ -14,7 +14,7 @@ from typing import Any
 
 from mcp_sim.conditions import ABSENT
 from mcp_sim.consistency import Inspection
-from mcp_sim.errors import Crash, Rejected
+from mcp_sim.errors import Crash, Rejected, Unevaluable
 from mcp_sim.extensions import Predictor, Stage
 from mcp_sim.rules import Rule
 from mcp_sim.scenario import Stub
@@ -24,6 +24,7 @@ from mcp_sim.types import (
     UNABLE,
     Attempt,
     Decided,
+    Erred,
     Json,
     Observation,
     Outcome,
@@ -47,6 +48,7 @@ class Passage:
     transition: Transition
     decided: tuple[Decided, ...]
     is_stub: bool
+    erred: tuple[Erred, ...] = ()
 
 
 @dataclass(slots=True)
@@ -79,10 +81,10 @@ class Pipeline:
     async def run(self, turn: Turn) -> Passage:
         """One call, from opening to what is to be committed. Raises Crash."""
         course = _Course(turn)
-        decided = [rule for rule in self.rules if rule.decide(turn)]
+        decided, erred = self._decide(turn)
         if not decided:
             transition = await self._world(turn, course)
-            return Passage(course.truth, transition, (), course.is_stub)
+            return Passage(course.truth, transition, (), course.is_stub, erred)
         carried = {rule.id for rule in decided if rule.carries and turn.memories.of(rule.id).get("carried")}
         outcomes: dict[str, Outcome] = {rule.id: "capped" for rule in decided if rule.is_capped(turn)}
         active = _one_per_group([rule for rule in decided if rule.id not in outcomes])
@@ -95,7 +97,18 @@ class Pipeline:
             Decided(rule.id, rule.kind, outcomes[rule.id], f"{rule.why}, carried" if rule.id in carried else rule.why)
             for rule in decided
         )
-        return Passage(course.truth, transition, named, course.is_stub)
+        return Passage(course.truth, transition, named, course.is_stub, erred)
+
+    def _decide(self, turn: Turn) -> tuple[Sequence[Rule], tuple[Erred, ...]]:
+        """The rules that were decided for a call, and those that could not be."""
+        decided, erred = list[Rule](), tuple[Erred, ...]()
+        for rule in self.rules:
+            try:
+                if rule.decide(turn):
+                    decided.append(rule)
+            except Unevaluable as error:
+                erred = (*erred, Erred(rule.id, rule.kind, str(error)))
+        return decided, erred
 
     def _nest(self, active: Sequence[Rule], course: _Course) -> Proceed:
         """The perturbations that apply to this call, around the world."""

@@ -13,6 +13,7 @@ from itertools import count
 from typing import TypeAlias
 
 from mcp_sim.domain import Domain
+from mcp_sim.errors import Unevaluable
 from mcp_sim.extensions import Apply, Check, Role, Stage, Trigger
 from mcp_sim.extensions import triggers as trigger_kinds
 from mcp_sim.json_text import canonical
@@ -20,6 +21,8 @@ from mcp_sim.scenario import Fires, PerturbationEntry, When, in_reach
 from mcp_sim.types import Memory, Tool, Turn
 
 Decide: TypeAlias = Callable[[Turn], bool]
+"""Raises Unevaluable where a condition errs on which the decision depends."""
+
 Counter: TypeAlias = Callable[[Turn], int]
 
 
@@ -151,14 +154,13 @@ def _decide(numbered: _Numbered, tool: Tool, domain: Domain, path: str, carried_
         for check in filters:
             if not check(turn, 0):
                 return False
-        for holds in early:
-            if not holds(turn):
-                return False
+        if early and not _all_hold(early, turn):
+            return False
         n = number(turn) if counters else 0
         carried = carries and bool(turn.memories.of(carried_by).get("carried"))
-        held = [holds(turn) for holds in late]  # each counts calls of its own, whatever the others say
+        held = _all_hold(late, turn)
         return carried or (
-            all(held) and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
+            held and all(check(turn, n) for check in counters) and all(check(turn, n) for check in chances)
         )
 
     if not (filters or early or late) and len(counters) + len(chances) <= 1:
@@ -183,9 +185,37 @@ def _nested(group: Sequence[_Numbered], word: str, tool: Tool, domain: Domain, p
     """`any`, `all` or `not` of nested mappings, and whether it is a mere filter. Each is looked at: it may count."""
     parts = [_decide(nested, tool, domain, f"{path}/{word}[{at}]") for at, nested in enumerate(group)]
     is_filter = all(nested.is_filter for nested in group)
-    combine: dict[str, Callable[[list[bool]], bool]] = {"any": any, "all": all, "not": lambda held: not any(held)}
-    combined = combine[word]
-    return lambda turn: combined([part(turn) for part in parts]), is_filter
+    if word == "any":
+        return lambda turn: _any_holds(parts, turn), is_filter
+    if word == "all":
+        return lambda turn: _all_hold(parts, turn), is_filter
+    return lambda turn: not _any_holds(parts, turn), is_filter
+
+
+def _all_hold(parts: Sequence[Decide], turn: Turn) -> bool:
+    """Each is looked at, since it counts calls of its own. One that errs matters only where no other says no."""
+    held, errors = _verdicts(parts, turn)
+    if errors and all(held):
+        raise errors[0]
+    return all(held)
+
+
+def _any_holds(parts: Sequence[Decide], turn: Turn) -> bool:
+    """Each is looked at, since it counts calls of its own. One that errs matters only where no other says yes."""
+    held, errors = _verdicts(parts, turn)
+    if errors and not any(held):
+        raise errors[0]
+    return any(held)
+
+
+def _verdicts(parts: Sequence[Decide], turn: Turn) -> tuple[list[bool], list[Unevaluable]]:
+    held, errors = list[bool](), list[Unevaluable]()
+    for part in parts:
+        try:
+            held.append(part(turn))
+        except Unevaluable as error:
+            errors.append(error)
+    return held, errors
 
 
 def _checks(triggers: Sequence[Trigger], role: Role, tool: Tool, domain: Domain, path: str) -> list[Check]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -69,7 +70,7 @@ def _call_bytes(step: Step) -> bytes:
     truth, served = step.truth, step.served
     same = truth is not None and served is not None and served == truth.observation
     return (
-        b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b%b'
         % (
             step.index,
             encode(step.tool),
@@ -82,6 +83,7 @@ def _call_bytes(step: Step) -> bytes:
             b',"guessed":true' if step.guessed else b',"guessed":false',
             b',"stub":true' if step.stub else b"",
             b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
+            b',"erred":%b' % encode([asdict(erred) for erred in step.erred]) if step.erred else b"",
         )
     )
 

@@ -409,6 +409,15 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Erred:
+    """A perturbation that was not decided because a condition of its `when` errs, and how."""
+
+    id: str
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One entry of a ledger, as expectations and sinks see it; `trace` writes it as JSON.
 
@@ -430,6 +439,7 @@ class Step:
     guessed: bool = False
     stub: bool = False
     perturbations: tuple[Decided, ...] = ()
+    erred: tuple[Erred, ...] = ()
     answers: dict[str, Json] = field(default_factory=dict[str, Any])
     actor: str = ""
     opening: Record = field(default_factory=dict[str, Any])

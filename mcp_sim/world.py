@@ -29,6 +29,7 @@ from mcp_sim.types import (
     Change,
     Decided,
     Due,
+    Erred,
     Json,
     Memories,
     Observation,
@@ -80,6 +81,8 @@ class Passed(Protocol):
     def transition(self) -> Transition: ...
     @property
     def decided(self) -> tuple[Decided, ...]: ...
+    @property
+    def erred(self) -> tuple[Erred, ...]: ...
     @property
     def is_stub(self) -> bool: ...
 
@@ -249,6 +252,7 @@ class World:
             guessed=transition.guessed,
             stub=passed.is_stub,
             perturbations=passed.decided,
+            erred=passed.erred,
             answers=turn.call.answers,
         )
         past = Past(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -27,6 +28,12 @@ async def struck(
         return [n for n in range(1, calls + 1) if (await world.call(tool, arguments)).delay]
 
 
+async def refused(simulator: Simulator, calls: int) -> list[int]:
+    """The numbers of the calls, from 1, that failed; no time passes but that of the calls."""
+    async with simulator.open(seed=1) as world:
+        return [n for n in range(1, calls + 1) if not (await world.call("get_contact", ADA)).ok]
+
+
 def slow(when: str) -> str:
     return f"perturbations: [{{latency: 1s, id: slow, when: {when}}}]"
 
@@ -49,9 +56,80 @@ async def test_probability_lies_within_its_binomial_bounds_and_repeats_with_the_
     assert await struck(simulator, 1000, seed=2) != first
 
 
+@pytest.mark.parametrize("probability", [0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999])
+def test_over_10_000_draws_each_probability_lies_within_its_binomial_bounds(probability: float) -> None:
+    purposes = [(f"rule-{n}/probability", f"call-{n}") for n in range(4)]
+    for purpose, scope in purposes:
+        strikes = below(probability, purpose)
+        struck = sum(strikes(Draws(7, "", scope, occurrence)) for occurrence in range(10_000))
+        bounds = 4.5 * (10_000 * probability * (1 - probability)) ** 0.5
+        assert abs(struck - 10_000 * probability) <= bounds
+
+
+def test_draws_of_two_perturbations_for_the_same_calls_have_nothing_to_do_with_each_other() -> None:
+    one, other = below(0.5, "one/probability"), below(0.5, "other/probability")
+    calls = [Draws(7, "", "call", occurrence) for occurrence in range(10_000)]
+    both = sum(one(draws) and other(draws) for draws in calls)
+    follows = sum(one(draws) and one(following) for draws, following in pairwise(calls))
+    for struck in (both, follows):
+        assert abs(struck - 2500) <= 4.5 * (10_000 * 0.25 * 0.75) ** 0.5
+
+
 async def test_probability_0_never_and_1_always(crm: Crm) -> None:
     assert await struck(crm(slow("{probability: 0}")), 50) == []
     assert len(await struck(crm(slow("{probability: 1}")), 50)) == 50
+
+
+async def test_first_is_the_beginning_and_carries_what_came_to_nothing(crm: Crm) -> None:
+    assert await struck(crm(slow("{first: 2}")), 5) == [1, 2]
+    async with crm("perturbations: [{lost_ack: {}, id: lost, when: {first: 2}}]").open() as world:
+        deal = {"title": "Spring order", "amount": 1, "contact_id": "con_00001"}
+        answers = [
+            (await world.call(*call)).ok
+            for call in (("get_contact", ADA), ("get_contact", ADA), ("create_deal", deal), ("create_deal", deal))
+        ]
+    assert answers == [True, True, False, True]
+
+
+async def test_a_burst_is_the_first_few_of_every_so_many(crm: Crm) -> None:
+    assert await struck(crm(slow("{burst: {every: 5, length: 2}}")), 12) == [1, 2, 6, 7, 11, 12]
+
+
+async def test_after_holds_from_its_point_on_and_until_before_it(crm: Crm) -> None:
+    for point in ("3 calls", "4s", "'2029-03-01T09:00:04Z'", "'2029-03-01T10:00:04+01:00'"):
+        after = crm(f"perturbations: [{{error: {{}}, when: {{after: {point}}}}}]")
+        until = crm(f"perturbations: [{{error: {{}}, when: {{until: {point}}}}}]")
+        assert await refused(after, 6) == [4, 5, 6]
+        assert await refused(until, 6) == [1, 2, 3]
+
+
+async def test_between_includes_its_beginning_and_not_its_end(crm: Crm) -> None:
+    for points in ("[2 calls, 4 calls]", "[3s, 5s]", "[2 calls, 5s]", "['2029-03-01T09:00:03Z', 4 calls]"):
+        assert await refused(crm(f"perturbations: [{{error: {{}}, when: {{between: {points}}}}}]"), 6) == [3, 4]
+
+
+async def test_a_point_is_a_filter_for_the_counter_beside_it(crm: Crm) -> None:
+    assert await refused(crm("perturbations: [{error: {}, when: {after: 2 calls, nth: 2}}]"), 6) == [4]
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ("{until: 0s}", "never holds"),
+        ("{until: 0 calls}", "never holds"),
+        ("{until: 2029-03-01T09:00:00Z}", "never holds"),
+        ("{between: [5m, 5m]}", "never holds"),
+        ("{between: [5 calls, 2 calls]}", "never holds"),
+        ("{between: [10m, 2029-03-01T09:05:00Z]}", "never holds"),
+        ("{between: [5m]}", "between"),
+        ("{after: 5}", "or a time such as"),
+        ("{after: 2029-03-01}", "or a time such as"),
+        ("{burst: {every: 3, length: 3}}", "shorter"),
+    ],
+)
+def test_stretches_that_never_hold_are_refused_at_load(crm: Crm, when: str, told: str) -> None:
+    with pytest.raises(DocumentError, match=told):
+        crm(f"perturbations: [{{latency: 1s, when: {when}}}]")
 
 
 @given(st.floats(0, 1), st.text(max_size=5), st.integers())
@@ -96,11 +174,13 @@ def test_a_dotted_argument_reaches_nested_values_unless_the_call_has_one_of_that
 
 async def test_the_ledger_says_why(crm: Crm) -> None:
     whens = ["{nth: [1, 2]}", "{every: 1}", "{probability: 1}", "{arguments: {contact_id: con_00001}}"]
+    whens += ["{first: 3}", "{burst: {every: 5, length: 2}}", "{after: 1s}", "{until: 5 calls}", "{between: [0s, 5m]}"]
     entries = ", ".join(f"{{latency: 1s, when: {when}}}" for when in whens)
     async with crm(f"perturbations: [{entries}]").open() as world:
         await world.call("get_contact", ADA)
         told = [decided["why"] for decided in world.ledger.steps[-1]["perturbations"]]
-    assert told == ["nth 1, 2", "every 1", "probability 1", 'arguments contact_id "con_00001"']
+    assert told[:4] == ["nth 1, 2", "every 1", "probability 1", 'arguments contact_id "con_00001"']
+    assert told[4:] == ["first 3", "burst of 2 in 5", "after 1s", "until 5 calls", "between 0s and 5m"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,43 @@
+"""From one point in the world's life to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.options import Point, point_text
+from mcp_sim.points import is_at_start, never_between, reached
+from mcp_sim.types import Tool
+
+
+@triggers.register("between")
+class Between(Trigger):
+    """Calls from one point on and before another: each so long since the world's start, so many calls, or a time.
+
+    `between: [5m, 10m]` holds from five minutes on, as long as it is not ten; `between: [10 calls, 20 calls]` for the
+    world's calls 11 to 20. A filter: counters beside it see only the calls that pass.
+    """
+
+    role = Role.FILTER
+
+    points: Annotated[list[Point], Field(min_length=2, max_length=2)] = Field(
+        description="The beginning, which is included, and the end, which is not.", examples=[["5m", "10m"]]
+    )
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        has_begun, has_ended = map(reached, self.points)
+        return lambda turn, _: has_begun(turn) and not has_ended(turn)
+
+    def why(self) -> str:
+        begin, end = map(point_text, self.points)
+        return f"between {begin} and {end}"
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        begin, end = self.points
+        if is_at_start(end, domain.now) or never_between(begin, end, domain.now):
+            return [f"never holds: {point_text(end)} is not after {point_text(begin)}, or not after the world's start"]
+        return ()

@@ -1,0 +1,31 @@
+"""The calls at the beginning."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.options import Count
+from mcp_sim.types import Tool
+
+
+@triggers.register("first")
+class First(Trigger):
+    """The first n calls, counted among the calls that pass the filters beside it.
+
+    What came to nothing at one of them (the call changed nothing, or another perturbation answered in the world's
+    place) is carried to the next call that passes the filters.
+    """
+
+    role = Role.COUNTER
+    carries = True
+
+    n: Count = Field(description="How many calls, from the first on.", examples=[2])
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        n = self.n
+        return lambda _, number: number <= n
+
+    def why(self) -> str:
+        return f"first {self.n}"

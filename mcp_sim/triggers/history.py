@@ -1,0 +1,81 @@
+"""After what has happened in the world before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
+from typing import Literal
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.options import Count, SpanText, span_text
+from mcp_sim.scenario import in_reach
+from mcp_sim.types import Past, Tool, Turn
+
+
+@triggers.register("history")
+class History(Trigger):
+    """Calls before which certain other calls were made: of a tool, with success or not, so many, not long ago.
+
+    `history: {tool: search_*, outcome: ok, at_least: 2, within: 10 calls}` holds where at least two searches among the
+    ten calls before this one succeeded. What counts is what the agent was served, not what was true. A world looks back
+    on as many entries as it keeps of its ledger (1,000 unless it is told otherwise). A filter: counters beside it see
+    only the calls that pass.
+    """
+
+    role = Role.FILTER
+
+    tool: str = Field(default="*", description="Which tool was called, by glob.", examples=["search_*"])
+    outcome: Literal["ok", "error"] | None = Field(
+        default=None, description="Whether the agent was served a success or a failure. Default: either."
+    )
+    at_least: Count = Field(default=1, description="How many such calls there were at least.")
+    within: SpanText | None = Field(
+        default=None, description="How long ago at most: a duration, or `N calls`. Default: ever.", examples=["5m"]
+    )
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        meant = frozenset(one.id for one in domain.tools.values() if in_reach((self.tool,), one))
+        outcome, at_least, within = self.outcome, self.at_least, self._within()
+
+        def check(turn: Turn, _: int) -> bool:
+            fitting = (
+                past
+                for past in _latest_first(turn, within)
+                if past.tool in meant and (outcome is None or past.ok is (outcome == "ok"))
+            )
+            return sum(1 for _ in islice(fitting, at_least)) == at_least
+
+        return check
+
+    def why(self) -> str:
+        within = "" if self.within is None else f" within {span_text(self.within)}"
+        return f"history of {self.at_least} {self.tool}{f' {self.outcome}' if self.outcome else ''}{within}"
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        if not any(in_reach((self.tool,), one) for one in domain.tools.values()):
+            return [f"no tool matches {self.tool!r}{did_you_mean(self.tool, domain.tools)}"]
+        if self.within is not None and self.within.calls is not None and self.within.calls < self.at_least:
+            return [f"never holds: {span_text(self.within)} are fewer than {self.at_least}"]
+        return ()
+
+    def _within(self) -> Callable[[Turn, Past], bool]:
+        """Is an earlier call recent enough?"""
+        if self.within is None:
+            return lambda _turn, _past: True
+        if self.within.calls is not None:
+            calls = self.within.calls
+            return lambda turn, past: turn.index - past.index <= calls
+        time = self.within.time or timedelta(0)
+        return lambda turn, past: turn.now - past.at <= time
+
+
+def _latest_first(turn: Turn, is_recent: Callable[[Turn, Past], bool]) -> Iterator[Past]:
+    for past in reversed(turn.history):
+        if not is_recent(turn, past):
+            return
+        yield past

@@ -1,0 +1,93 @@
+"""While the world is in a certain state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, cast
+
+from pydantic import Field
+
+from mcp_sim.calls import argument_value
+from mcp_sim.domain import Domain
+from mcp_sim.errors import did_you_mean
+from mcp_sim.expressions import Expression, expression, fields_read, functions, object_binder, record_binder
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.records.effects import found_key
+from mcp_sim.schemas import properties
+from mcp_sim.types import Record, Tool, Turn
+
+NAMES: Final = ("args", "count", "now", "record")
+
+
+@triggers.register("state")
+class State(Trigger):
+    """Calls for which a CEL expression is true of the world as the call finds it.
+
+    The expression sees `args` (the call's arguments), `record` (the one that the tool's key argument names, else null),
+    `count.ENTITY`, `now`, and `find('deal', {'stage': 'won'})`, a list. Declared arguments that were not given, and
+    declared fields that a record lacks, are null. For a call where it errs, or is neither true nor false, the
+    perturbation is not decided, and the ledger says why. A filter: counters beside it see only the calls that pass.
+    """
+
+    role = Role.FILTER
+
+    cel: str = Field(description="A CEL expression, true or false.", examples=["record.stage == 'won'"])
+
+    @cached_property
+    def condition(self) -> Expression:
+        """The expression, compiled; raises ValueError where it cannot be."""
+        return expression(self.cel, NAMES)
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        condition = self.condition
+        seen = [(name, see) for name, see in _sights(tool, domain).items() if name in condition.uses]
+
+        def check(turn: Turn, _: int) -> bool:
+            return condition.holds({name: see(turn) for name, see in seen}, functions(turn.view, domain))
+
+        return check
+
+    def why(self) -> str:
+        return f"state {self.cel}"
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        try:
+            _ = self.condition
+        except ValueError as error:
+            return [str(error)]
+        arguments = {name for tool in tools for name in properties(tool.input_schema)}
+        entities = {name for known in domain.entities for name in (known, known.partition(".")[0])}
+        unknown = [
+            f"no tool in reach has an argument {name!r}{did_you_mean(name, arguments)}"
+            for name in sorted(fields_read(self.cel, "args") - arguments)
+            if arguments
+        ]
+        return unknown + [
+            f"unknown entity {name!r}{did_you_mean(name, domain.entities)}"
+            for name in sorted(fields_read(self.cel, "count") - entities)
+        ]
+
+
+def _sights(tool: Tool, domain: Domain) -> Mapping[str, Callable[[Turn], Any]]:
+    """What each name means at a call of this tool."""
+    arguments = object_binder(properties(tool.input_schema))
+    return {
+        "args": lambda turn: arguments(turn.call.arguments),
+        "count": lambda turn: {name: turn.view.count(name) for name in domain.entities},
+        "now": lambda turn: turn.now,
+        "record": _record(tool, domain),
+    }
+
+
+def _record(tool: Tool, domain: Domain) -> Callable[[Turn], Record | None]:
+    plan = domain.plans.get(tool.id)
+    if plan is None or plan.key is None or plan.entity is None:
+        return lambda _: None
+    argument, entity, bind = plan.key, plan.entity, record_binder(domain, plan.entity)
+
+    def record(turn: Turn) -> Record | None:
+        key = found_key(turn.view, entity, argument_value(turn.call.arguments, argument))
+        return None if key is None else bind(cast("Record", turn.view.get(entity, key)))
+
+    return record

@@ -1,0 +1,38 @@
+"""Up to a point in the world's life."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Check, Role, Trigger, triggers
+from mcp_sim.options import Point, point_text
+from mcp_sim.points import is_at_start, reached
+from mcp_sim.types import Tool
+
+
+@triggers.register("until")
+class Until(Trigger):
+    """Calls before a point, that point not included: so long since the world's start, so many calls, or a time.
+
+    `until: 5m` holds for the first five minutes, `until: 20 calls` for the world's first 20 calls, whatever the tools.
+    A filter: counters beside it see only the calls that pass.
+    """
+
+    role = Role.FILTER
+
+    point: Point = Field(description="A duration since the world's start, `N calls`, or a time.", examples=["5m"])
+
+    def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
+        is_reached = reached(self.point)
+        return lambda turn, _: not is_reached(turn)
+
+    def why(self) -> str:
+        return f"until {point_text(self.point)}"
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        if is_at_start(self.point, domain.now):
+            return [f"never holds: a world begins at {point_text(self.point)}, or later"]
+        return ()
