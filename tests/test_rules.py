@@ -52,10 +52,20 @@ POOL = [
     entry("d", "error", {"status": 429}, tools=("get_*",), when={"probability": 0.3}),
     entry("e", "latency", {"min": "1s", "max": "9s"}, when={"arguments": {"contact_id": "con_00001"}}),
     entry("f", "rate_limit", {"limit": 3, "window": "10s"}),
+    entry("g", "rate_limit", {"limit": 1, "window": "3s", "counting": "bucket", "per": "tool"}),
+    entry("h", "timeout", {"commit": "coin"}, when={"probability": 0.2}),
+    entry("i", "quota_exhausted", {"limit": 9}, when={"arguments": {"contact_id": {"exists": True}}}),
+    entry("j", "outage", {"lasts": "4s", "start": "6s", "recovery": "4s"}),
+    entry("k", "auth_expiry", {"after": "6 calls", "refresh": "list_deals"}, when={"every": 3}),
+    entry("l", "permission_denied", {"entity": "deal"}, when={"probability": 0.3}),
+    entry("m", "not_found_glitch", when={"probability": 0.6}),
+    entry("n", "conflict", when={"every": 4}),
+    entry("o", "validation_quirk", {"rule": "lowercase"}, tools=("create_*",), when={"probability": 0.5}),
 ]
 MIXED: list[tuple[str, Any]] = [
     ("create_deal", SPRING),
     ("get_contact", ADA),
+    ("update_deal", {"deal_id": "deal_0001", "stage": "won"}),
     ("get_contact", ADA),
     ("list_deals", {}),
 ] * 5

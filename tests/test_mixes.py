@@ -1,0 +1,131 @@
+"""Any mix of perturbations, over many calls: no kind corrupts a world, and the ledger tells all that was written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import Any
+
+import pytest
+from walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.documents import load
+from mcp_sim.extensions import perturbations, triggers
+from mcp_sim.scenario import PerturbationEntry, Scenario, When
+from mcp_sim.world import World, replayed
+
+CALLS = 400
+MIXES = [(0, 2000), *((seed, CALLS) for seed in range(1, 8))]
+
+OPTIONS: dict[str, list[Any]] = {
+    "auth_expiry": [{"after": "7 calls", "refresh": "list_companies"}, {"after": "30s", "refresh": "list_deals"}],
+    "conflict": [{}, {"values": {"stage": "lost"}, "actor": "bob"}],
+    "error": [{}, {"status": 429, "style": "json"}, {"status": 500, "style": "rpc"}],
+    "latency": ["3s", {"min": "0s", "max": "10s"}],
+    "outage": [{"lasts": "20s", "every": "3m", "recovery": "30s"}],
+    "permission_denied": [
+        {"entity": "deal", "where": {"stage": "won"}, "hidden": True},
+        {"entity": "contact", "where": {"stage": "churned"}},
+        {"entity": "deal", "fields": ["expected_close_date"]},
+    ],
+    "quota_exhausted": [{"limit": 40, "renewed": "2m"}, {"limit": 60, "of": "items", "renewed": "1m", "per": "tool"}],
+    "rate_limit": [
+        {"limit": 5, "window": "10s"},
+        {"limit": 5, "window": "10s", "counting": "sliding"},
+        {"limit": 3, "window": "9s", "counting": "bucket", "burst": 5, "per": "tool"},
+    ],
+    "timeout": [{}, {"commit": "applied", "after": "2s"}, {"commit": "coin", "after": "1s"}, {"then": "hang"}],
+    "validation_quirk": [{"rule": "lowercase"}, {"argument": "title", "max_length": 8}],
+}
+"""Options by kind, where a kind needs any or has several faces; the others have none, or what their example says."""
+
+
+@cache
+def calm() -> Scenario:
+    return load("calm_crm")
+
+
+def entries(random: Random) -> tuple[PerturbationEntry, ...]:
+    """About half of all kinds, in any order, each now and then."""
+    names = [name for name in perturbations.names() if _options(name) is not None and random.random() < 0.5]
+    random.shuffle(names)
+    return tuple(_entry(f"{name}-{at}", name, random) for at, name in enumerate(names))
+
+
+def _entry(id_: str, name: str, random: Random) -> PerturbationEntry:
+    kind = perturbations[name].model_validate(random.choice(_options(name) or [{}]))
+    when = random.choice([{"probability": 0.3}, {"every": 4}, {"nth": [3, 30, 60]}, {}])
+    compiled = When(tuple(triggers[trigger].model_validate(value) for trigger, value in when.items()))
+    return PerturbationEntry(id_, name, kind, when=compiled)
+
+
+@cache
+def _options(name: str) -> list[Any] | None:
+    """What a kind can be given on the shipped CRM; None where it cannot be used there without being told how."""
+    from mcp_sim import yaml12
+    from mcp_sim.cli.list import example
+
+    kind = perturbations[name]
+    written = yaml12.load(example(name, kind).encode(), "example").value[name]
+    for options in OPTIONS.get(name) or [{}, written]:
+        try:
+            told = kind.model_validate(options).problems(calm().domain, list(calm().domain.tools.values()))
+        except ValueError:
+            continue
+        if not told:
+            return OPTIONS.get(name) or [options]
+    return None
+
+
+async def walked(world: World, seed: int, calls: int = CALLS) -> None:
+    walker = Walker([tool for server in world.scenario.servers for tool in world.catalogue(server)], seed)
+    for _ in range(calls):
+        tool, arguments = walker.call()
+        walker.learn(tool, arguments, await world.call(tool.id, arguments))
+
+
+def rows(world: World) -> dict[str, list[Any]]:
+    return {entity: list(world.view.rows(entity)) for entity in world.view.entities()}
+
+
+def written(steps: list[dict[str, Any]]) -> set[tuple[str, str, Any]]:
+    """Who wrote to which record: calls and events."""
+    return {(step["entry"], change["entity"], change["key"]) for step in steps for change in step.get("committed", ())}
+
+
+@pytest.mark.parametrize(("seed", "calls"), MIXES)
+async def test_the_state_is_what_replaying_the_ledger_gives_after_any_mix(seed: int, calls: int) -> None:
+    scenario = replace(calm(), perturbations=entries(Random(seed)))
+    async with Simulator(scenario, ledger_keep=10 * calls).open(seed=seed) as world:
+        start = world.view
+        await walked(world, seed, calls)
+        steps = world.ledger.steps
+        assert written(steps)
+        rebuilt = replayed(start, steps)
+        assert {entity: list(rebuilt.rows(entity)) for entity in rebuilt.entities()} == rows(world)
+        assert [step["n"] for step in steps] == list(range(1, len(steps) + 1))
+        assert sum(step["entry"] == "call" for step in steps) == calls
+
+
+async def test_the_mixes_hold_what_calls_and_others_write_and_every_kind_comes_up() -> None:
+    """The property above is not vacuous."""
+    drawn = {entry.kind for seed, _ in MIXES for entry in entries(Random(seed))}
+    assert drawn == {name for name in perturbations.names() if _options(name) is not None}
+    assert {*OPTIONS, "not_found_glitch", "lost_ack"} <= drawn
+    conflicts = replace(calm(), perturbations=(_entry("conflict", "conflict", Random(1)),))
+    async with Simulator(conflicts).open() as world:
+        await walked(world, 1)
+        assert {who for who, _, _ in written(world.ledger.steps)} == {"call", "event"}
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_a_mix_repeats_with_its_seed_step_by_step_and_a_fork_goes_the_same_way(seed: int) -> None:
+    scenario = replace(calm(), perturbations=entries(Random(seed)))
+    simulator = Simulator(scenario, ledger_keep=10 * CALLS)
+    async with simulator.open("one", seed=seed) as one, simulator.open("two", seed=seed) as two:
+        twin = one.fork("twin")
+        for world in (one, two, twin):
+            await walked(world, seed)
+        assert one.ledger.steps == two.ledger.steps == twin.ledger.steps
