@@ -40,9 +40,9 @@ async def test_rows_go_until_the_json_is_short_enough_or_nothing_is_left_to_cut(
 
 
 async def test_a_record_that_is_too_long_has_its_texts_cut(crm: Crm) -> None:
-    async with crm("perturbations: [{truncate: {bytes: 245}, id: cut}]").open() as world:
+    async with crm("perturbations: [{truncate: {bytes: 225}, id: cut}]").open() as world:
         contact = await told(world, "get_contact", ADA)
-        assert len(encode(contact)) <= 245
+        assert len(encode(contact)) <= 225
         assert contact["id"] == "con_00001"
         assert len(contact["job_title"]) < len(truth(world)["job_title"])
 
