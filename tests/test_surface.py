@@ -11,12 +11,14 @@ from typing import Any, Literal
 import anyio
 import jsonschema
 import pytest
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolResult,
     CreateMessageResult,
     ElicitResult,
     EmptyResult,
+    Implementation,
     ListRootsResult,
     LoggingLevel,
     PromptReference,
@@ -32,8 +34,12 @@ from test_stdio import MODERN_META, serving
 
 from mcp_sim import Simulator, documents, yaml12
 from mcp_sim.documents.editor_schema import tool_spec_schema
+from mcp_sim.server.audience import METHODS
+from mcp_sim.server.impersonation import Impersonation
+from mcp_sim.server.wire import Context
 from mcp_sim.surface import expanded, filled, matched
 from mcp_sim.testing import connected, spawned
+from mcp_sim.types import BrokenDelivery
 from mcp_sim.world import World
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -235,6 +241,12 @@ VENDOR_TOOLS = [
     {"inputSchema": {"type": "object"}, "name": "bare", "description": None, "title": None},
 ]
 
+LISTING = {
+    "name": "list_colours",
+    "inputSchema": {"type": "object"},
+    "outputSchema": {"type": "array", "items": {"type": "string"}},
+}
+
 
 @pytest.mark.parametrize("handshake", [True, False])
 def test_a_captured_list_of_tools_is_passed_through_unchanged(tmp_path: Path, handshake: bool) -> None:
@@ -246,6 +258,61 @@ def test_a_captured_list_of_tools_is_passed_through_unchanged(tmp_path: Path, ha
         result = raw.answer()["result"]
     assert json.dumps(result["tools"]) == json.dumps(VENDOR_TOOLS)
     assert "nextCursor" not in result
+
+
+@eras
+async def test_only_newer_clients_hear_of_an_output_that_is_no_object(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "colours.yaml"
+    path.write_text(json.dumps({"mcp_sim": 1, "tools": [LISTING]}), encoding="utf-8")
+    async with Simulator.load(path).open() as world, connected(world, mode=mode) as client:
+        (tool,) = (await client.list_tools()).tools
+        assert tool.output_schema == (LISTING["outputSchema"] if mode == "auto" else None)
+        result = await client.call_tool("list_colours")
+        value = json.loads(text(result))
+        assert isinstance(value, list)
+        assert result.structured_content == (value if mode == "auto" else None)
+
+
+def client_name(ctx: Context) -> str:
+    """What the client of a request calls itself."""
+    assert ctx.session.client_params is not None
+    return ctx.session.client_params.client_info.name
+
+
+@eras
+async def test_what_changes_in_one_world_is_not_told_in_another(tmp_path: Path, mode: str) -> None:
+    async def world_of(ctx: Context) -> World:
+        return worlds[client_name(ctx)]
+
+    async def unbroken(_ctx: Context, _broken: BrokenDelivery) -> None:
+        return
+
+    async def listen(name: str, client: Client) -> None:
+        async with client.listen(tools_list_changed=True) as stream:
+            listening.append(name)
+            async for event in stream:
+                told[name].methods.append(METHODS[type(event)])
+
+    def client(name: str) -> Client:
+        info = Implementation(name=name, version="1")
+        return Client(server, mode=mode, client_info=info, message_handler=told[name].message)
+
+    simulator, told, listening = Simulator.load(scenario(tmp_path)), {"a": Told(), "b": Told()}, list[str]()
+    server = Impersonation(simulator.scenario, "desk", world_of, unbroken)
+    async with simulator:
+        worlds = {name: simulator.world(name) for name in told}
+        async with client("a") as a, client("b") as b, anyio.create_task_group() as tasks:
+            for name, one in (("a", a), ("b", b)):
+                await one.list_tools()
+                if mode == "auto":
+                    tasks.start_soon(listen, name, one)
+            while mode == "auto" and len(listening) < 2:
+                await anyio.lowlevel.checkpoint()
+            await a.call_tool("update_ticket", {"ticket_id": "T-1", "title": "Out"})
+            await settled()
+            tasks.cancel_scope.cancel()
+    heard = {name: "notifications/tools/list_changed" in one.methods for name, one in told.items()}
+    assert heard == {"a": True, "b": False}
 
 
 @eras

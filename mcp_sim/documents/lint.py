@@ -92,8 +92,7 @@ def _check_schema(schema: Place) -> None:
         return schema.error(f"must be a JSON Schema, not {shown(schema.value)}")
     declared = schema.mapping.get("type")
     if declared != "object":
-        found = "without a type" if declared is None else f"of type {shown(declared)}"
-        schema.error(f"is {found}; clients take only schemas with `type: object`, and refuse the whole list otherwise")
+        _tell_what_clients_refuse(schema, "without a type" if declared is None else f"of type {shown(declared)}")
     try:
         compiled(schema.value)
     except ValueError as error:
@@ -102,6 +101,14 @@ def _check_schema(schema: Place) -> None:
         if not compiles(pattern):
             schema.at(*path).warning(f"the pattern {pattern!r} cannot be compiled, and is not enforced")
     return None
+
+
+def _tell_what_clients_refuse(schema: Place, found: str) -> None:
+    """Note a schema that is not of type object: as an outputSchema, newer protocols know it."""
+    if schema.path[-1] == "outputSchema":
+        schema.warning(f"is {found}; clients with a handshake (up to 2025-11-25) get the tool without it")
+    else:
+        schema.error(f"is {found}; clients take only schemas with `type: object`, and refuse the whole list otherwise")
 
 
 def _tell_what_is_invalid(schema: Place, otherwise: str) -> None:
