@@ -42,7 +42,8 @@ async def decided(entries: list[PerturbationEntry], calls: list[tuple[str, Any]]
     async with Simulator(scenario).open(seed=11) as world:
         for tool, arguments in calls:
             await world.call(tool, arguments)
-        return [[(d["id"], d["outcome"]) for d in step["perturbations"]] for step in world.ledger.steps[1:]]
+        steps = [step for step in world.ledger.steps if step["entry"] == "call"]
+        return [[(d["id"], d["outcome"]) for d in step["perturbations"]] for step in steps]
 
 
 POOL = [
