@@ -349,3 +349,17 @@ def test_a_domain_without_entities_makes_an_empty_world() -> None:
     domain = replace(load("calm_crm").domain, entities={})
     assert isinstance(domain, Domain)
     assert generate(domain, {}, 1) == {}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 10**9, "items": {"type": "boolean"}},
+        {"type": "string", "minLength": 10**10},
+        {"type": "string", "pattern": "^[a-z]{99999999}$"},
+        {"type": "string", "pattern": "^((([a-z]{999}){999}){999}){999}$"},
+    ],
+)
+def test_a_schema_that_asks_for_all_memory_does_not_get_it(schema: Record) -> None:
+    value = value_maker("thing", "x", schema)(chance_of("salt"), {}, Moment(NOW, NOW))
+    assert len(value) <= 100_000

@@ -15,6 +15,7 @@ _MORE = 4
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
 _PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
 _ATTEMPTS = 8
+_MOST_ATOMS = 10_000
 
 
 def matching(pattern: str, chance: Chance) -> str | None:
@@ -37,6 +38,7 @@ class _Writer:
         self.pattern = pattern
         self.chance = chance
         self.at = 0
+        self.atoms = 0
 
     def written(self) -> str:
         return self._alternatives()
@@ -64,6 +66,9 @@ class _Writer:
         return "".join(parts)
 
     def _atom(self) -> str:
+        self.atoms += 1
+        if self.atoms > _MOST_ATOMS:
+            raise ValueError("too long")
         sign = self.pattern[self.at]
         self.at += 1
         if sign in "^$":

@@ -24,6 +24,9 @@ Make: TypeAlias = Callable[[Chance, Record, Moment], Json]
 
 _OPTIONAL = 0.8
 _MANY = 2**31 - 1
+_MOST_ITEMS = 1000
+_LONGEST = 100_000
+"""A schema that asks for more than these is not satisfied: no record is worth all memory."""
 
 
 def value_maker(entity: str, name: str, schema: Record) -> Make:
@@ -111,7 +114,7 @@ def _fitted(text: str, schema: Record, chance: Chance) -> str:
     """The text brought into the bounds of its schema, or another one that matches its pattern."""
     if "pattern" in schema:
         return matching(schema["pattern"], chance) or text
-    shortest, longest = schema.get("minLength", 0), schema.get("maxLength", _MANY)
+    shortest, longest = min(schema.get("minLength", 0), _LONGEST), schema.get("maxLength", _MANY)
     if len(text) < shortest:
         text = " ".join([text or "x"] * shortest)[:shortest]
     if shortest <= len(text) <= longest:
@@ -183,7 +186,7 @@ def _flag_maker(name: str) -> Make:
 
 def _array_maker(entity: str, name: str, schema: Record) -> Make:
     inner = items(schema)
-    least = int(schema.get("minItems", 0))
+    least = min(int(schema.get("minItems", 0)), _MOST_ITEMS)
     most = 0 if inner == IMPOSSIBLE else int(schema.get("maxItems", max(3, least)))
     most = min(most, max(3, least))
     make = value_maker(entity, name, inner)
