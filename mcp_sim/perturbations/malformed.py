@@ -1,0 +1,113 @@
+"""The answer is not what it should be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, cast
+
+from pydantic import Field
+
+from mcp_sim.answers import NOTHING, Anatomy, answered, part, with_body, with_part
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.json_text import encode
+from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+
+PAGE = """\
+<!DOCTYPE html>
+<html>
+<head><title>502 Bad Gateway</title></head>
+<body>
+<center><h1>502 Bad Gateway</h1></center>
+<hr><center>nginx</center>
+</body>
+</html>
+"""
+
+Form: TypeAlias = Callable[[Turn, ToolResult, Anatomy], ToolResult | None]
+
+
+@perturbations.register("malformed")
+class Malformed(Perturbation):
+    """Serve a successful answer in a broken form; what the call did is committed.
+
+    `cut_json` ends in the middle of the JSON; `html` is the error page of a gateway; `wrong_type` has a list where an
+    object belongs and the reverse; `double_encoded` is JSON within a JSON string; `disagree` says one thing in the
+    text and another in structuredContent, of which some clients show the one and some the other. No effect on errors,
+    on plain texts, and for `disagree` on tools without structuredContent.
+    """
+
+    stage = Stage.ANSWER
+
+    how: Literal["cut_json", "html", "wrong_type", "double_encoded", "disagree"] = Field(
+        default="cut_json", description="In which way.", examples=["cut_json"]
+    )
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        anatomy, form = Anatomy.of(tool, domain), HOW[self.how]
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            transition = await proceed(turn)
+            if answered(transition) is NOTHING:
+                return turn.no_effect(transition)
+            broken = form(turn, cast("ToolResult", transition.observation.body), anatomy)
+            return turn.no_effect(transition) if broken is None else with_body(transition, broken)
+
+        return apply
+
+    def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
+        return False
+
+
+def _cut_json(turn: Turn, body: ToolResult, _anatomy: Anatomy) -> ToolResult:
+    text = body.encoded.decode()
+    most = max(1, len(text) - 1)
+    return ToolResult(text[: max(1, int(most * (0.3 + 0.6 * turn.chance("cut"))))], form="text")
+
+
+def _html(_turn: Turn, _body: ToolResult, _anatomy: Anatomy) -> ToolResult:
+    return ToolResult(PAGE, form="text")
+
+
+def _wrong_type(_turn: Turn, body: ToolResult, anatomy: Anatomy) -> ToolResult | None:
+    rows = anatomy.rows(body.value)
+    if rows is None:
+        return replace(body, value=[body.value])
+    listed = cast("list[Json]", part(body.value, rows))
+    return replace(body, value=with_part(body.value, rows, {str(at): row for at, row in enumerate(listed)}))
+
+
+def _double_encoded(_turn: Turn, body: ToolResult, _anatomy: Anatomy) -> ToolResult:
+    return ToolResult(body.encoded.decode(), form="json")
+
+
+def _disagree(_turn: Turn, body: ToolResult, anatomy: Anatomy) -> ToolResult | None:
+    other = _otherwise(body.value, anatomy) if body.form == "structured" else body.value
+    return None if other == body.value else replace(body, text=encode(other).decode())
+
+
+def _otherwise(value: Json, anatomy: Anatomy) -> Json:
+    """The value with something else in it: a list without its last row, a record with other texts and numbers."""
+    rows = anatomy.rows(value)
+    if rows is not None:
+        return with_part(value, rows, cast("list[Json]", part(value, rows))[:-1])
+    if not isinstance(value, dict):
+        return value
+    return {name: _other(name, inner, anatomy) for name, inner in cast("Record", value).items()}
+
+
+def _other(name: str, value: Json, anatomy: Anatomy) -> Json:
+    if anatomy.is_text(name, value):
+        return " ".join(reversed(value.split())) if " " in value else value[::-1]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and not anatomy.is_key(name)
+    return value + 1 if is_number else value
+
+
+HOW: Mapping[Any, Form] = {
+    "cut_json": _cut_json,
+    "html": _html,
+    "wrong_type": _wrong_type,
+    "double_encoded": _double_encoded,
+    "disagree": _disagree,
+}

@@ -1,0 +1,87 @@
+"""The answer is far too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Annotated, Literal, cast
+
+from pydantic import Field
+
+from mcp_sim.answers import NOTHING, Anatomy, part, with_body, with_part
+from mcp_sim.domain import Domain
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.json_text import encode
+from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+
+LINES = (
+    "DEBUG request.begin method={tool} attempt=1",
+    "DEBUG cache.miss shard={a} region=eu-{b}",
+    "TRACE sql.query rows={a} took={b}us",
+    "DEBUG pool.acquire connection={a} waited={b}us",
+    "TRACE serializer.visit depth={b} node={a}",
+)
+
+
+@perturbations.register("oversized")
+class Oversized(Perturbation):
+    """Blow the answer up to about `size` bytes, so that it floods the agent's window; what belongs there stays.
+
+    `by: debug` adds a field with lines of a log to an object, and appends them to a text; `by: rows` repeats the rows
+    of a list, and does as `debug` where there are none. No effect on errors, and on answers that are as long already.
+    """
+
+    stage = Stage.ANSWER
+
+    size: Annotated[int, Field(strict=True, ge=1_000, le=50_000_000)] = Field(
+        default=200_000, description="How long the answer is in the end, in bytes of JSON, roughly.", examples=[200_000]
+    )
+    by: Literal["debug", "rows"] = Field(default="debug", description="What it is made longer by.")
+    field: str = Field(default="_debug", description="The field that `debug` adds.")
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        anatomy = Anatomy.of(tool, domain)
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            transition = await proceed(turn)
+            body = transition.observation.body
+            if not isinstance(body, ToolResult) or body.is_error or body.form == "blocks":
+                return turn.no_effect(transition)
+            lacking = self.size - len(body.encoded)
+            larger = self._larger(turn, body.value, anatomy, lacking) if lacking > 0 else NOTHING
+            if larger is NOTHING:
+                return turn.no_effect(transition)
+            return with_body(transition, replace(body, value=larger))
+
+        return apply
+
+    def _larger(self, turn: Turn, value: Json, anatomy: Anatomy, lacking: int) -> Json:
+        rows = anatomy.rows(value) if self.by == "rows" else None
+        listed = [] if rows is None else cast("list[Json]", part(value, rows))
+        if rows is not None and listed:
+            times = 1 + lacking // len(encode(listed)) + 1
+            return with_part(value, rows, listed * times)
+        if isinstance(value, str):
+            return value + "\n" + "\n".join(_log(turn, lacking))
+        if isinstance(value, dict):
+            return {**cast("Record", value), self.field: list(_log(turn, lacking))}
+        return NOTHING
+
+    def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
+        return False
+
+
+def _log(turn: Turn, size: int) -> Iterator[str]:
+    """Lines of a log, about so many bytes of them."""
+    chance = turn.draws.generator(f"{turn.owner}/log")
+    opening = [f"request {turn.call.tool} {turn.index}"]
+    endless = (
+        chance.choice(LINES).format(tool=turn.tool.name, a=chance.randrange(10**6), b=chance.randrange(10**3))
+        for _ in iter(int, 1)
+    )
+    for line in chain(opening, endless):
+        if size <= 0:
+            return
+        size -= len(line) + 3
+        yield line

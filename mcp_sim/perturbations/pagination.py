@@ -1,0 +1,196 @@
+"""Lists that come in pages do not add up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, cast
+
+from pydantic import Field, model_validator
+
+from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, part, reshaped, twice, with_part, with_told
+from mcp_sim.domain import Domain, Envelope, Paging
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.json_text import canonical
+from mcp_sim.options import Count, SpanText, span_text
+from mcp_sim.schemas import expanded, properties
+from mcp_sim.types import Json, Observation, Proceed, Tool, Transition, Turn
+
+LISTS = ("list", "search")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """How one tool pages: its arguments, where things stand in its answers, and what a question is but for the page."""
+
+    anatomy: Anatomy
+    paging: Paging
+    envelope: Envelope
+
+    @classmethod
+    def of(cls, tool: Tool, domain: Domain) -> _Pages | None:
+        anatomy = Anatomy.of(tool, domain)
+        plan = anatomy.plan
+        if plan is None or plan.verb not in LISTS or not plan.paging.is_asked or plan.envelope.rows is None:
+            return None
+        return cls(anatomy, plan.paging, plan.envelope)
+
+    def question(self, turn: Turn) -> str:
+        """What is asked for, whichever page of it."""
+        chooses = {self.paging.limit, self.paging.offset, self.paging.page, self.paging.cursor}
+        return canonical({name: value for name, value in turn.call.arguments.items() if name not in chooses})
+
+    def is_later(self, turn: Turn) -> bool:
+        """Is it a page after the first?"""
+        arguments, paging = turn.call.arguments, self.paging
+        page = arguments.get(paging.page or "")
+        return bool(
+            arguments.get(paging.cursor or "")
+            or arguments.get(paging.offset or "")
+            or (isinstance(page, int) and page > paging.first_page)
+        )
+
+
+@perturbations.register("pagination")
+class Pagination(Perturbation):
+    """Page badly: smaller pages than asked for, wrong totals, another order, rows twice or not at all, dead cursors.
+
+    `page_size` is the most that one page holds, whatever is asked for. `total` tells another total: that of the page,
+    some more, some fewer, or a round number. `order: unstable` shuffles each page. `duplicates` begins each page after
+    the first with so many rows of the page before, `drops` leaves so many out at its beginning, as happens where
+    records are inserted or deleted while someone pages. `cursor_expires` lets a cursor die after a time or so many
+    calls, with an error. It looks at page after page, so it is written without `when`. No effect on calls that list
+    nothing, and on pages that are as they would be.
+    """
+
+    stage = Stage.ANSWER
+    visibility = "implicit"
+
+    page_size: Count | None = Field(default=None, description="How many rows a page holds at most.", examples=[2])
+    total: Literal["page", "more", "fewer", "rounded"] | None = Field(
+        default=None, description="Which total is told instead of the true one."
+    )
+    order: Literal["unstable"] | None = Field(default=None, description="In which order a page stands, if not its own.")
+    duplicates: Count | None = Field(default=None, description="How many rows of the page before come again.")
+    drops: Count | None = Field(default=None, description="How many rows are left out at the beginning of a page.")
+    cursor_expires: SpanText | None = Field(default=None, description="How long a cursor lives, in time or calls.")
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("says nothing; choose page_size, total, order, duplicates, drops or cursor_expires")
+        if self.duplicates is not None and self.drops is not None:
+            raise ValueError("say either duplicates or drops")
+        return self
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        pages = _Pages.of(tool, domain)
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            if pages is None:
+                return turn.no_effect(await proceed(turn))
+            truth, page = await self._page(turn, proceed, pages)
+            if answered(page) is NOTHING:
+                return turn.no_effect(truth)
+            if self._is_expired(turn, pages):
+                return replace(truth, observation=self._expired(turn, pages))
+            value = self._bent(turn, answered(page), pages)
+            self._note(turn, answered(page), pages)
+            return reshaped(turn, truth, value)
+
+        return apply
+
+    async def _page(self, turn: Turn, proceed: Proceed, pages: _Pages) -> tuple[Transition, Transition]:
+        """The true page, and the page of the forced size."""
+        limit, asked = pages.paging.limit, turn.call.arguments
+        if self.page_size is None or limit is None or self._wanted(asked, pages) <= self.page_size:
+            truth = await proceed(turn)
+            return truth, truth
+        call = replace(turn.call, arguments={**asked, limit: self.page_size})
+        truth, page = await twice(turn, proceed, replace(turn, call=call))
+        return truth, page if truth.observation.ok else truth
+
+    def _wanted(self, arguments: Mapping[str, Json], pages: _Pages) -> int:
+        wanted = arguments.get(pages.paging.limit or "")
+        return wanted if isinstance(wanted, int) else pages.paging.size
+
+    def _bent(self, turn: Turn, value: Json, pages: _Pages) -> Json:
+        where = pages.anatomy.rows(value)
+        if where is None:
+            return value
+        rows = self._rows(turn, cast("list[Json]", part(value, where)), pages)
+        bent = with_part(value, where, rows)
+        total = part(value, tuple((pages.envelope.total or "?").split(".")))
+        if self.total is None or not isinstance(total, int):
+            return bent
+        return with_told(bent, pages.envelope.total, TOTALS[self.total](total, len(rows)))
+
+    def _rows(self, turn: Turn, rows: Sequence[Json], pages: _Pages) -> list[Json]:
+        if pages.is_later(turn) and self.duplicates is not None:
+            before: Sequence[Json] = turn.memory.get(f"page:{pages.question(turn)}", ())
+            rows = [*before, *rows]
+        if pages.is_later(turn) and self.drops is not None:
+            rows = rows[self.drops :]
+        if self.order == "unstable":
+            return turn.draws.generator(f"{turn.owner}/order").sample(rows, len(rows))
+        return list(rows)
+
+    def _note(self, turn: Turn, value: Json, pages: _Pages) -> None:
+        """Remember how this page ended, and when its cursor was given."""
+        where = pages.anatomy.rows(value)
+        if self.duplicates is not None and where is not None:
+            last = tuple(cast("list[Json]", part(value, where))[-self.duplicates :])
+            turn.memory.set(f"page:{pages.question(turn)}", last)
+        cursor = part(value, tuple((pages.envelope.cursor or "?").split(".")))
+        if self.cursor_expires is not None and isinstance(cursor, str):
+            turn.memory.set(f"cursor:{cursor}", (turn.index, turn.now))
+
+    def _is_expired(self, turn: Turn, pages: _Pages) -> bool:
+        given = turn.memory.get(f"cursor:{turn.call.arguments.get(pages.paging.cursor or '')}")
+        if self.cursor_expires is None or given is None:
+            return False
+        if self.cursor_expires.calls is not None:
+            return turn.index - given[0] > self.cursor_expires.calls
+        return self.cursor_expires.time is not None and turn.now - given[1] > self.cursor_expires.time
+
+    def _expired(self, turn: Turn, pages: _Pages) -> Observation:
+        name = pages.paging.cursor
+        lived = "" if self.cursor_expires is None else span_text(self.cursor_expires)
+        cursor = turn.call.arguments.get(name or "")
+        message = f"Invalid {name}: it has expired after {lived}; begin again with the first page"
+        return turn.tool.failure("invalid", message, argument=name, value=cursor, key=cursor)
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        unfit = no_reads(domain, tools, LISTS)
+        paged = [pages for tool in tools if (pages := _Pages.of(tool, domain)) is not None]
+        if unfit or not tools:
+            return unfit
+        if not paged:
+            return ["no tool in reach has an argument that chooses a page; say which one does under `sim:`"]
+        return [*self._lacking(paged)]
+
+    def _lacking(self, paged: Sequence[_Pages]) -> Sequence[str]:
+        """What these options need that none of the tools has."""
+        needs: Sequence[tuple[str, bool, Callable[[_Pages], Any], str]] = (
+            ("page_size", self.page_size is not None, self._takes_size, "an argument that takes this page size"),
+            ("total", self.total is not None, lambda pages: pages.envelope.total, "a total in its answers"),
+            ("cursor_expires", self.cursor_expires is not None, lambda pages: pages.paging.cursor, "a cursor"),
+        )
+        asked = [(name, has, what) for name, is_asked, has, what in needs if is_asked]
+        return [f"{name}: no tool in reach has {what}" for name, has, what in asked if not any(map(has, paged))]
+
+    def _takes_size(self, pages: _Pages) -> bool:
+        limit, size = pages.paging.limit, self.page_size
+        if limit is None or size is None:
+            return False
+        schema = properties(expanded(pages.anatomy.tool.input_schema)).get(limit, {})
+        return schema.get("minimum", size) <= size <= schema.get("maximum", size)
+
+
+TOTALS: Mapping[str, Callable[[int, int], int]] = {
+    "page": lambda _total, rows: rows,
+    "more": lambda total, _rows: total + max(1, total // 10),
+    "fewer": lambda total, _rows: max(0, total - max(1, total // 10)),
+    "rounded": lambda total, _rows: max(10, round(total, -1)) if total % 10 else total + 10,
+}
+"""What is told instead of a true total, given that and the rows on the page."""
