@@ -1,0 +1,140 @@
+"""A language model bends the answer as it is told in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from mcp_sim.conditions import ABSENT, at_path, matcher
+from mcp_sim.domain import Domain
+from mcp_sim.errors import UnknownKind, did_you_mean
+from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
+from mcp_sim.json_text import canonical
+from mcp_sim.options import MatcherSource
+from mcp_sim.types import Instruction, Json, Observation, Proceed, Tool, ToolResult, Transition, Turn
+
+
+class Must(BaseModel):
+    """What a bent answer must be like; all of it must hold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    error: bool | None = Field(default=None, description="Is it an error?")
+    text: MatcherSource | None = Field(default=None, description="A matcher for the text that the agent reads.")
+    value: dict[str, MatcherSource] = Field(
+        default_factory=dict[str, Any], description="Dotted path in the result -> matcher."
+    )
+
+    def problems(self, observation: Observation) -> Sequence[str]:
+        """What an observation lacks."""
+        body = observation.body
+        if not isinstance(body, ToolResult):
+            return ["the answer must be a tool result"]
+        found = list[str]()
+        if self.error is not None and body.is_error is not self.error:
+            found.append("the answer must be an error" if self.error else "the answer must not be an error")
+        if self.text is not None and not matcher(self.text)(body.content[0].get("text", "")):
+            found.append(f"the text of the answer must satisfy {canonical(self.text)}")
+        for path, wanted in self.value.items():
+            told = at_path(body.value, path.split("."))
+            if not matcher(wanted)(told):
+                shown = "absent" if told is ABSENT else canonical(told)
+                found.append(f"{path} must satisfy {canonical(wanted)}, but is {shown}")
+        return found
+
+
+@perturbations.register("natural_language")
+class NaturalLanguage(Perturbation):
+    """Have a language model bend the answer by an instruction in words; `must` says by what it is checked.
+
+    The model is told the call, the world, the true answer and the instruction. What it says keeps to the tool's
+    outputSchema and to `must`; it is asked again where it does not. What the call does to the world stays as it was.
+    Where no language model answers the tool (`builtin`, stubs), or its answers do not do, the `fallback` bends the
+    answer: another kind of the answer stage, with its options.
+    """
+
+    stage = Stage.ANSWER
+    visibility = "implicit"
+
+    instruction: str = Field(
+        min_length=1,
+        description="What becomes of the true answer.",
+        examples=["Report every amount in cents, without saying so."],
+    )
+    must: Must = Field(default=Must(), description="How it is checked that the instruction was followed.")
+    fallback: dict[str, Json] = Field(
+        default_factory=lambda: dict[str, Any](corrupt_values=None),
+        description="What bends the answer where no language model does: one kind with its options.",
+        examples=[{"corrupt_values": {"how": "unit"}}],
+    )
+
+    @field_validator("fallback")
+    @classmethod
+    def _is_an_answer_kind(cls, fallback: dict[str, Json]) -> dict[str, Json]:
+        if len(fallback) != 1:
+            raise ValueError("must have exactly one kind")
+        _made(fallback)
+        return fallback
+
+    @model_validator(mode="after")
+    def _is_no_circle(self) -> Self:
+        if isinstance(_made(self.fallback), NaturalLanguage):
+            raise ValueError("fallback: natural_language cannot stand in for itself")
+        return self
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        fallback = _made(self.fallback).compile(tool, domain)
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            staged = dict(turn.memories.staged)
+            truth = await proceed(turn)
+            if not truth.observation.ok:
+                return turn.no_effect(truth)
+            with turn.memories.aside(staged):
+                bent = await proceed(replace(turn, instruction=self._instruction(truth.observation)))
+            if not bent.obeyed:
+                return await fallback(turn, _knowing(turn, truth, proceed))
+            if bent.observation == truth.observation:
+                return turn.no_effect(truth)
+            measured = {**truth.measured, "instructed": dict(bent.measured)}
+            return replace(truth, observation=bent.observation, measured=measured)
+
+        return apply
+
+    def _instruction(self, truth: Observation) -> Instruction:
+        body = truth.body
+        told = body.encoded.decode() if isinstance(body, ToolResult) else ""
+        return Instruction(f"{self.instruction.strip()}\n\nThe true observation:\n{told}", self.must.problems)
+
+    def is_hostile(self) -> bool:
+        return _made(self.fallback).is_hostile()
+
+    def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
+        return _made(self.fallback).keeps_schema(tool, domain)
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        return [f"fallback: {problem}" for problem in _made(self.fallback).problems(domain, tools)]
+
+
+def _made(fallback: Mapping[str, Json]) -> Perturbation:
+    """The kind that a fallback names, with its options; raises ValueError where it is none of the answer stage."""
+    ((name, options),) = fallback.items()
+    try:
+        kind = perturbations[name].model_validate(options)
+    except UnknownKind:
+        raise ValueError(f"unknown perturbation {name!r}{did_you_mean(name, perturbations.names())}") from None
+    if kind.stage is not Stage.ANSWER:
+        raise ValueError(f"{name} does not bend answers; a fallback does")
+    return kind
+
+
+def _knowing(turn: Turn, truth: Transition, proceed: Proceed) -> Proceed:
+    """The rest of the pipeline, which has answered this turn already."""
+
+    async def known(other: Turn) -> Transition:
+        return truth if other is turn else await proceed(other)
+
+    return known

@@ -1,0 +1,142 @@
+"""partial_batch: of a batch, only some items are written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perturbed import HALF, calls, outcomes, repeats_and_differs, told, truth
+
+from mcp_sim import Simulator
+from mcp_sim.documents import load
+from mcp_sim.domain import Domain
+from mcp_sim.errors import DocumentError
+from mcp_sim.extensions import Predictor, WorldModel
+from mcp_sim.scenario import WorldModelEntry
+from mcp_sim.types import Attempt, Change, Observation, ToolResult, Transition, Turn
+from mcp_sim.world import replayed
+
+SPEC = """\
+mcp_sim: 1
+name: notes
+tools:
+  - name: import_notes
+    description: Import several notes at once.
+    inputSchema: {type: object, properties: {titles: {type: array, items: {type: string}}}, required: [titles]}
+  - name: list_notes
+    description: List all notes.
+    inputSchema: {type: object, properties: {}}
+    annotations: {readOnlyHint: true}
+entities:
+  note: {key_like: note_001, fields: {title: {type: string}, after: {link: note}}}
+"""
+NONE = "world: {records: {note: 0}}\n"
+FOUR = {"titles": ["a", "b", "c", "d"]}
+Notes = Callable[..., Simulator]
+
+
+class Batches(WorldModel):
+    """Writes a note for each title. With `chained`, each links to the one before; with `same`, all are one record."""
+
+    chained: bool = False
+    same: bool = False
+
+    @asynccontextmanager
+    async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
+        yield _Batches(chained=self.chained, same=self.same)
+
+
+class _Batches:
+    def __init__(self, *, chained: bool, same: bool) -> None:
+        self.chained, self.same = chained, same
+
+    async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
+        titles: list[str] = turn.call.arguments.get("titles", [])
+        first = int(str(turn.view.last_key("note") or "note_000").removeprefix("note_")) + 1
+        keys = ["note_001" if self.same else f"note_{first + at:03d}" for at in range(len(titles))]
+        records = [{"id": key, "title": title} for key, title in zip(keys, titles, strict=True)]
+        if self.chained:
+            records = [{**record, **({"after": keys[at - 1]} if at else {})} for at, record in enumerate(records)]
+        changes = tuple(Change("put", "note", record["id"], record, part=at) for at, record in enumerate(records))
+        return Transition(Observation(ToolResult({"notes": records}, form="json")), changes)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Notes:
+    """A simulator of notes, with these options of a partial batch."""
+
+    def simulator(options: str, rest: str = "", **model: Any) -> Simulator:
+        (tmp_path / "notes.yaml").write_text(SPEC)
+        path = tmp_path / "scenario.yaml"
+        entry = f"{{partial_batch: {options}, id: part, tools: import_*{rest}}}"
+        path.write_text(f"mcp_sim: 1\ntools: notes.yaml\n{NONE}perturbations:\n  - {entry}\n")
+        return Simulator(replace(load(path), world_models=(WorldModelEntry(Batches(**model), "batches"),)))
+
+    return simulator
+
+
+async def test_dropped_items_are_not_written_and_each_is_marked_in_the_answer(notes: Notes) -> None:
+    async with notes("[2, 4]").open() as world:
+        first = world.view
+        answer = await told(world, "import_notes", FOUR)
+        error = "could not be processed"
+        assert answer["notes"][0] == {"id": "note_001", "title": "a"}
+        assert answer["notes"][1::2] == [{"item": 2, "error": error}, {"item": 4, "error": error}]
+        assert [record["title"] for _, record in world.view.rows("note")] == ["a", "c"]
+        assert len(truth(world)["notes"]) == 4
+        assert [change["op"] for change in calls(world)[-1]["committed"]] == ["put", "put", "reserve", "reserve"]
+        twin = replayed(first, world.ledger.steps)
+        assert list(twin.rows("note")) == list(world.view.rows("note"))
+
+
+@pytest.mark.parametrize(("how", "shown"), [("counts", {"succeeded": 3, "failed": 1}), ("nothing", None)])
+async def test_it_may_be_told_in_numbers_or_not_at_all(notes: Notes, how: str, shown: Any) -> None:
+    async with notes(f"{{items: [1], told: {how}}}").open() as world:
+        assert await told(world, "import_notes", FOUR) == (shown or truth(world))
+        assert world.view.count("note") == 3
+
+
+async def test_which_items_are_dropped_is_drawn_never_none_and_never_all(notes: Notes) -> None:
+    for share, kept in ((0.5, 2), (0.01, 3), (0.99, 1)):
+        async with notes(f"{{share: {share}}}").open() as world:
+            await told(world, "import_notes", FOUR)
+            assert world.view.count("note") == kept
+
+
+async def test_it_has_no_effect_on_a_batch_of_one_and_on_what_is_no_batch(notes: Notes) -> None:
+    async with notes("{}").open() as world:
+        await told(world, "import_notes", {"titles": ["a"]})
+        await told(world, "import_notes", {"titles": []})
+        assert outcomes(world) == [["no_effect"]] * 2
+        assert world.view.count("note") == 1
+    async with notes("[3]").open() as world:
+        await told(world, "import_notes", {"titles": ["a", "b"]})
+        assert outcomes(world) == [["no_effect"]]
+
+
+@pytest.mark.parametrize("model", [{"chained": True}, {"same": True}])
+async def test_it_has_no_effect_where_the_items_hang_together(notes: Notes, model: dict[str, bool]) -> None:
+    async with notes("[1]", **model).open() as world:
+        await told(world, "import_notes", FOUR)
+        assert outcomes(world) == [["no_effect"]]
+
+
+async def test_it_goes_together_with_latency_and_a_cut_list(notes: Notes) -> None:
+    others = "}\n  - {latency: 1s, id: slow}\n  - {truncate: {characters: 3}, id: cut"
+    async with notes("[2]", others).open() as world:
+        assert (await world.call("import_notes", FOUR)).delay.total_seconds() == 1
+        assert outcomes(world) == [["applied"] * 3]
+
+
+async def test_the_same_seed_repeats_it_and_another_differs(notes: Notes) -> None:
+    assert await repeats_and_differs(notes("{}"), [("import_notes", FOUR)], "committed")
+    assert await repeats_and_differs(notes("{}", f", {HALF}"), [("import_notes", FOUR)] * 5)
+
+
+def test_tools_that_only_read_are_refused_at_load(crm: Callable[[str], Simulator]) -> None:
+    with pytest.raises(DocumentError, match="no tool in reach changes anything"):
+        crm("perturbations: [{partial_batch: {}, tools: list_*}]")
