@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import IntEnum
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
+from math import ceil
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -35,6 +37,20 @@ class Kind(BaseModel):
         if not isinstance(value, Mapping) or cls.takes_mapping:
             return {next(iter(cls.model_fields), "value"): cast("Any", value)}
         return cast("Mapping[str, Any]", value)
+
+    severities: ClassVar[tuple[str, ...]] = ()
+    """The options that say how bad it is: the less, the milder. They are scaled by a scenario's intensity."""
+
+    def scaled(self, intensity: float) -> Self:
+        """The same kind, milder: `intensity` is from 0 to 1."""
+        found = {name: getattr(self, name) for name in self.severities}
+        milder = {name: _milder(value, intensity) for name, value in found.items() if value is not None}
+        return self.model_construct(self.model_fields_set, **{**dict(self), **milder}) if milder else self
+
+
+def _milder(value: float | timedelta, intensity: float) -> float | timedelta:
+    """A share of an amount; of whole things so many that it is at least the share."""
+    return ceil(value * intensity) if isinstance(value, int) else value * intensity
 
 
 # perturbations --------------------------------------------------------------------------------------------------------
@@ -88,6 +104,10 @@ class Perturbation(Kind):
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         """Does what is served of this tool still fit its outputSchema? Else the tool is listed without it."""
         return True
+
+    def notifies(self) -> bool:
+        """May it send notifications in the course of a call?"""
+        return False
 
     def is_hostile(self) -> bool:
         """Does it try to turn the agent against its user? Then the scenario must say `allow_adversarial: true`."""

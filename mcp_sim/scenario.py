@@ -154,6 +154,7 @@ class Scenario:
     stubs: tuple[Stub, ...] = ()
     examples: tuple[Example, ...] = ()
     manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
+    intensity: float = 1.0
     advertise_output_schema: Literal["auto", "always", "never"] = "auto"
 
     @property

@@ -16,6 +16,7 @@ from mcp_sim.consistency import inspection
 from mcp_sim.domain import Plan
 from mcp_sim.errors import BadArguments, Crash, UsageError
 from mcp_sim.extensions import Predictor, Sink, world_models
+from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Passage, Pipeline
 from mcp_sim.records import generate
 from mcp_sim.rules import compile_rules
@@ -47,15 +48,15 @@ class Simulator:
         self.scenario = scenario
         self._sinks = tuple(sinks)
         self._ledger_keep = ledger_keep
-        self._rules = compile_rules(scenario.perturbations, scenario.domain)
+        self._rules = compile_rules(in_force(scenario), scenario.domain)
         self._pipelines = dict[str, Pipeline]()
         self._bound = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
 
     @classmethod
-    def load(cls, reference: str | Path, *, world_model: str | None = None) -> Self:
+    def load(cls, reference: str | Path, *, world_model: str | None = None, intensity: float | None = None) -> Self:
         """From a file or a shipped name. Raises DocumentError with all problems at once."""
-        return cls(documents.load(reference, world_model=world_model))
+        return cls(with_intensity(documents.load(reference, world_model=world_model), intensity))
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -178,11 +178,13 @@ class World:
 
     def open(self) -> None:
         """Write the step that opens the world, or opens it again."""
-        opening = {
+        opening: Record = {
             "seed": self.origin.seed,
             "stream": self.origin.stream,
             "clock": {"mode": self.clock.mode, "now": iso(self.clock.start)},
         }
+        if self.scenario.intensity != 1:
+            opening["intensity"] = self.scenario.intensity
         self._record(Step(self.version.n + 1, "reset", self.clock.start, opening=opening), self.version, {})
 
     def tick(self) -> None:

@@ -17,6 +17,7 @@ from mcp_sim.clock import iso
 from mcp_sim.documents import load
 from mcp_sim.errors import Crash, UsageError
 from mcp_sim.extensions import Sink, Verdict
+from mcp_sim.intensity import with_intensity
 from mcp_sim.json_text import decode, encode
 from mcp_sim.scenario import ExpectationEntry, Scenario
 from mcp_sim.simulator import Simulator
@@ -32,6 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "calls", nargs="?", default="-", help='lines of {"tool": ..., "arguments": {...}}; - or nothing: stdin'
     )
     parser.add_argument("--seed", type=int, help="instead of the scenario's own")
+    parser.add_argument(
+        "--intensity", type=float, metavar="0..1", help="how much of its faults, instead of the scenario's own"
+    )
     parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default) never sleeps")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger there, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
@@ -40,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit 0; 1 with --grade where an expectation failed; 2 for a line that is no call; 3 for a crash."""
-    scenario = load(args.scenario, world_model=args.world_model)
+    scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
     with ExitStack() as stack:
         sinks = list[Sink]()
         if args.trace is not None:

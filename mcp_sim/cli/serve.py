@@ -19,6 +19,7 @@ from mcp_sim.clock import Mode, iso
 from mcp_sim.documents import load
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Sink, stores
+from mcp_sim.intensity import with_intensity
 from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog
@@ -37,6 +38,9 @@ LEVELS = ("debug", "info", "warning", "error")
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="a scenario, tool spec or tools/list result: a file, or a shipped name")
     parser.add_argument("--seed", type=int, help="instead of the scenario's own")
+    parser.add_argument(
+        "--intensity", type=float, metavar="0..1", help="how much of its faults, instead of the scenario's own"
+    )
     parser.add_argument(
         "--clock", choices=["virtual", "real"], help="real (the default): delays are felt; virtual never sleeps"
     )
@@ -79,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         _serving().check(args)
     else:
         _check_stdio(args)
-    scenario = load(args.scenario, world_model=args.world_model)
+    scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
     clock: Mode = args.clock or scenario.clock.mode or "real"
     server = only_server(scenario, args.server) if transport == "stdio" else ""
     refuse_uncarried(scenario, transport, clock)

@@ -161,6 +161,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
         expectations=expected,
         stubs=stubs,
         examples=domain.examples,
+        intensity=said.intensity,
         advertise_output_schema=said.advertise_output_schema,
         manners={name: manner for spec in specs.values() for name, manner in spec.manners.items()},
     )

@@ -162,6 +162,9 @@ class ScenarioDocument(Root):
     stubs: list[StubPart] = Field(default_factory=list[StubPart], description="Canned answers.")
     perturbations: list[Json] = Field(default_factory=list[Any], description="The faults.")
     expect: list[Json] = Field(default_factory=list[Any], description="What is judged at the end.")
+    intensity: float = Field(
+        default=1.0, ge=0, le=1, description="Probabilities and severities of the faults are multiplied by it."
+    )
     allow_adversarial: bool = Field(
         default=False, description="Are faults allowed that try to turn the agent against its user?"
     )

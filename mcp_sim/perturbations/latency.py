@@ -2,46 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import Self
+from math import exp, log, log1p
+from statistics import NormalDist
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
 from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import Duration, PositiveDuration
-from mcp_sim.types import Proceed, Transition, Turn
+from mcp_sim.options import CountFromZero, Duration, PositiveDuration
+from mcp_sim.types import Proceed, Record, Transition, Turn
+
+MOST_PROGRESS = 100
+LONGEST = timedelta(days=1)
+"""No drawn delay is longer, however long its tail."""
 
 
 @perturbations.register("latency")
 class Latency(Perturbation):
-    """Deliver the answer later, in world time: `latency: 2s`, or evenly drawn from `latency: {min: 200ms, max: 3s}`.
+    """Deliver the answer later, in world time: always the same (`latency: 2s`), or drawn for each call.
+
+    Drawn evenly: `{min: 200ms, max: 3s}`. Log-normal, around a median, with a few that are much longer:
+    `{median: 400ms, sigma: 0.8}`. Pareto, never shorter than `min`, with a heavy tail: `{min: 200ms, alpha: 1.5}`.
+    `max` cuts the tail off; without it, a delay is at most a day.
 
     What the call did is committed at once; only the agent waits. Under the virtual clock nobody waits: the clock moves.
+    With `progress`, so many progress notifications come on the way, to a client that asked for them.
     """
 
     stage = Stage.TRANSPORT
+    severities: ClassVar[tuple[str, ...]] = ("duration", "min", "max", "median")
 
     duration: PositiveDuration | None = Field(default=None, description="How long, always the same.", examples=["2s"])
     min: Duration | None = Field(default=None, description="The shortest delay.", examples=["200ms"])
     max: PositiveDuration | None = Field(default=None, description="The longest delay.", examples=["3s"])
+    median: PositiveDuration | None = Field(
+        default=None, description="Log-normal: half of the delays are shorter than this."
+    )
+    sigma: Annotated[float, Field(strict=True, gt=0, le=5)] | None = Field(
+        default=None, description="Log-normal: how widely the delays are spread. Default: 0.5."
+    )
+    alpha: Annotated[float, Field(strict=True, gt=0, le=100)] | None = Field(
+        default=None, description="Pareto: the smaller, the heavier the tail; with 1 or less there is no mean."
+    )
+    progress: Annotated[CountFromZero, Field(le=MOST_PROGRESS)] = Field(
+        default=0, description="How many progress notifications come, evenly, before the answer."
+    )
 
     @model_validator(mode="after")
-    def _either(self) -> Self:
-        if (self.duration is None) == (self.min is None and self.max is None):
-            raise ValueError("say either a duration, as in latency: 2s, or {min: 200ms, max: 3s}")
-        if (self.min is None) != (self.max is None):
-            raise ValueError("min and max go together")
+    def _one_distribution(self) -> Self:
+        self._check_distribution()
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError("min is longer than max")
+        if self.median is not None and self.max is not None and self.median > self.max:
+            raise ValueError("the median is longer than max")
         return self
+
+    def _check_distribution(self) -> None:
+        given = self.model_fields_set - {"progress"}
+        if given == {"duration"} or given in ({"median"}, {"median", "sigma"}):
+            return
+        if given in ({"min", "max"}, {"median", "max"}, {"median", "sigma", "max"}, {"min", "alpha", "max"}):
+            return
+        if given == {"min", "alpha"} and self.min:
+            return
+        raise ValueError(
+            "say one of: a duration, as in latency: 2s; {min, max}; {median, sigma}; {min, alpha} with a min above 0s"
+        )
+
+    def notifies(self) -> bool:
+        return self.progress > 0
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
-        observation = transition.observation
-        return replace(transition, observation=replace(observation, delay=observation.delay + self._delay(turn)))
+        delay = self._delay(turn.chance("delay"))
+        observation, before = transition.observation, transition.observation.delay
+        notices = tuple(self._notices(before, delay))
+        return replace(
+            transition,
+            observation=replace(
+                observation, delay=before + delay, notifications=(*observation.notifications, *notices)
+            ),
+        )
 
-    def _delay(self, turn: Turn) -> timedelta:
-        if self.min is None or self.max is None:
+    def _delay(self, chance: float) -> timedelta:
+        """The delay below which a share of `chance` of all delays lies."""
+        if self.median is not None:
+            spread = NormalDist(0, 0.5 if self.sigma is None else self.sigma)
+            return self._bounded(self.median, spread.inv_cdf(chance) if chance > 0 else -spread.stdev * 9)
+        if self.min is None:
             return self.duration or timedelta(0)
-        return self.min + (self.max - self.min) * turn.chance("delay")
+        if self.alpha is not None:
+            return self._bounded(self.min, -log1p(-chance) / self.alpha)
+        return self.min + ((self.max or self.min) - self.min) * chance
+
+    def _bounded(self, scale: timedelta, exponent: float) -> timedelta:
+        """`scale` times e to the power of the exponent, cut off at the longest delay."""
+        longest = LONGEST if self.max is None else self.max
+        if not scale:
+            return scale
+        return longest if exponent >= log(longest / scale) else scale * exp(exponent)
+
+    def _notices(self, begin: timedelta, delay: timedelta) -> Iterator[Record]:
+        for step in range(1, self.progress + 1):
+            at = begin + delay * step / (self.progress + 1)
+            params = {"progress": step, "total": self.progress + 1}
+            yield {
+                "method": "notifications/progress",
+                "params": params,
+                "at_ms": round(at / timedelta(milliseconds=1), 3),
+            }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -31,6 +31,7 @@ class NoiseRows(Perturbation):
     """
 
     stage = Stage.ANSWER
+    severities: ClassVar[tuple[str, ...]] = ("rows",)
     visibility = "implicit"
 
     rows: Count = Field(default=3, description="How many rows are added.", examples=[3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from math import ceil
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -24,6 +24,7 @@ class Outage(Perturbation):
     """
 
     stage = Stage.BEFORE
+    severities: ClassVar[tuple[str, ...]] = ("lasts", "recovery")
 
     lasts: PositiveDuration = Field(description="How long nothing is let through.", examples=["2m"])
     start: Duration = Field(

@@ -89,6 +89,7 @@ class Impersonation(Server[Any]):
         self._world_of, self._break_off = world_of, break_off
         self._manners = {tool: scenario.manners.get(tool, SILENT) for tool in spec.tools}
         self._domain = scenario.domain
+        self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
         self._asking = Asking(f"{scenario.sha256}/{name}".encode())
         self._audience = Audience(lambda world, uri: library.contents(spec, world.view, uri))
         self._offer()
@@ -126,7 +127,7 @@ class Impersonation(Server[Any]):
     def speaks_during_calls(self) -> bool:
         """May a call send anything before its answer? Where none does, answers need no event stream."""
         spoken = (manner.asks or manner.notices for manner in self._manners.values())
-        return any(spoken) or any(prompt.asks for prompt in self._spec.prompts)
+        return self._notifies or any(spoken) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
         """Tell everyone in this world who wants to know."""

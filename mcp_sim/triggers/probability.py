@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ class Probability(Trigger):
     """
 
     role = Role.CHANCE
+    severities: ClassVar[tuple[str, ...]] = ("p",)
 
     p: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
         description="From 0 (never) to 1 (always).", examples=[0.25]

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from mcp_sim import Simulator
 from mcp_sim.extensions import perturbations
+from mcp_sim.testing import connected
 
 ADA = {"contact_id": "con_00001"}
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
@@ -50,6 +51,47 @@ async def test_a_drawn_latency_lies_evenly_between_its_bounds_and_repeats_with_t
     assert await delays(simulator, 200, seed=2) != drawn
 
 
+async def test_a_log_normal_latency_lies_around_its_median_and_never_above_max(crm: Crm) -> None:
+    drawn = await delays(crm("perturbations: [{latency: {median: 400ms, sigma: 0.8, max: 5s}, id: slow}]"), 400)
+    below = sum(delay < timedelta(milliseconds=400) for delay in drawn)
+    within = sum(timedelta(milliseconds=400 / 2.2255) < delay < timedelta(milliseconds=400 * 2.2255) for delay in drawn)
+    assert abs(below - 200) < 4 * 10
+    assert abs(within - 400 * 0.6827) < 4 * 9.4
+    assert max(drawn) <= timedelta(seconds=5)
+
+
+async def test_a_pareto_latency_is_never_shorter_than_min_and_has_a_heavy_tail(crm: Crm) -> None:
+    drawn = await delays(crm("perturbations: [{latency: {min: 200ms, alpha: 1.5}, id: slow}]"), 400)
+    assert min(drawn) >= timedelta(milliseconds=200)
+    above = sum(delay > timedelta(milliseconds=400) for delay in drawn)
+    assert abs(above - 400 * 2**-1.5) < 4 * 9.6
+    assert timedelta(seconds=2) < max(drawn) <= timedelta(days=1)
+
+
+async def test_progress_comes_evenly_before_the_answer_and_after_what_delayed_it_before(crm: Crm) -> None:
+    async with crm("perturbations: [{latency: 1s}, {latency: {duration: 3s, progress: 2}}]").open() as world:
+        observation = await world.call("get_contact", ADA)
+    assert observation.delay == timedelta(seconds=4)
+    assert [notice["at_ms"] for notice in observation.notifications] == [2000, 3000]
+    assert [notice["params"] for notice in observation.notifications] == [
+        {"progress": 1, "total": 3},
+        {"progress": 2, "total": 3},
+    ]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_client_that_asks_for_progress_gets_it(crm: Crm, mode: str) -> None:
+    seen = list[float]()
+
+    async def progressed(progress: float, _total: float | None, _message: str | None) -> None:
+        seen.append(progress)
+
+    entry = "{latency: {duration: 3h, progress: 3}}"
+    async with crm(f"perturbations: [{entry}]").open() as world, connected(world, mode=mode) as client:
+        await client.call_tool("get_contact", ADA, progress_callback=progressed)
+    assert seen == [1, 2, 3]
+
+
 async def test_latencies_add_up_and_delay_what_another_perturbation_answers(crm: Crm) -> None:
     simulator = crm("perturbations: [{latency: 1s}, {error: 503}, {latency: 500ms}]")
     async with simulator.open() as world:
@@ -70,6 +112,15 @@ async def test_latencies_add_up_and_delay_what_another_perturbation_answers(crm:
         {"min": "1s"},
         {"min": "2s", "max": "1s"},
         {"duration": "1s", "min": "1s", "max": "2s"},
+        {"median": "1s", "min": "1s"},
+        {"median": "5s", "max": "4s"},
+        {"median": "1s", "sigma": 0},
+        {"sigma": 1},
+        {"min": "0s", "alpha": 2},
+        {"alpha": 2},
+        {"min": "1s", "alpha": 0},
+        {"progress": 3},
+        {"duration": "1s", "progress": -1},
     ],
 )
 def test_impossible_options_are_refused(options: Any) -> None:
