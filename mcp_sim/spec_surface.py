@@ -18,7 +18,7 @@ Level = Literal["debug", "info", "notice", "warning", "error", "critical", "aler
 class Part(BaseModel):
     """A part of a document: unknown keys are errors, values have exactly the type that is asked for."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 def one_of(part: Part, *keys: str) -> None:
