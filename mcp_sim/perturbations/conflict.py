@@ -37,9 +37,10 @@ class Conflict(Perturbation):
     values: dict[str, Json] = Field(
         default_factory=dict[str, Json],
         description="What the other one writes, by field. Default: another value for one field, drawn.",
-        examples=[{"stage": "lost"}],
     )
-    actor: str = Field(default="someone else", min_length=1, description="Who it is, in the ledger.")
+    actor: str = Field(
+        default="someone else", min_length=1, description="Who it is, in the ledger.", examples=["a colleague"]
+    )
     message: str | None = Field(
         default=None,
         description="What the agent reads; {entity} and {key} are filled. "
