@@ -24,7 +24,7 @@ from mcp_sim.simulator import Simulator
 from mcp_sim.state import Overlay, Row, State
 from mcp_sim.tagged_json import Untaggable, dumps, loads
 from mcp_sim.trace import History, Ledger
-from mcp_sim.types import Call, Change, Observation, Past, Record
+from mcp_sim.types import Call, Change, Observation, Past, Record, Seen
 from mcp_sim.world import Version, World
 
 FORMAT = 1
@@ -118,6 +118,24 @@ def _restore(world: World, standing: Record, lines: Sequence[bytes]) -> None:
     world.history = History(world.ledger.keep)
     for past, size in _pasts(lines):
         world.history.append(past, size)
+    if world.scenario.looks_back:
+        world.seen.clear()
+        world.seen.extend(_seen(world, lines))
+
+
+def _seen(world: World, lines: Sequence[bytes]) -> Iterator[Seen]:
+    """The versions of the state that the lines of a ledger tell of; only the newest where they do not reach back."""
+    steps = _since_opening(lines)
+    state, index = world.origin.first.state, 0
+    if steps and steps[0][0]["entry"] == "reset":
+        for step, _ in steps:
+            index = step.get("index", index)
+            changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("pins", ()))]
+            if changes or step["entry"] == "reset":
+                state = state.apply(changes)
+                yield Seen(index, datetime.fromisoformat(step["at"]), state)
+    else:
+        yield Seen(world.version.index, world.clock.start + world.clock.elapsed(), world.version.state)
 
 
 def _clock(clock: Clock, standing: Record) -> Clock:
@@ -136,12 +154,18 @@ def _overlay(body: Record) -> Overlay:
 
 def _pasts(lines: Sequence[bytes]) -> Iterator[tuple[Past, int]]:
     """What the lines of a ledger tell of calls and events, since the world was opened last."""
-    steps = [(step, len(line)) for line in lines if (step := decode(line).get("step")) is not None]
-    opened = max((at for at, (step, _) in enumerate(steps) if step["entry"] == "reset"), default=-1)
     index = 0
-    for step, size in steps[opened + 1 :]:
+    for step, size in _since_opening(lines):
         index = step.get("index", index)
-        yield _past(step, index), size
+        if step["entry"] != "reset":
+            yield _past(step, index), size
+
+
+def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
+    """The steps in the lines of a ledger, and how long the lines are; from the newest that opened the world."""
+    steps = [(step, len(line)) for line in lines if (step := decode(line).get("step")) is not None]
+    opened = max((at for at, (step, _) in enumerate(steps) if step["entry"] == "reset"), default=0)
+    return steps[opened:]
 
 
 def _past(step: Mapping[str, Any], index: int) -> Past:

@@ -107,7 +107,7 @@ class World:
         self.ledger = Ledger(ledger_keep)
         self.history = History(ledger_keep)
         self.repeats = Repeats()
-        self._seen = deque[Seen](maxlen=MOST_VERSIONS if origin.scenario.looks_back else 0)
+        self.seen = deque[Seen](maxlen=MOST_VERSIONS if origin.scenario.looks_back else 0)
         self._answer = answer
         self._sinks = sinks
         self._forks = count(1)
@@ -152,7 +152,7 @@ class World:
         twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
         twin.version = self.version
         twin.ledger, twin.history = self.ledger.fork(), self.history.fork()
-        twin._seen = self._seen.copy()
+        twin.seen = self.seen.copy()
         for sink in self._sinks:
             sink.write(fork_line(twin_name, self.name, self.version.n, origin.stream))
         return twin
@@ -214,7 +214,7 @@ class World:
             draws=Draws(origin.seed, origin.stream, scope, occurrence),
             history=self.history,
             memories=Memories(version.memories, version.counts),
-            versions=self._seen,
+            versions=self.seen,
         )
 
     def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:
@@ -288,9 +288,9 @@ class World:
         line = step_line(self.name, step, measured)
         self._write(line)
         if step.entry == "reset":
-            self._seen.clear()
+            self.seen.clear()
         if step.entry == "reset" or version.state.overlays is not self.version.state.overlays:
-            self._seen.append(Seen(version.index, step.at, version.state))
+            self.seen.append(Seen(version.index, step.at, version.state))
         self.version = replace(version, facts=facts, n=step.n)
         if past is not None:
             self.history.append(past, len(line))
