@@ -148,10 +148,10 @@ class Pipeline:
         """The answer where the client cannot be asked, or its user does not want to go on; None where all is well."""
         for questions in self.manner.asks:
             for name, ask in questions.items():
-                answer = turn.call.answers.get(name)
+                answer = as_object(turn.call.answers.get(name))
                 if answer == UNABLE:
                     return Transition(Observation(RpcError(MISSING_CAPABILITY, *lacking(ask.needs))))
-                if ask.method == "elicitation/create" and answer is not None and answer["action"] != "accept":
+                if ask.method == "elicitation/create" and answer.get("action", "accept") != "accept":
                     return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
         return None
 

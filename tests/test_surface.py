@@ -561,6 +561,15 @@ async def test_questions_come_in_rounds_to_user_model_and_roots(desk: Desk, mode
         assert world.ledger.newest["step"]["arguments"] == {"style": "haiku"}
 
 
+async def test_from_python_nobody_is_asked_and_answers_can_be_passed_on(desk: Desk) -> None:
+    async with desk() as world:
+        refused = await world.call("delete_ticket", {"ticket_id": "T-1"}, answers={"sure": {"action": "decline"}})
+        assert not refused.ok
+        assert (await world.call("delete_ticket", {"ticket_id": "T-1"}, answers={"sure": {}})).ok
+        assert (await world.call("delete_ticket", {"ticket_id": "T-2"})).ok
+        assert "answers" not in world.ledger.newest["step"]
+
+
 def test_state_that_was_tampered_with_or_is_of_another_call_is_refused(tmp_path: Path) -> None:
     meta: dict[str, Any] = {
         **MODERN_META,
