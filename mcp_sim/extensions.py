@@ -114,7 +114,7 @@ class Perturbation(Kind):
         return False
 
     def breaks(self) -> frozenset[str]:
-        """How it may break a delivery (`no_answer`, `closed`, `partial`, `http`); the transport must be able to."""
+        """How it may break a delivery, as `BrokenDelivery.how` names it; the transport must be able to."""
         return frozenset()
 
 

@@ -115,8 +115,10 @@ def observation_bytes(observation: Observation) -> bytes:
                 rest["text"] = body.text
         case RpcError(code, message, data):
             rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}
-        case BrokenDelivery(how, status, headers, text):
+        case BrokenDelivery(how, status, headers, text, ends_session):
             rest["broken"] = {"how": how, "status": status, "headers": dict(headers), "body": text}
+            if ends_session:
+                rest["broken"]["ends_session"] = True
     if observation.delay:
         rest["delay_ms"] = observation.delay / timedelta(milliseconds=1)
     if observation.notifications:

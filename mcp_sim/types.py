@@ -157,12 +157,16 @@ class RpcError:
 
 @dataclass(frozen=True, slots=True)
 class BrokenDelivery:
-    """No proper answer: `no_answer` (hangs), `closed`, `partial` (cut short), `http` (a status, no JSON-RPC)."""
+    """No proper answer: `no_answer` (hangs), `closed`, `partial` (cut short), `http` (a status, no JSON-RPC).
 
-    how: Literal["no_answer", "closed", "partial", "http"]
+    `garbled`: `body` comes where the message should. `ends_session`: the session of an older client ends with it.
+    """
+
+    how: Literal["no_answer", "closed", "partial", "http", "garbled"]
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: str = ""
+    ends_session: bool = False
 
 
 @dataclass(frozen=True, slots=True)

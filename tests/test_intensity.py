@@ -37,6 +37,10 @@ def chance(p: float, **nested: Any) -> When:
     return When((triggers["probability"].model_validate(p),), **nested)
 
 
+def chance_and_any(p: float, parts: tuple[When, ...]) -> When:
+    return chance(p, any=parts)
+
+
 def counted(kind: str, n: int) -> When:
     return When((triggers[kind].model_validate(n),))
 
@@ -46,7 +50,7 @@ def with_leaves(tree: st.SearchStrategy[When]) -> st.SearchStrategy[When]:
     return st.one_of(
         st.builds(When, any=parts),
         st.builds(When, all=parts),
-        st.builds(lambda p, any_: chance(p, any=any_), st.floats(0, 1), parts),
+        st.builds(chance_and_any, st.floats(0, 1), parts),
     )
 
 

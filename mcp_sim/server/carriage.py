@@ -12,12 +12,19 @@ from mcp_sim.scenario import PerturbationEntry, Scenario
 Transport = Literal["stdio", "http"]
 
 CARRIED: dict[Transport, frozenset[str]] = {
-    "stdio": frozenset({"no_answer", "closed", "partial"}),
-    "http": frozenset({"no_answer", "closed", "partial", "http"}),
+    "stdio": frozenset({"no_answer", "closed", "partial", "garbled"}),
+    "http": frozenset({"no_answer", "closed", "partial", "http", "garbled"}),
 }
+
+ENDLESS: dict[Transport, frozenset[str]] = {
+    "stdio": frozenset({"no_answer", "garbled"}),
+    "http": frozenset({"no_answer"}),
+}
+"""After which a client waits for ever, unless it loses patience."""
 
 REASONS = {
     "http": "an HTTP status needs HTTP",
+    "garbled": "over stdio, a call whose answer is garbled is never answered, which needs the real clock",
     "no_answer": "a call that is never answered needs the real clock",
 }
 
@@ -34,7 +41,7 @@ def only_server(scenario: Scenario, asked: str | None = None) -> str:
 
 def refuse_uncarried(scenario: Scenario, transport: Transport, clock: Mode) -> None:
     """Raises UsageError that names every fault which this transport, or this clock, cannot carry."""
-    carried = CARRIED[transport] - ({"no_answer"} if clock == "virtual" else set[str]())
+    carried = CARRIED[transport] - (ENDLESS[transport] if clock == "virtual" else set[str]())
     sentences = [
         sentence for entry in scenario.perturbations if entry.enabled for sentence in _uncarried(entry, carried)
     ]

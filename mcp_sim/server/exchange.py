@@ -44,6 +44,11 @@ class Exchange:
         self._ended: anyio.Event | None = None
         scope[EXCHANGE] = self
 
+    @property
+    def ends_session(self) -> bool:
+        """Was it broken off in such a way that its session is lost?"""
+        return self._broken is not None and self._broken.ends_session
+
     async def carry(self, app: App) -> None:
         """Have the request answered, as long as its client is there."""
         timer = asyncio.get_running_loop().call_later(UNWATCHED, self._start_watch)
@@ -92,6 +97,9 @@ class Exchange:
                 sent = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
                 await self._respond(status or 500, sent, body.encode())
                 return
+            case BrokenDelivery(how="garbled", body=body):
+                await self._garble(body.encode())
+                return
             case BrokenDelivery(how="partial", body=body):
                 await self._begin(body.encode())
             case _:
@@ -105,6 +113,14 @@ class Exchange:
             headers.append((b"content-type", b"text/plain; charset=utf-8"))
         kept = [header for header in headers if header[0] != b"content-length"]
         await respond(self._send, status, kept, body)
+
+    async def _garble(self, body: bytes) -> None:
+        """A whole answer that holds something else than was asked for; in a stream, as an event of it."""
+        if not self._has_begun:
+            await respond(self._send, 200, [(b"content-type", b"application/json")], body)
+            return
+        event = b"event: message\r\ndata: %b\r\n\r\n" % body
+        await self._send({"type": "http.response.body", "body": event, "more_body": False})
 
     async def _begin(self, body: bytes) -> None:
         """The beginning of an answer that promises more than will come."""

@@ -56,7 +56,7 @@ class Sessions:
         """Answer a request of an open session. Raises Refusal."""
         transport = self.find(session, place)
         await exchange.carry(transport.handle_request)
-        if transport.is_terminated:
+        if transport.is_terminated or exchange.ends_session:
             await self._end(session)
 
     async def begin(self, exchange: Exchange, server: Impersonation, place: Place) -> None:

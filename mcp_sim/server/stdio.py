@@ -65,8 +65,11 @@ class Stdio:
             return 128 + received[0] if received else 0
 
     async def break_off(self, _ctx: Context, broken: BrokenDelivery) -> None:
-        """Break the delivery of one answer. A pipe knows two ways: nothing comes, or the server is gone."""
+        """Break the delivery of one answer: nothing comes, or what is no message, or the server is gone."""
         if broken.how == "no_answer":
+            return
+        if broken.how == "garbled":
+            await self._write(broken.body.encode() + b"\n")
             return
         await self._write(broken.body.encode())
         self._break()

@@ -83,7 +83,7 @@ async def test_progress_comes_evenly_before_the_answer_and_after_what_delayed_it
 async def test_a_client_that_asks_for_progress_gets_it(crm: Crm, mode: str) -> None:
     seen = list[float]()
 
-    async def progressed(progress: float, _total: float | None, _message: str | None) -> None:
+    async def progressed(progress: float, total: float | None, message: str | None) -> None:
         seen.append(progress)
 
     entry = "{latency: {duration: 3h, progress: 3}}"
