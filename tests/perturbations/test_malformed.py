@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import types
 from perturbed import ADA, DEAL, SPRING, Crm, calls, outcomes, repeats_and_differs, truth
 
-from mcp_sim.testing import connected
+from mcp_sim.testing import connected, spawned
 from mcp_sim.types import ToolResult
 from mcp_sim.world import World
 
@@ -92,6 +93,16 @@ async def test_a_client_that_knows_the_list_of_tools_takes_the_broken_answer(crm
         text = result.content[0]
         assert isinstance(text, types.TextContent)
         assert text.text == served_text(world)
+
+
+async def test_over_stdio_the_broken_answer_arrives_too(crm: Crm, tmp_path: Path) -> None:
+    crm("perturbations: [{malformed: wrong_type}]")
+    with (tmp_path / "stderr").open("w") as errlog:
+        async with spawned(str(tmp_path / "scenario.yaml"), mode="2026-07-28", errlog=errlog) as client:
+            assert not any(tool.output_schema for tool in (await client.list_tools()).tools)
+            result = await client.call_tool("get_contact", ADA)
+    assert isinstance(result, types.CallToolResult)
+    assert isinstance(result.structured_content, list)
 
 
 def served_text(world: World) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
-from perturbed import ALL, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, told, truth
+from perturbed import ALL, DEAL, HALF, SPRING, Calls, Crm, calls, outcomes, repeats_and_differs, run, told, truth
 
+from mcp_sim import Simulator
 from mcp_sim.errors import DocumentError
+from mcp_sim.extensions import stores
+from mcp_sim.keeping import Keeper
 from mcp_sim.types import Call
 from mcp_sim.world import World
 
@@ -89,6 +94,25 @@ async def test_without_it_no_versions_are_kept(crm: Crm) -> None:
     async with crm("").open() as world:
         await told(world, "create_deal", SPRING)
         assert not world.turn(Call("list_deals", {}), world.scenario.domain.tools["list_deals"]).versions
+
+
+async def test_a_kept_world_looks_back_and_forward_as_one_of_a_single_process(crm: Crm, tmp_path: Path) -> None:
+    late = "{delayed_visibility: 2 calls, tools: create_deal, when: {every: 2}, id: late}"
+    pages = "{pagination: {page_size: 2, duplicates: 1}, tools: list_*, id: pages}"
+    simulator = crm(f"perturbations: [{{stale_read: 2 calls, id: stale}}, {late}, {pages}]")
+    made: Calls = [("create_deal", SPRING), ("list_deals", ALL), ("update_deal", WON), ("get_deal", DEAL)] * 4
+    whole = await run(simulator, made, 7)
+    store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
+    kept = list[dict[str, Any]]()
+    for call in made:
+        with store.opened("x") as shelf:
+            async with Simulator(simulator.scenario) as fresh:
+                world = Keeper(fresh, shelf, "w").world(7, "virtual")
+                await world.call(*call)
+                kept = world.ledger.steps[1:]
+    assert kept == whole
+    applied = {part["id"] for step in kept for part in step.get("perturbations", ()) if part["outcome"] == "applied"}
+    assert applied == {"stale", "late", "pages"}
 
 
 @pytest.mark.parametrize(
