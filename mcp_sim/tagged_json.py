@@ -137,7 +137,7 @@ def _all(references: list[Any], values: list[Any]) -> list[Any]:
 
 
 def _value(reference: Any, values: list[Any]) -> Any:
-    return reference[0] if isinstance(reference, list) else values[reference]
+    return cast("list[Any]", reference)[0] if isinstance(reference, list) else values[reference]
 
 
 def _dataclass(module: str, name: str) -> type[Any]:

@@ -24,7 +24,10 @@ class Undelivered(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         remains = '{"jsonrpc":"2.' if self.how == "partial" else ""
-        return replace(transition, observation=Observation(BrokenDelivery(self.how, body=remains)))
+        broken = BrokenDelivery(self.how, body=remains)
+        if self.how == "http":
+            broken = BrokenDelivery("http", 429, {"Retry-After": "30"}, "slow down")
+        return replace(transition, observation=Observation(broken))
 
     def breaks(self) -> frozenset[str]:
         return frozenset({self.how})

@@ -11,11 +11,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcp_sim.server.exchange import CLOSE
 
-SILENT_SECONDS = 30.0
+SILENT_SECONDS = 15.0
 """How long a connection may take to begin its first request, and any request for its head."""
 
 MOST_SILENT = 256
-"""So many connections may be without a request; for one more, the longest silent is closed."""
+"""Where more connections are without a request, those are closed that have been so for HASTE_SECONDS."""
+
+HASTE_SECONDS = 2.0
 
 STALLED_SECONDS = 60.0
 """How long a client may leave an answer unread."""
@@ -29,7 +31,7 @@ LONGEST_HEAD = 64 * 1024
 class Connection(HttpToolsProtocol):
     """One client's connection."""
 
-    def __init__(self, silent: OrderedDict[Connection, None], **given: Any) -> None:
+    def __init__(self, silent: OrderedDict[Connection, float], **given: Any) -> None:
         super().__init__(**given)
         self._silent = silent
         self._in_head, self._head = False, 0
@@ -38,10 +40,18 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
         super().connection_made(transport)
         _notice_loss(transport)
-        self._silent[self] = None
-        if len(self._silent) > MOST_SILENT:
-            self._silent.popitem(last=False)[0].transport.abort()
+        self._silent[self] = self.loop.time()
+        self._make_room()
         self._close_after(SILENT_SECONDS)
+
+    def _make_room(self) -> None:
+        """Close the longest silent connections, where there are many."""
+        while len(self._silent) > MOST_SILENT:
+            oldest, since = next(iter(self._silent.items()))
+            if self.loop.time() - since < HASTE_SECONDS:
+                return
+            del self._silent[oldest]
+            oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._silent.pop(self, None)

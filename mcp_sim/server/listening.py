@@ -23,6 +23,7 @@ FINISH_SECONDS = 10
 
 KEEP_ALIVE_SECONDS = 75
 BACKLOG = 2048
+MOST_CONNECTIONS = 65_536
 
 
 def address(text: str) -> tuple[str, int]:
@@ -54,7 +55,7 @@ async def listen(app: App, listener: socket.socket, leave: Callable[[], None]) -
     """Serve until SIGINT or SIGTERM comes; then `leave` is called, and running calls may finish. The exit code."""
     config = uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
-        http=partial(Connection, OrderedDict[Connection, None]()),  # pyright: ignore[reportArgumentType] (called like a class)
+        http=partial(Connection, OrderedDict[Connection, float]()),  # pyright: ignore[reportArgumentType] (called like a class)
         ws="none",
         lifespan="off",
         log_config=None,
@@ -65,9 +66,21 @@ async def listen(app: App, listener: socket.socket, leave: Callable[[], None]) -
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=FINISH_SECONDS,
     )
+    _allow_connections()
     server = _Server(config, leave)
     await server.serve([listener])
     return 128 + server.received[0] if server.received else 0
+
+
+def _allow_connections() -> None:
+    """As many open connections as the system lets a process have, where it has a say in that."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 (not on every platform)
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, MOST_CONNECTIONS)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class _Server(uvicorn.Server):
