@@ -18,6 +18,11 @@ class Deferred:
     later: tuple[Change, ...]
 
 
+def writes(changes: Iterable[Change]) -> bool:
+    """Is any record written or removed?"""
+    return any(change.op != "reserve" for change in changes)
+
+
 def reservations(turn: Turn, changes: Iterable[Change]) -> tuple[Change, ...]:
     """The keys that these changes would have used up: of new records, unless the call itself gave the key."""
     given = [value for value in turn.call.arguments.values() if isinstance(value, str | int)]
