@@ -13,7 +13,7 @@ from mcp_sim.answers import NOTHING, answered, no_writes
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.late_writes import deferred
+from mcp_sim.late_writes import deferred, writes
 from mcp_sim.options import Span, SpanText
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.times import sense, written
@@ -109,7 +109,7 @@ class AsyncJob(Perturbation):
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
             transition = await proceed(turn)
-            if jobs is None or not transition.changes or not transition.observation.ok:
+            if jobs is None or not writes(transition.changes) or not transition.observation.ok:
                 return turn.no_effect(transition)
             return self._begun(turn, transition, jobs)
 
@@ -122,7 +122,7 @@ class AsyncJob(Perturbation):
         record = jobs.record(turn, key)
         begun = Change("put", name, key, record, expected=turn.view.version(name, key))
         fails = turn.chance("fails") < self.fails
-        writes = deferred(turn, () if fails else transition.changes)
+        work = deferred(turn, () if fails else transition.changes)
         made = [change.key for change in transition.changes if change.op == "put"]
         ended = jobs.failed(record, self.message) if fails else jobs.done(record, answered(transition), made)
         end = Change("put", name, key, ended, expected=turn.view.version(name, key) + 1)
@@ -131,8 +131,8 @@ class AsyncJob(Perturbation):
         return replace(
             transition,
             observation=Observation(told),
-            changes=(*writes.now, begun),
-            agenda=(*transition.agenda, self._due(turn, (*writes.later, end))),
+            changes=(*work.now, begun),
+            agenda=(*transition.agenda, self._due(turn, (*work.later, end))),
         )
 
     def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:

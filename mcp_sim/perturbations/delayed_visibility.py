@@ -11,7 +11,7 @@ from pydantic import Field
 from mcp_sim.answers import no_writes
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.late_writes import deferred
+from mcp_sim.late_writes import deferred, writes
 from mcp_sim.options import Span, SpanText
 from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
 
@@ -39,10 +39,10 @@ class DelayedVisibility(Perturbation):
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
-        if not transition.changes or not transition.observation.ok:
+        if not writes(transition.changes) or not transition.observation.ok:
             return turn.no_effect(transition)
-        writes = deferred(turn, transition.changes)
-        return replace(transition, changes=writes.now, agenda=(*transition.agenda, self._due(turn, writes.later)))
+        found = deferred(turn, transition.changes)
+        return replace(transition, changes=found.now, agenda=(*transition.agenda, self._due(turn, found.later)))
 
     def _due(self, turn: Turn, changes: tuple[Change, ...]) -> Due:
         if self.after.calls is not None:

@@ -11,6 +11,7 @@ from pydantic import Field
 from mcp_sim.answers import no_writes
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Perturbation, Stage, perturbations
+from mcp_sim.late_writes import writes
 from mcp_sim.options import Count
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn, View
 
@@ -32,7 +33,7 @@ class DuplicateEffect(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         staged = dict(turn.memories.staged)
         transition = await proceed(turn)
-        if not transition.changes or not transition.observation.ok:
+        if not writes(transition.changes) or not transition.observation.ok:
             return turn.no_effect(transition)
         changes, first = transition.changes, transition.observation
         told = first

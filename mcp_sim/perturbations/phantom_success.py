@@ -8,7 +8,7 @@ from dataclasses import replace
 from mcp_sim.answers import no_writes
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.late_writes import reservations
+from mcp_sim.late_writes import reservations, writes
 from mcp_sim.types import Proceed, Tool, Transition, Turn
 
 
@@ -25,7 +25,7 @@ class PhantomSuccess(Perturbation):
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
-        if not (transition.changes or transition.agenda) or not transition.observation.ok:
+        if not (writes(transition.changes) or transition.agenda) or not transition.observation.ok:
             return turn.no_effect(transition)
         return replace(transition, changes=reservations(turn, transition.changes), agenda=())
 

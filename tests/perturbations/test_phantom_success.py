@@ -53,6 +53,15 @@ async def test_it_goes_together_with_latency_and_a_lost_answer(crm: Crm) -> None
         assert world.view.count("deal") == 2
 
 
+async def test_what_is_dropped_is_neither_delayed_nor_done_twice(crm: Crm) -> None:
+    others = "{phantom_success: {}, id: again}, {delayed_visibility: 1s, id: late}, {duplicate_effect: {}, id: twice}"
+    async with crm(f"perturbations: [{{phantom_success: {{}}, id: phantom}}, {others}]").open() as world:
+        await told(world, "create_deal", SPRING)
+        await told(world, "list_deals")
+        assert outcomes(world)[0] == ["applied", "no_effect", "no_effect", "no_effect"]
+        assert not [step for step in world.ledger.steps if step["entry"] == "event"]
+
+
 async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     assert await repeats_and_differs(
         crm(f"perturbations: [{{phantom_success: {{}}, id: p, {HALF}}}]"), [("create_deal", SPRING)] * 5
