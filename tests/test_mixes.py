@@ -25,8 +25,18 @@ MIXES = [(0, 2000), *((seed, CALLS) for seed in range(1, 8))]
 OPTIONS: dict[str, list[Any]] = {
     "auth_expiry": [{"after": "7 calls", "refresh": "list_companies"}, {"after": "30s", "refresh": "list_deals"}],
     "conflict": [{}, {"actor": "bob"}],
+    "corrupt_values": ["noise", "swap", "off_by_one", "unit", "encoding"],
+    "delayed_visibility": ["5 calls", "10s"],
+    "drop_fields": [{}, {"leave": "null"}, {"leave": "empty"}],
+    "duplicate_effect": [{}, {"more": 2, "answer": "last"}],
     "error": [{}, {"status": 429, "style": "json"}, {"status": 500, "style": "rpc"}],
+    "injection": [{"goal": "x", "placement": placement} for placement in ("value", "field", "row", "text")],
     "latency": ["3s", {"min": "0s", "max": "10s"}],
+    "malformed": ["cut_json", "html", "wrong_type", "double_encoded", "disagree"],
+    "natural_language": ["be odd", {"instruction": "page badly", "fallback": {"pagination": 1}}],
+    "noise_rows": [{}, {"source": "invented"}],
+    "oversized": [5000, {"size": 5000, "by": "rows"}],
+    "pagination": [2, {"duplicates": 1, "order": "unstable"}, {"drops": 1, "total": "more"}, {"cursor_expires": "2 calls"}],
     "outage": [{"lasts": "20s", "every": "3m", "recovery": "30s"}],
     "permission_denied": [
         {"entity": "deal", "where": {"stage": "won"}, "hidden": True},
@@ -39,6 +49,8 @@ OPTIONS: dict[str, list[Any]] = {
         {"limit": 5, "window": "10s", "counting": "sliding"},
         {"limit": 3, "window": "9s", "counting": "bucket", "burst": 5, "per": "tool"},
     ],
+    "stale_read": [{}, "3 calls", "10s", {"versions": 5}],
+    "truncate": [1, {"characters": 3}, {"bytes": 300}],
     "timeout": [{}, {"commit": "applied", "after": "2s"}, {"commit": "coin", "after": "1s"}, {"then": "hang"}],
     "validation_quirk": [{"rule": "lowercase"}, {"argument": "title", "max_length": 8}],
 }
