@@ -6,10 +6,10 @@ manual. Kinds are immutable and shared by all worlds: what a kind must remember 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import IntEnum
 from math import ceil
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
@@ -17,8 +17,9 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
-from mcp_sim.types import Attempt, Json, Proceed, Record, Step, Tool, Transition, Turn, View
+from mcp_sim.types import Attempt, Change, Json, Proceed, Record, Step, Tool, Transition, Turn, View
 
 
 class Kind(BaseModel):
@@ -73,6 +74,15 @@ Apply: TypeAlias = Callable[[Turn, Proceed], Awaitable[Transition]]
 """What a perturbation does to the calls of one tool."""
 
 
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """A time at which a perturbation acts by itself, and the world as it is then."""
+
+    at: datetime
+    view: View
+    draws: Draws
+
+
 class Perturbation(Kind):
     """Bends a call. What a subclass says in `apply` is done at the calls that its entry's `when` decides for.
 
@@ -97,6 +107,18 @@ class Perturbation(Kind):
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         """What makes these options impossible with the tools in reach; each is an error at load."""
         return ()
+
+    def is_timed(self) -> bool:
+        """Does it act by itself, at times of the world, instead of at calls?"""
+        return False
+
+    def occasions(self, start: datetime, after: datetime, until: datetime) -> Iterable[tuple[int, datetime]]:
+        """When it acts, later than `after` and not later than `until`, in a world that began at `start`; numbered."""
+        return ()
+
+    def act(self, occasion: Occasion, domain: Domain) -> tuple[str, Sequence[Change]]:
+        """Who does what then."""
+        raise NotImplementedError
 
     looks_back: ClassVar[bool] = False
     """True where it looks at older versions of the state, `turn.versions`; the world keeps them then."""

@@ -84,7 +84,9 @@ def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules
     """The rules of a scenario. One counter serves all tools of an entry."""
     slots = count()
     places = {entry.id: place for place, entry in enumerate(entries)}
-    enabled = [(entry, _number(entry.when, slots)) for entry in entries if entry.enabled]
+    enabled = [
+        (entry, _number(entry.when, slots)) for entry in entries if entry.enabled and not entry.perturbation.is_timed()
+    ]
     by_tool = {
         tool.id: tuple(
             _rule(entry, places[entry.id], numbered, tool, domain)

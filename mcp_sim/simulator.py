@@ -48,7 +48,9 @@ class Simulator:
         self.scenario = scenario
         self._sinks = tuple(sinks)
         self._ledger_keep = ledger_keep
-        self._rules = compile_rules(in_force(scenario), scenario.domain)
+        entries = in_force(scenario)
+        self._timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
+        self._rules = compile_rules(entries, scenario.domain)
         self._pipelines = dict[str, Pipeline]()
         self._bound = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
@@ -111,7 +113,7 @@ class Simulator:
         """
         if not self._pipelines:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
-        origin = Origin(self.scenario, self._seed(seed), stream, self._first(self._seed(seed)))
+        origin = Origin(self.scenario, self._seed(seed), stream, self._first(self._seed(seed)), self._timed)
         answer = self.answer if keeper is None else keeper.answer
         sinks = self._sinks if keeper is None else (*self._sinks, keeper)
         world = World(name, origin, self._clock(clock), answer, sinks, self._ledger_keep)

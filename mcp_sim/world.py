@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from itertools import count
+from operator import itemgetter
 from typing import Any, Protocol, cast
 
 from anyio import Lock
@@ -17,11 +19,11 @@ from rpds import HashTrieMap
 from mcp_sim.clock import Clock, iso
 from mcp_sim.draws import SEPARATOR, Draws
 from mcp_sim.errors import BadArguments, Crash, Unwritable
-from mcp_sim.extensions import Sink, Verdict
+from mcp_sim.extensions import Occasion, Sink, Verdict
 from mcp_sim.json_text import canonical
 from mcp_sim.late_writes import fitting
 from mcp_sim.repeats import Repeats
-from mcp_sim.scenario import ExpectationEntry, Scenario
+from mcp_sim.scenario import ExpectationEntry, PerturbationEntry, Scenario
 from mcp_sim.state import State
 from mcp_sim.trace import History, Ledger, crash_line, fork_line, step_line
 from mcp_sim.types import (
@@ -44,6 +46,11 @@ from mcp_sim.types import (
 
 MOST_VERSIONS = 256
 """So many versions of a world's state are kept for perturbations that look back."""
+
+MICROSECOND = timedelta(microseconds=1)
+
+LOOKED_AT = ("", "looked-at")
+"""Where a world remembers up to when others have acted, in microseconds since its start."""
 
 DEEPEST = 64
 """How many levels the arguments of a call may nest."""
@@ -70,6 +77,8 @@ class Origin:
     seed: int
     stream: str
     first: Version
+    timed: tuple[PerturbationEntry, ...] = ()
+    """The perturbations that act by themselves."""
 
 
 class Passed(Protocol):
@@ -195,9 +204,30 @@ class World:
         due, state = self.version.state.split_agenda(lambda entry: _is_due(entry, now, index))
         if due:
             self.version = replace(self.version, state=state)
-        for entry in due:
-            changes = fitting(self.version.state, entry.changes, self.scenario.domain)
-            self._commit_due(replace(entry, at=entry.at if entry.call is None else now, changes=changes))
+        late = [(entry.at if entry.call is None else now, partial(self._late, entry)) for entry in due]
+        acts = [*late, *self._acts(now)] if self.origin.timed else late
+        for at, commit in sorted(acts, key=itemgetter(0)):
+            commit(at)
+
+    def _late(self, entry: Due, at: datetime) -> None:
+        """Commit what was put on the agenda, if it still fits."""
+        changes = fitting(self.version.state, entry.changes, self.scenario.domain)
+        self._commit_due(replace(entry, at=at, changes=changes))
+
+    def _acts(self, now: datetime) -> Iterator[tuple[datetime, Callable[[datetime], None]]]:
+        """What others do by themselves, since the world was last looked at until now."""
+        start, memories = self.clock.start, self.version.memories
+        since = memories.get(LOOKED_AT, -1)
+        self.version = replace(self.version, memories=memories.insert(LOOKED_AT, (now - start) // MICROSECOND))
+        for entry in self.origin.timed:
+            for number, at in entry.perturbation.occasions(start, start + since * MICROSECOND, now):
+                yield at, partial(self._act, entry, number)
+
+    def _act(self, entry: PerturbationEntry, number: int, at: datetime) -> None:
+        draws = Draws(self.origin.seed, self.origin.stream, f"{entry.id}/act", number)
+        actor, changes = entry.perturbation.act(Occasion(at, self.version.state, draws), self.scenario.domain)
+        if changes:
+            self._commit_due(Due(at, actor, tuple(changes)))
 
     def turn(self, call: Call, tool: Tool) -> Turn:
         """Open a turn on the newest version. Raises BadArguments for arguments that no JSON text could hold."""

@@ -73,6 +73,9 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
         _note_triggers(entry.place.at("when"), when, domain, tools)
     if kind is None:
         return None
+    for name in ("tools", "when", "fires") if kind.is_timed() else ():
+        if name in entry.place.mapping:
+            entry.place.at(name).error("is for what happens at calls; this happens by itself")
     return PerturbationEntry(
         id=entry.id,
         kind=entry.kind,
