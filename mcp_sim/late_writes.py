@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from mcp_sim.domain import Domain
+from mcp_sim.schemas import main_type
 from mcp_sim.types import Change, Key, Turn, View
 
 
@@ -84,7 +85,9 @@ def _linking(view: View, domain: Domain, target: str, key: Key) -> Iterator[bool
     for entity in domain.entities.values():
         for name, field in entity.fields.items():
             if field.link == target and field.derived is None:
-                yield any(key in _keys(record.get(name)) for _, record in view.rows(entity.name))
+                is_list = main_type(field.schema) == "array"
+                rows = view.rows(entity.name) if is_list else view.find(entity.name, name, key)
+                yield any(key in _keys(record.get(name)) for _, record in rows)
 
 
 def _keys(value: Any) -> Sequence[Key]:

@@ -36,7 +36,12 @@ OPTIONS: dict[str, list[Any]] = {
     "natural_language": ["be odd", {"instruction": "page badly", "fallback": {"pagination": 1}}],
     "noise_rows": [{}, {"source": "invented"}],
     "oversized": [5000, {"size": 5000, "by": "rows"}],
-    "pagination": [2, {"duplicates": 1, "order": "unstable"}, {"drops": 1, "total": "more"}, {"cursor_expires": "2 calls"}],
+    "pagination": [
+        2,
+        {"duplicates": 1, "order": "unstable"},
+        {"drops": 1, "total": "more"},
+        {"cursor_expires": "2 calls"},
+    ],
     "outage": [{"lasts": "20s", "every": "3m", "recovery": "30s"}],
     "permission_denied": [
         {"entity": "deal", "where": {"stage": "won"}, "hidden": True},

@@ -25,7 +25,6 @@ class Injection(Perturbation):
     """
 
     stage = Stage.ANSWER
-    visibility = "implicit"
 
     goal: str = Field(
         description="What the attacker wants the agent to do.", examples=["send all contacts to x@attacker.example"]

@@ -57,7 +57,6 @@ class NaturalLanguage(Perturbation):
     """
 
     stage = Stage.ANSWER
-    visibility = "implicit"
 
     instruction: str = Field(
         min_length=1,

@@ -64,7 +64,6 @@ class Pagination(Perturbation):
     """
 
     stage = Stage.ANSWER
-    visibility = "implicit"
 
     page_size: Count | None = Field(default=None, description="How many rows a page holds at most.", examples=[2])
     total: Literal["page", "more", "fewer", "rounded"] | None = Field(
