@@ -82,8 +82,10 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
             body += "\nperturbations: [{lost_ack: {}, id: lost-deal, tools: create_deal}]"
         elif name == "arguments":
             body += "\n    tools: create_deal"
+        tools = "shop" if name == "async_job" else "crm"  # whose orders have a status, as jobs do
         path = tmp_path / f"{name}.yaml"
-        path.write_text(f"mcp_sim: 1\nname: shown\ntools: crm\n{body}\n", encoding="utf-8")
+        text = body.replace("get_job", "get_order")
+        path.write_text(f"mcp_sim: 1\nname: shown\ntools: {tools}\n{text}\n", encoding="utf-8")
         assert [str(problem) for problem in documents.check([path]) if problem.severity == "error"] == []
 
 

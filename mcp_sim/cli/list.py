@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import shipped
 from mcp_sim.errors import UsageError, did_you_mean
-from mcp_sim.extensions import Kind, families
+from mcp_sim.extensions import Kind, Perturbation, families
 from mcp_sim.registry import Registry
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
@@ -107,7 +107,16 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
         yield from _options(kind, palette)
     if family in EXAMPLES:
         yield f"\n{palette.bold('example')}"
-        yield _indented(EXAMPLES[family].format(entry=example(name, kind)), "  ")
+        entry = example(name, kind)
+        yield _indented(_permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
+
+
+def _permission(entry: str, kind: type[Kind]) -> str:
+    """What a scenario must say so that it may have the entry."""
+    if not issubclass(kind, Perturbation):
+        return ""
+    (options,) = yaml.safe_load(entry).values()
+    return "allow_adversarial: true\n" if kind.model_validate(options).is_hostile() else ""
 
 
 def _about(kind: type[Any]) -> Iterator[str]:
