@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
-from mcp_sim.types import Attempt, Change, Json, Proceed, Record, Step, Tool, Transition, Turn, View
+from mcp_sim.types import Attempt, Change, Json, Observation, Proceed, Record, Step, Tool, Transition, Turn, View
 
 
 class Kind(BaseModel):
@@ -58,8 +58,10 @@ def _milder(value: float | timedelta, intensity: float) -> float | timedelta:
 
 
 class Stage(IntEnum):
-    """Where in a call a perturbation stands. Outermost first: WORLD, TRANSPORT, ANSWER, COMMIT, BEFORE, then the world.
+    """Where in a call a perturbation stands. Outermost first: CATALOGUE, WORLD, TRANSPORT, ANSWER, COMMIT, BEFORE.
 
+    CATALOGUE is for what changes the tools themselves: it lasts, once its `when` has held for a call, or as long as it
+    holds where that looks at time alone. What stands further in sees the call as the tool was.
     WORLD is for what others do to the world before the call, which is then made on what they left.
     """
 
@@ -68,6 +70,7 @@ class Stage(IntEnum):
     ANSWER = 2
     TRANSPORT = 3
     WORLD = 4
+    CATALOGUE = 5
 
 
 Apply: TypeAlias = Callable[[Turn, Proceed], Awaitable[Transition]]
@@ -80,6 +83,16 @@ class Occasion:
 
     at: datetime
     view: View
+    draws: Draws
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The tools of a server as they would be listed, and the ids of those in a perturbation's reach."""
+
+    tools: tuple[Tool, ...]
+    server: str
+    reach: frozenset[str]
     draws: Draws
 
 
@@ -107,6 +120,18 @@ class Perturbation(Kind):
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         """What makes these options impossible with the tools in reach; each is an error at load."""
         return ()
+
+    def catalogue(self, listing: Listing) -> Sequence[Tool]:
+        """The tools as they are listed while it is in force."""
+        return listing.tools
+
+    def announces(self) -> bool:
+        """Are clients told when it comes into force, and when it no longer is?"""
+        return False
+
+    def answer_added(self, turn: Turn) -> Observation | None:
+        """The answer of a tool that only its catalogue lists; None for any other tool."""
+        return None
 
     def is_timed(self) -> bool:
         """Does it act by itself, at times of the world, instead of at calls?"""
@@ -158,6 +183,9 @@ class Trigger(Kind):
     """Decides whether a perturbation applies to a call. It never looks at other perturbations."""
 
     role: ClassVar[Role]
+
+    is_clockwork: ClassVar[bool] = False
+    """True where it looks at nothing but the time and the number of the world's calls."""
 
     carries: ClassVar[bool] = False
     """True where a decision that came to nothing (preempted, no_effect) is carried to the next call in question."""

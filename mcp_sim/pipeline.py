@@ -243,8 +243,8 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
     async def through(turn: Turn) -> Transition:
         if rule.stage is Stage.COMMIT and course.answered is not None:
             return course.answered
-        if rule.stage is Stage.WORLD:
-            course.turn = turn  # the call meets the world as others left it: the truth is what it does there
+        if rule.stage in (Stage.WORLD, Stage.CATALOGUE):
+            course.turn = turn  # the call meets tool and world as others left them: the truth is what it does there
         transition = await inner(turn)
         if rule.stage is Stage.COMMIT and not course.reached:
             course.answered = transition

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
+from mcp_sim.catalogue import IN_FORCE, Lasting
 from mcp_sim.domain import Domain
 from mcp_sim.errors import Unevaluable
 from mcp_sim.extensions import Apply, Check, Role, Stage, Trigger
@@ -78,6 +79,7 @@ class Rules:
 
     by_tool: dict[str, tuple[Rule, ...]]
     counters: int
+    lasting: tuple[Lasting, ...] = ()
 
 
 def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules:
@@ -95,7 +97,35 @@ def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules
         )
         for tool in domain.tools.values()
     }
-    return Rules(by_tool, next(slots))
+    lasting = tuple(_lasting(entry, numbered, domain) for entry, numbered in enabled if _lasts(entry))
+    return Rules(by_tool, next(slots), lasting)
+
+
+def _lasts(entry: PerturbationEntry) -> bool:
+    return entry.perturbation.stage is Stage.CATALOGUE
+
+
+def _lasting(entry: PerturbationEntry, numbered: _Numbered, domain: Domain) -> Lasting:
+    """How it is known outside of calls whether a perturbation of the catalogue is in force."""
+    if not numbered.is_clockwork:
+        return Lasting(entry, describe(entry.when), None)
+    some_tool = next(iter(domain.tools.values()))
+    return Lasting(entry, describe(entry.when), _decide(numbered, some_tool, domain, entry.id))
+
+
+def _once_and_for_all(decide: Decide, owner: str) -> Decide:
+    """A decision that stands, once it was made."""
+
+    def decided(turn: Turn) -> bool:
+        memory = turn.memories.of(owner)
+        if memory.get(IN_FORCE):
+            return True
+        holds = decide(turn)
+        if holds:
+            memory.set(IN_FORCE, True)
+        return holds
+
+    return decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +144,12 @@ class _Numbered:
             nested.is_filter for nested in (*self.any, *self.all, *self.none)
         )
 
+    @property
+    def is_clockwork(self) -> bool:
+        return all(trigger.is_clockwork for trigger in self.when.triggers) and all(
+            nested.is_clockwork for nested in (*self.any, *self.all, *self.none)
+        )
+
 
 def _number(when: When, slots: count[int]) -> _Numbered:
     slot = next(slots)
@@ -122,16 +158,20 @@ def _number(when: When, slots: count[int]) -> _Numbered:
 
 
 def _rule(entry: PerturbationEntry, place: int, numbered: _Numbered, tool: Tool, domain: Domain) -> Rule:
+    lasts = _lasts(entry)
+    decide = _decide(numbered, tool, domain, entry.id, carried_by="" if lasts else entry.id)
+    if lasts and not numbered.is_clockwork:
+        decide = _once_and_for_all(decide, entry.id)
     return Rule(
         id=entry.id,
         kind=entry.kind,
         place=place,
         stage=entry.perturbation.stage,
         why=describe(entry.when),
-        carries=any(trigger.carries for trigger in entry.when.triggers),
+        carries=not lasts and any(trigger.carries for trigger in entry.when.triggers),
         group=entry.group,
         fires=entry.fires,
-        decide=_decide(numbered, tool, domain, entry.id, carried_by=entry.id),
+        decide=decide,
         apply=entry.perturbation.compile(tool, domain),
         part=splitter(tool, domain, entry.fires.per),
     )

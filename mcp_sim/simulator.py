@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self
 
 from rpds import HashTrieMap
 
 from mcp_sim import documents
+from mcp_sim.catalogue import added_answer, with_news
 from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.consistency import inspection
 from mcp_sim.domain import Plan
@@ -113,7 +115,9 @@ class Simulator:
         """
         if not self._pipelines:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
-        origin = Origin(self.scenario, self._seed(seed), stream, self._first(self._seed(seed)), self._timed)
+        origin = Origin(
+            self.scenario, self._seed(seed), stream, self._first(self._seed(seed)), self._timed, self._rules.lasting
+        )
         answer = self.answer if keeper is None else keeper.answer
         sinks = self._sinks if keeper is None else (*self._sinks, keeper)
         world = World(name, origin, self._clock(clock), answer, sinks, self._ledger_keep)
@@ -128,7 +132,7 @@ class Simulator:
             try:
                 world.tick()
                 turn = world.turn(call, self._tool(call.tool))
-                passage = await self._pass(turn)
+                passage = await self._pass(world, turn)
                 world.commit(turn, passage, {"seconds": round(stopwatch() - began, 6)})
             except BadArguments:
                 raise
@@ -138,12 +142,22 @@ class Simulator:
                 raise crash from error
             return passage.transition.observation
 
-    async def _pass(self, turn: Turn) -> Passage:
+    async def _pass(self, world: World, turn: Turn) -> Passage:
+        passage = await self._answered(world, turn)
+        if not self._rules.lasting:
+            return passage
+        news = with_news(passage.transition, self._rules.lasting, turn, world.beginning())
+        return replace(passage, transition=news)
+
+    async def _answered(self, world: World, turn: Turn) -> Passage:
         pipeline = self._pipelines.get(turn.tool.id)
         if pipeline is not None:
             return await pipeline.run(turn)
         if not self._pipelines:
             raise Crash(turn.tool.id, "the simulator is closed")
+        added = added_answer(self._rules.lasting, turn) if world.lists(turn.tool.id) else None
+        if added is not None:
+            return Passage(None, Transition(added[0]), (added[1],), is_stub=False)
         transition = Transition(self._unknown_tool(turn.tool))
         return Passage(transition, transition, (), is_stub=False)
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 from anyio import Lock
 from rpds import HashTrieMap
 
+from mcp_sim.catalogue import Lasting, listed
 from mcp_sim.clock import Clock, iso
 from mcp_sim.draws import SEPARATOR, Draws
 from mcp_sim.errors import BadArguments, Crash, Unwritable
@@ -46,6 +47,8 @@ from mcp_sim.types import (
 
 MOST_VERSIONS = 256
 """So many versions of a world's state are kept for perturbations that look back."""
+
+NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -79,6 +82,8 @@ class Origin:
     first: Version
     timed: tuple[PerturbationEntry, ...] = ()
     """The perturbations that act by themselves."""
+    lasting: tuple[Lasting, ...] = ()
+    """The perturbations of the catalogue."""
 
 
 class Passed(Protocol):
@@ -152,7 +157,15 @@ class World:
     def catalogue(self, server: str) -> list[Tool]:
         """The tools of one server as this world lists them now."""
         scenario = self.scenario
-        return [scenario.listed(scenario.domain.tools[tool]) for tool in scenario.servers[server].tools]
+        tools = [scenario.listed(scenario.domain.tools[tool]) for tool in scenario.servers[server].tools]
+        lasting = self.origin.lasting
+        return (
+            list(listed(tools, server, lasting, self._glance(self.version, self.clock.elapsed()))) if lasting else tools
+        )
+
+    def lists(self, tool: str) -> bool:
+        """Is there a tool of this id in the lists as they are now?"""
+        return any(one.id == tool for server in self.scenario.servers for one in self.catalogue(server))
 
     def fork(self, name: str | None = None, stream: str | None = None) -> World:
         """A second world that stands where this one stands. With a `stream` of its own, its chances differ."""
@@ -245,6 +258,24 @@ class World:
             history=self.history,
             memories=Memories(version.memories, version.counts),
             versions=self.seen,
+        )
+
+    def beginning(self) -> Turn:
+        """The world at its start, seen as if a call were made."""
+        return self._glance(self.origin.first, timedelta(0))
+
+    def _glance(self, version: Version, elapsed: timedelta) -> Turn:
+        """A turn of no call: what the next one would find."""
+        return Turn(
+            call=Call("", {}),
+            index=version.index + 1,
+            tool=NO_TOOL,
+            view=version.state,
+            start=self.clock.start,
+            now=self.clock.start + elapsed,
+            draws=Draws(self.origin.seed, self.origin.stream, "", 0),
+            history=(),
+            memories=Memories(version.memories, version.counts),
         )
 
     def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:

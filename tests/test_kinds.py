@@ -27,7 +27,7 @@ EVERY: list[tuple[Registry[Any], str]] = [
 ]
 IDS = [f"{registry.family}-{name}" for registry, name in EVERY]
 OVERRIDDEN: dict[type[Any], tuple[str, ...]] = {
-    Perturbation: ("apply", "compile"),
+    Perturbation: ("apply", "compile", "catalogue"),
     Trigger: ("compile",),
     Expectation: ("verdict",),
     WorldModel: ("bind",),

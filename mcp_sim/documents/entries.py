@@ -22,6 +22,7 @@ from mcp_sim.extensions import (
     Expectation,
     Kind,
     Perturbation,
+    Stage,
     expectations,
     perturbations,
     triggers,
@@ -73,6 +74,9 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
         _note_triggers(entry.place.at("when"), when, domain, tools)
     if kind is None:
         return None
+    for name in ("fires", "group") if kind.stage is Stage.CATALOGUE else ():
+        if name in entry.place.mapping:
+            entry.place.at(name).error("is for what happens at single calls; this lasts, from where `when` holds on")
     for name in ("tools", "when", "fires") if kind.is_timed() else ():
         if name in entry.place.mapping:
             entry.place.at(name).error("is for what happens at calls; this happens by itself")

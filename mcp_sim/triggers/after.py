@@ -20,6 +20,7 @@ class After(Trigger):
     """
 
     role = Role.FILTER
+    is_clockwork = True
 
     point: Point = Field(description="A duration since the world's start, `N calls`, or a time.", examples=["20 calls"])
 

@@ -23,6 +23,7 @@ class Between(Trigger):
     """
 
     role = Role.FILTER
+    is_clockwork = True
 
     points: Annotated[list[Point], Field(min_length=2, max_length=2)] = Field(
         description="The beginning, which is included, and the end, which is not.", examples=[["5m", "10m"]]

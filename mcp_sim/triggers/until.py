@@ -22,6 +22,7 @@ class Until(Trigger):
     """
 
     role = Role.FILTER
+    is_clockwork = True
 
     point: Point = Field(description="A duration since the world's start, `N calls`, or a time.", examples=["5m"])
 

@@ -1,0 +1,71 @@
+"""Which tools does a world list now, and is it news to whoever listed them before?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from mcp_sim.draws import Draws
+from mcp_sim.extensions import Listing
+from mcp_sim.scenario import PerturbationEntry, in_reach
+from mcp_sim.types import Decided, Observation, Record, Tool, Transition, Turn
+
+IN_FORCE = "in-force"
+"""Under this name a perturbation of the catalogue remembers that it has been decided for a call."""
+
+_LISTED = "listed"
+_CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """A perturbation of the catalogue. `holds` where its `when` looks at time alone; else it lasts, once decided."""
+
+    entry: PerturbationEntry
+    why: str
+    holds: Callable[[Turn], bool] | None
+
+    def in_force(self, turn: Turn) -> bool:
+        """Is the catalogue bent now?"""
+        if self.holds is not None:
+            return self.holds(turn)
+        return bool(turn.memories.of(self.entry.id).get(IN_FORCE))
+
+
+def listed(tools: Sequence[Tool], server: str, lasting: Sequence[Lasting], turn: Turn) -> Sequence[Tool]:
+    """The tools of a server as they are listed now."""
+    for one in lasting:
+        if one.in_force(turn):
+            reach = frozenset(tool.id for tool in tools if in_reach(one.entry.tools, tool))
+            draws = Draws(turn.draws.seed, turn.draws.stream, f"{one.entry.id}/catalogue/{server}", 0)
+            tools = one.entry.perturbation.catalogue(Listing(tuple(tools), server, reach, draws))
+    return tools
+
+
+def with_news(transition: Transition, lasting: Sequence[Lasting], turn: Turn, start: Turn) -> Transition:
+    """The transition, with the news that the list of tools has changed, if it has. `start` is the world's start."""
+    memory = turn.memories.of("")
+    before = memory.get(_LISTED)
+    if before is None:
+        before = _announced(lasting, start)
+    now = _announced(lasting, turn)
+    memory.set(_LISTED, now)
+    if now == before:
+        return transition
+    observation = transition.observation
+    told = replace(observation, notifications=(*observation.notifications, _CHANGED))
+    return replace(transition, observation=told)
+
+
+def added_answer(lasting: Sequence[Lasting], turn: Turn) -> tuple[Observation, Decided] | None:
+    """The answer of a tool that only a perturbation has listed."""
+    for one in lasting:
+        if one.in_force(turn):
+            observation = one.entry.perturbation.answer_added(turn.owned_by(one.entry.id))
+            if observation is not None:
+                return observation, Decided(one.entry.id, one.entry.kind, "applied", one.why)
+    return None
+
+
+def _announced(lasting: Sequence[Lasting], turn: Turn) -> tuple[str, ...]:
+    return tuple(one.entry.id for one in lasting if one.entry.perturbation.announces() and one.in_force(turn))
