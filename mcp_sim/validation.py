@@ -7,7 +7,7 @@ pattern that the judge cannot compile is not enforced (`check` reports it).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import jsonschema_rs
@@ -21,26 +21,22 @@ MOST_SENTENCES = 10
 class Validator:
     """One schema, compiled once. References to other documents are never followed."""
 
-    __slots__ = ("_judge", "is_valid", "schema")
+    __slots__ = ("_judge", "_wording", "is_valid", "schema")
 
     def __init__(self, schema: Record) -> None:
         self.schema = schema
         self._judge = compiled(schema)
+        self._wording: Any = None
         self.is_valid = self._judge.is_valid
 
     def problems(self, value: Json) -> tuple[str, ...]:
         """What is wrong with a value, each as `path: reason`; empty where it is valid."""
         if self.is_valid(value):
             return ()
-        if _has_key(self.schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
-            return self._judged(value)
-        from jsonschema import validators  # noqa: PLC0415 (80 ms, errors only)
-
-        usual = validators.validator_for(self.schema, default=validators.Draft202012Validator)
-        wording: Any = cast("Any", validators).extend(usual, {"pattern": _pattern_errors})(self.schema)
-        errors: list[Any] = sorted(
-            wording.iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path]
-        )
+        if self._wording is None:
+            self._wording = _wording(self.schema)
+        found: list[Any] = list(self._wording(value))
+        errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
         return tuple(sentences) or self._judged(value)
 
@@ -48,6 +44,16 @@ class Validator:
         """The judge's own words, where the other's cannot be had or the two libraries differ."""
         errors = list(self._judge.iter_errors(value))[:MOST_SENTENCES]
         return tuple(_sentence(list(error.instance_path), error.message) for error in errors)
+
+
+def _wording(schema: Record) -> Callable[[Json], Iterable[Any]]:
+    """What tells the errors of a value; tells none where only the judge can be trusted to come to an end."""
+    if _has_key(schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
+        return lambda _: ()
+    from jsonschema import validators  # noqa: PLC0415 (80 ms, errors only)
+
+    usual = validators.validator_for(schema, default=validators.Draft202012Validator)
+    return cast("Any", validators).extend(usual, {"pattern": _pattern_errors})(schema).iter_errors
 
 
 def _pattern_errors(_dialect: Any, pattern: str, value: Json, _schema: Json) -> Iterator[Exception]:
