@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ import pytest
 from over_http import ERAS, HERE, Caller, Served, caller, listening
 
 from mcp_sim import Simulator
+from mcp_sim.server.call_log import LogLines
 
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 eras = pytest.mark.parametrize("era", ERAS)
@@ -602,6 +604,16 @@ async def test_the_log_says_whose_call_it_was_and_what_was_true() -> None:
         assert served.told[-2].startswith('anne #1 create_deal {"title":"Spring order"')
         assert served.told[-1].startswith("anne    FAULT lost-deal (lost_ack, nth 1); the truth: wrote deal deal_")
         assert any("/w/WORLD/mcp" in line for line in served.told)
+
+
+def test_what_is_logged_waits_for_nobody() -> None:
+    reading, writing = os.pipe()
+    lines = LogLines(writing)
+    for _ in range(10_000):
+        lines.handle(logging.LogRecord("mcp_sim", logging.WARNING, "", 0, "a session is refused", None, None))
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.readline() == b"WARNING mcp_sim: a session is refused\n"
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -22,7 +22,7 @@ from mcp_sim.extensions import Sink, stores
 from mcp_sim.intensity import with_intensity
 from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
-from mcp_sim.server.call_log import CallLog
+from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator import Simulator
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     clock: Mode = args.clock or scenario.clock.mode or "real"
     server = only_server(scenario, args.server) if transport == "stdio" else ""
     refuse_uncarried(scenario, transport, clock)
-    logging.basicConfig(stream=sys.stderr, level=args.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(handlers=[LogLines(STDERR)], level=args.log_level.upper())
     logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
         log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from mcp_sim.json_text import decode
@@ -36,3 +37,16 @@ class CallLog:
 
     def close(self) -> None:
         return
+
+
+class LogLines(logging.Handler):
+    """What else is logged, told in the same way: nobody waits for it."""
+
+    def __init__(self, target: int) -> None:
+        super().__init__()
+        self._target = target
+        self.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for line in self.format(record).splitlines():
+            write_line(self._target, line)
