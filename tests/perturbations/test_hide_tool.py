@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from mcp_sim.errors import DocumentError
 from mcp_sim.extensions import perturbations
-from mcp_sim.types import RpcError
+from mcp_sim.types import RpcError, ToolResult
 
 
 async def test_a_hidden_tool_is_not_listed_and_unknown_when_it_is_called(crm: Crm) -> None:
@@ -33,7 +33,7 @@ async def test_it_can_still_work_or_be_refused_as_a_result(crm: Crm) -> None:
         assert (await world.call("create_deal", SPRING)).ok
     async with crm("perturbations: [{hide_tool: {refusal: is_error}, tools: create_deal}]").open() as world:
         body = (await world.call("create_deal", SPRING)).body
-        assert (body.is_error, body.value) == (True, "Unknown tool: create_deal")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] (a ToolResult)
+        assert body == ToolResult("Unknown tool: create_deal", form="text", is_error=True)
 
 
 async def test_with_times_it_is_gone_as_long_as_they_hold_and_clients_are_told_at_both_ends(crm: Crm) -> None:

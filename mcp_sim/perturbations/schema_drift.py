@@ -1,0 +1,232 @@
+"""A tool's arguments or results have another form than they had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from mcp_sim.domain import Domain
+from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import Apply, Listing, Perturbation, Stage, perturbations
+from mcp_sim.json_text import encode
+from mcp_sim.schemas import main_type, properties, required
+from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.validation import Validator
+
+Type = Literal["string", "number", "integer", "boolean"]
+
+
+def _as_schema(value: Any) -> Any:
+    return {"type": value} if isinstance(value, str) else value
+
+
+NewArgument = Annotated[dict[str, Json], BeforeValidator(_as_schema, json_schema_input_type=str | dict[str, Json])]
+
+UNTOUCHED: Final = object()
+
+
+@perturbations.register("schema_drift")
+class SchemaDrift(Perturbation):
+    """Change what the tools in reach take and return, as a new version of an API does; what they do stays the same.
+
+    Arguments are renamed, removed, retyped, added as required ones, or their enum is narrowed; fields of results are
+    renamed, wherever they stand. `told` says how an agent can know: `announced`, the list of tools shows it, and a
+    notification says that it has changed; `listed`, the list shows it to whoever looks again; `silent`, the list stays
+    as it was, and only refusals tell. Calls in the old form are refused in the tool's own style, or `accepted` still.
+
+    It lasts: without `when` from the start; with `after`, `until` or `between` as long as they hold; with any other
+    `when` from the first call of such a tool on for which it holds. No effect on a call that is the same in both forms.
+    In the ledger a call has the arguments that it came with.
+    """
+
+    stage = Stage.CATALOGUE
+
+    rename: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Argument -> its new name.", examples=[{"title": "name"}]
+    )
+    remove: list[str] = Field(default_factory=list[str], description="Arguments that are no longer taken.")
+    retype: dict[str, Type] = Field(
+        default_factory=dict[str, Type], description="Argument -> its new type, in which it says the same."
+    )
+    require: dict[str, NewArgument] = Field(
+        default_factory=dict[str, Any], description="New required arguments: name -> type or JSON Schema."
+    )
+    narrow: dict[str, list[Json]] = Field(
+        default_factory=dict[str, list[Any]], description="Argument -> the only values that are still allowed."
+    )
+    rename_output: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Field of results -> its new name."
+    )
+    told: Literal["announced", "listed", "silent"] = Field(
+        default="listed", description="Does the list of tools show it, and are clients told to look?"
+    )
+    old_calls: Literal["refused", "accepted"] = Field(
+        default="refused", description="What becomes of calls in the old form."
+    )
+
+    severities: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        changes = (self.rename, self.remove, self.retype, self.require, self.narrow, self.rename_output)
+        if not any(changes):
+            raise ValueError("changes nothing; write rename, remove, retype, require, narrow or rename_output")
+        if twice := sorted(({*self.rename} | {*self.retype} | {*self.narrow}) & {*self.remove}):
+            raise ValueError(f"{', '.join(twice)}: what is removed cannot be changed as well")
+        if any(not values for values in self.narrow.values()):
+            raise ValueError("narrow: an argument that allows no value at all; remove it instead")
+        return self
+
+    def announces(self) -> bool:
+        return self.told == "announced"
+
+    def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
+        return not self.rename_output
+
+    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        known = {name for tool in tools for name in properties(tool.input_schema)}
+        named = dict.fromkeys((*self.rename, *self.remove, *self.retype, *self.narrow))
+        found = [
+            f"no tool in reach has an argument {name!r}{did_you_mean(name, known)}"
+            for name in named
+            if name not in known
+        ]
+        return [*found, *(problem for tool in tools for problem in self._impossible(tool))]
+
+    def _impossible(self, tool: Tool) -> list[str]:
+        declared = properties(tool.input_schema)
+        found = [
+            f"{tool.id} cannot do without {name!r}, which it requires"
+            for name in self.remove
+            if name in required(tool.input_schema)
+        ]
+        taken = [name for old, name in self.rename.items() if old in declared and name in declared]
+        taken += [name for name in self.require if name in declared]
+        found += [f"{tool.id} has an argument {name!r} already" for name in taken]
+        for name, values in self.narrow.items():
+            wrong = [value for value in values if name in declared and not Validator(declared[name]).is_valid(value)]
+            found += [f"{tool.id} never allowed {value!r} as {name}" for value in wrong]
+        return found
+
+    def catalogue(self, listing: Listing) -> Sequence[Tool]:
+        if self.told == "silent":
+            return listing.tools
+        return [self._listed(tool) if tool.id in listing.reach else tool for tool in listing.tools]
+
+    def _listed(self, tool: Tool) -> Tool:
+        return replace(tool, definition={**tool.definition, "inputSchema": self._schema(tool.input_schema)})
+
+    def compile(self, tool: Tool, domain: Domain) -> Apply:
+        forms = _Forms(self, tool)
+
+        async def apply(turn: Turn, proceed: Proceed) -> Transition:
+            given = turn.call.arguments
+            understood = forms.understood(given)
+            if isinstance(understood, str):
+                message = f"Invalid arguments: {understood}"
+                return Transition(turn.tool.failure("invalid", message, **{**given, "problems": understood}))
+            same = understood == given
+            call = turn.call if same else replace(turn.call, arguments=understood)
+            transition = await proceed(turn if same else replace(turn, call=call))
+            bent = self._with_new_fields(transition)
+            return turn.no_effect(transition) if same and bent is transition else bent
+
+        return apply
+
+    def _with_new_fields(self, transition: Transition) -> Transition:
+        body = transition.observation.body
+        if not self.rename_output or not isinstance(body, ToolResult) or body.form not in ("structured", "json"):
+            return transition
+        value = self._renamed(body.value)
+        if body.is_error or encode(value) == body.encoded:
+            return transition
+        return replace(transition, observation=replace(transition.observation, body=replace(body, value=value)))
+
+    def _renamed(self, value: Json) -> Json:
+        if isinstance(value, list):
+            return [self._renamed(item) for item in cast("list[Any]", value)]
+        if not isinstance(value, dict):
+            return value
+        fields = cast("Record", value)
+        return {self.rename_output.get(name, name): self._renamed(part) for name, part in fields.items()}
+
+    def _schema(self, schema: Record) -> Record:
+        """The inputSchema in its new form."""
+        declared: Record = {}
+        for name, part in properties(schema).items():
+            if name not in self.remove:
+                declared[self.rename.get(name, name)] = self._argument(name, part)
+        needed = [self.rename.get(name, name) for name in schema.get("required", ()) if name not in self.remove]
+        return {
+            **schema,
+            "properties": {**declared, **self.require},
+            **({"required": [*needed, *self.require]} if needed or self.require else {}),
+        }
+
+    def _argument(self, name: str, part: Record) -> Record:
+        if name in self.narrow:
+            part = {**{key: value for key, value in part.items() if key != "default"}, "enum": self.narrow[name]}
+        if name in self.retype:
+            kept = {key: part[key] for key in ("title", "description") if key in part}
+            part = {**kept, "type": self.retype[name]}
+        return part
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The old and the new form of one tool's arguments."""
+
+    drift: SchemaDrift
+    tool: Tool
+
+    def understood(self, given: Record) -> Record | str:
+        """The arguments in the old form, or what is wrong with them."""
+        problems = self._problems(given)
+        if not problems:
+            old = self._in_old_form(given)
+            if not isinstance(old, str):
+                return old
+            problems = old
+        if self.drift.old_calls == "accepted" and Validator(self.tool.input_schema).is_valid(given):
+            return given
+        return problems
+
+    def _problems(self, given: Record) -> str:
+        schema = self.drift._schema(self.tool.input_schema)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] (one file)
+        gone = {*self.drift.rename, *self.drift.remove} & {*properties(self.tool.input_schema)} - {*properties(schema)}
+        unknown = [f"{name}: is not an argument of this tool" for name in given if name in gone]
+        return "; ".join((*unknown, *Validator(schema).problems(given)))
+
+    def _in_old_form(self, given: Record) -> Record | str:
+        declared = properties(self.tool.input_schema)
+        back = {new: old for old, new in self.drift.rename.items() if old in declared}
+        old: Record = {}
+        for name, value in given.items():
+            was = back.get(name, name)
+            if name in self.drift.require and name not in declared:
+                continue
+            old[was] = value
+            if was in self.drift.retype and was in declared:
+                old[was] = _converted(value, declared[was])
+                if old[was] is UNTOUCHED:
+                    return f"{name}: {value!r} cannot be understood"
+        return old
+
+
+def _converted(value: Json, schema: Record) -> Any:
+    """The value in the type that a schema has; UNTOUCHED where it says nothing in it."""
+    if main_type(schema) == "string":
+        return value if isinstance(value, str) else encode(value).decode()
+    try:
+        found = json.loads(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value
+    except ValueError:
+        return UNTOUCHED
+    if main_type(schema) == "boolean" and found in (0, 1):
+        return bool(found)
+    if main_type(schema) == "integer" and isinstance(found, float) and found.is_integer():
+        found = int(found)
+    return found if Validator(schema).is_valid(found) else UNTOUCHED
