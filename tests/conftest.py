@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import faulthandler
+import signal
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,7 +31,46 @@ world:
     activity: 0
 """
 
+PATIENCE = 240.0
+"""So many seconds may a test take, or a fixture before or after it. What hangs shall fail, and say where."""
 
+
+@contextmanager
+def _patience() -> Generator[None]:
+    """Fail what takes longer, wherever it waits: in a read, in a lock, in a loop of events."""
+
+    def fail(_number: int, _frame: object) -> None:
+        faulthandler.dump_traceback(sys.__stderr__ or 2)
+        pytest.fail(f"it takes longer than {PATIENCE:g} seconds")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE / 10)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    with _patience():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    with _patience():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    with _patience():
+        return (yield)
 
 
 @pytest.fixture

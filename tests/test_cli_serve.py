@@ -55,9 +55,11 @@ def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
     both = subprocess.PIPE
     with subprocess.Popen(command, cwd=HERE.parent, stdin=theirs, stdout=both, stderr=both) as process:
         os.close(theirs)
-        os.write(ours, b"\x04")
-        stdout, stderr = process.communicate(timeout=60)
-        os.close(ours)
+        try:
+            os.write(ours, b"\x04")
+            stdout, stderr = process.communicate(timeout=60)
+        finally:
+            os.close(ours)  # ends whoever still reads at the other end
     assert (process.returncode, stdout) == (0, b"")
     assert "mcp-sim client-config calm_crm --client claude-desktop" in stderr.decode()
 

@@ -157,7 +157,7 @@ def test_a_server_that_goes_takes_the_bridge_with_it() -> None:
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 1
         served.process.kill()
-        served.process.wait()
+        served.process.wait(30)
         process.stdin.write(hello(2))
         process.stdin.flush()
         assert process.wait(30) == 4
@@ -239,11 +239,13 @@ def test_every_way_to_answer_comes_through(path: str, expected: list[dict[str, A
     with HTTPServer(("127.0.0.1", 0), Foreign) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
-        done = connected(
-            f"http://127.0.0.1:{server.server_port}{path}", b'{"jsonrpc":"2.0","id":"x","method":"ping"}\n'
-        )
-        server.shutdown()
-        thread.join()
+        try:
+            done = connected(
+                f"http://127.0.0.1:{server.server_port}{path}", b'{"jsonrpc":"2.0","id":"x","method":"ping"}\n'
+            )
+        finally:
+            server.shutdown()
+            thread.join()
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [{key: line[key] for key in wanted} for line, wanted in zip(lines, expected, strict=True)] == expected
     assert done.returncode == 0
