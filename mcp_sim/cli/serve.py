@@ -76,6 +76,7 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
 
 def run(args: argparse.Namespace) -> int:
     """Exit 0 when the client has left, 130 after Ctrl-C, 143 after SIGTERM."""
+    gc.disable()  # until all is loaded: there is nothing to collect yet, and looking for it costs a tenth of the start
     if args.ledger_keep < 1:
         raise UsageError(f"--ledger-keep must be at least 1, not {args.ledger_keep}")
     transport: Transport = "stdio" if args.http is None else "http"
@@ -108,7 +109,6 @@ def _serving() -> ModuleType:
 
 
 async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
-    gc.disable()  # until all is loaded: there is nothing to collect yet, and looking for it costs a tenth of the start
     # Imported late, so that what is wrong with the documents is told without waiting half a second for the SDK.
     from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (see above)
     from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (see above)
