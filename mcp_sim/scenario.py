@@ -148,7 +148,6 @@ class Scenario:
     records: Mapping[str, GivenRecords] = field(default_factory=dict[str, GivenRecords])
     now: datetime = DEFAULT_NOW
     clock: ClockSettings = ClockSettings()
-    is_open: bool = False
     perturbations: tuple[PerturbationEntry, ...] = ()
     expectations: tuple[ExpectationEntry, ...] = ()
     stubs: tuple[Stub, ...] = ()

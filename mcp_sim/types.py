@@ -197,7 +197,7 @@ class Transition:
 
     `events` are what others did right before the call: each is committed as an event of its own, ahead of the call, and
     the call's changes are computed from the state after them. They stay whatever the agent is answered.
-    `pins` are records that an open world's model invented in the observation: they exist from now on, if it is served.
+    `pins` are records that the observation tells of for the first time: they exist from now on, if it is served.
     `no_effect` holds the ids of perturbations that found nothing to bend. `measured` is not part of a run's identity.
     """
 

@@ -281,6 +281,10 @@ WRONG: dict[str, tuple[str, list[str]]] = {
             "x.yaml:8: world.records.deal: must be a whole number, or {count, rows}",
         ],
     ),
+    "a promise that no world model keeps": (
+        HEAD + "world: {open: true}\n",
+        ["x.yaml:3: world.open: unknown key; "],
+    ),
     "booleans are no numbers": (
         HEAD + "seed: true\nworld: {records: {deal: true}}\n",
         [

@@ -156,7 +156,6 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
         records={name: _given(part) for name, part in said.world.records.items()},
         now=said.world.now,
         clock=ClockSettings(clock.mode, clock.per_call, clock.speed),
-        is_open=said.world.open,
         perturbations=faults,
         expectations=expected,
         stubs=stubs,

@@ -82,7 +82,6 @@ class WorldPart(Part):
         Annotated[RecordsPart, BeforeValidator(_as_records, json_schema_input_type=CountFromZero | RecordsPart)],
     ] = Field(default_factory=dict[str, RecordsPart], description="Entity -> how many records, or {count, rows}.")
     clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
-    open: bool = Field(default=False, description="May a world model invent records never mentioned before?")
     namespaces: bool = Field(
         default=False, description="Entities of several servers are kept apart, as server.entity; else shared by name."
     )
