@@ -83,6 +83,18 @@ def test_a_crash_is_told_at_every_level(tmp_path: Path) -> None:
     assert b"vault" not in done.stdout
 
 
+def test_a_step_that_the_trace_refuses_is_told_as_the_crash_that_it_is(tmp_path: Path) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_companies", "arguments": {}}}
+    served = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
+    command = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", *served]
+    stdin = HELLO + json.dumps(call).encode() + b"\n"
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, cwd=HERE.parent)
+    last = done.stderr.decode().splitlines()[-1]
+    assert last.startswith("CRASH list_companies {}: Unwritable: cannot write the trace to")
+    assert "#1 list_companies" not in done.stderr.decode()
+    assert '"entry":"call"' not in (tmp_path / "trace.jsonl").read_text()
+
+
 def test_guesses_are_loud(tmp_path: Path) -> None:
     tool = {"name": "frobnicate", "inputSchema": {"type": "object"}}
     path = tmp_path / "odd.json"

@@ -92,12 +92,12 @@ def run(args: argparse.Namespace) -> int:
     logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
         log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
-        sinks: list[Sink] = [log]
+        sinks = list[Sink]()
         if args.trace is not None:
             header = header_line(scenario.name, scenario.sha256, __version__)
             sinks.append(Jsonl(args.trace, header, goes_on=args.store is not None))
             stack.callback(sinks[-1].close)
-        simulator = Simulator(scenario, sinks, args.ledger_keep)
+        simulator = Simulator(scenario, [*sinks, log], args.ledger_keep)  # what a trace refuses did not happen
         if transport == "http":
             return _serving().run(simulator, clock, log, args)
         return anyio.run(_serve, simulator, server, clock, log, args)
