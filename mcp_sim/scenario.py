@@ -11,6 +11,7 @@ from typing import Literal
 from mcp_sim.clock import DEFAULT_NOW, Mode
 from mcp_sim.conditions import Matcher
 from mcp_sim.domain import Domain, Example, Plan
+from mcp_sim.errors import Problem
 from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
 from mcp_sim.options import Span
 from mcp_sim.surface import Manner, Prompt, Resource
@@ -134,6 +135,8 @@ class ServerSpec:
 class Scenario:
     """A scenario with everything it refers to resolved. `sha256` is over the bytes of all its documents.
 
+    `warnings` are what is doubtful in them.
+
     `manners` holds how tools ask, tell and answer, by tool id, for those that do more than return a result.
     """
 
@@ -143,6 +146,7 @@ class Scenario:
     world_models: tuple[WorldModelEntry, ...]
     path: str = ""
     sha256: str = ""
+    warnings: tuple[Problem, ...] = ()
     task: str = ""
     seed: int = 0
     records: Mapping[str, GivenRecords] = field(default_factory=dict[str, GivenRecords])

@@ -32,6 +32,7 @@ from mcp_sim.types import View
 from mcp_sim.world import World
 
 STDERR = 2
+MOST_DOUBTS = 10
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -98,9 +99,18 @@ def run(args: argparse.Namespace) -> int:
             sinks.append(Jsonl(args.trace, header, goes_on=args.store is not None))
             stack.callback(sinks[-1].close)
         simulator = Simulator(scenario, [*sinks, log], args.ledger_keep)  # what a trace refuses did not happen
+        if args.log_level != "error":
+            log.say(_doubts(scenario, args.scenario))
         if transport == "http":
             return _serving().run(simulator, clock, log, args)
         return anyio.run(_serve, simulator, server, clock, log, args)
+
+
+def _doubts(scenario: Scenario, reference: str) -> Iterator[str]:
+    """What is doubtful in the documents, and may not be what their author meant."""
+    yield from map(str, scenario.warnings[:MOST_DOUBTS])
+    if len(scenario.warnings) > MOST_DOUBTS:
+        yield f"{len(scenario.warnings) - MOST_DOUBTS} more warnings: mcp-sim check {reference}"
 
 
 def _serving() -> ModuleType:
