@@ -25,17 +25,24 @@ EXCHANGE = "mcp-sim.exchange"
 CLOSE = "mcp-sim.close"
 """Where a scope's extensions hold what closes the connection."""
 
+EMPTY_RESULT = b'"result":{}}'
+
 UNWATCHED = 0.05
 """So many seconds an answer may take before anybody looks whether its client is still there."""
 
 
 class Exchange:
-    """A request under way. `is_endless`: only its client, or the end of the server, will end it."""
+    """A request under way. `is_endless`: only its client, or the end of the server, will end it.
+
+    `takes_results`: its answer will be one JSON text, into which a result can be put that is JSON text already.
+    """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, body: bytes, claims: Claims) -> None:
         self.scope, self.claims = scope, claims
-        self.is_endless = False
+        self.is_endless = self.takes_results = False
         self.body = body
+        self._result: bytes | None = None
+        self._head: Message = {}
         self._receive, self._send = receive, send
         self._is_read = self._has_begun = False
         self._running = anyio.CancelScope()
@@ -69,11 +76,28 @@ class Exchange:
         if self._is_read:
             return await self._receive()
         self._is_read = True
-        return {"type": "http.request", "body": self.body, "more_body": False}
+        body, self.body = self.body, b""  # which may be large, and exchanges live until the collector comes
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(self, message: Message) -> None:
         self._has_begun = True
-        await self._send(message)
+        if self._result is None:
+            await self._send(message)
+        elif message["type"] == "http.response.start":
+            self._head = message
+        else:
+            await self._send_whole(message["body"], self._result)
+
+    def take_result(self, result: bytes) -> None:
+        """Put this into the answer, in the place of an empty result."""
+        self._result = result
+
+    async def _send_whole(self, body: bytes, result: bytes) -> None:
+        """The answer with its result, unless it has become an error in the meantime."""
+        if body.endswith(EMPTY_RESULT):
+            body = b"%b%b}" % (body[:-3], result)
+        headers = [header for header in self._head["headers"] if header[0] != b"content-length"]
+        await respond(self._send, self._head["status"], headers, body)
 
     def give_up(self) -> None:
         """Whoever works on the answer stops; a client that is still there finds its connection closed."""

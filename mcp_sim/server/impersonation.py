@@ -45,14 +45,15 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from mcp_sim.errors import CRASH_CODE, Crash, UsageError
+from mcp_sim.json_text import encode
 from mcp_sim.repeats import LONGEST_KEY, Reused
 from mcp_sim.scenario import Scenario
 from mcp_sim.schemas import properties
 from mcp_sim.server import library, notices
 from mcp_sim.server.asking import Asked, Asking, Questions, filled_in
 from mcp_sim.server.audience import Audience
-from mcp_sim.server.rendering import call_result, is_modern, listing, page
-from mcp_sim.server.wire import Break, Context, WorldOf
+from mcp_sim.server.rendering import call_result, call_result_bytes, is_modern, listing, page
+from mcp_sim.server.wire import Break, Context, Splice, WorldOf
 from mcp_sim.surface import SILENT, Manner
 from mcp_sim.types import BrokenDelivery, Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.validation import Validator
@@ -67,7 +68,9 @@ PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
 class Impersonation(Server[Any]):
     """One of a scenario's servers. `world_of` finds the world of a request; `break_off` breaks deliveries."""
 
-    def __init__(self, scenario: Scenario, name: str, world_of: WorldOf, break_off: Break) -> None:
+    def __init__(
+        self, scenario: Scenario, name: str, world_of: WorldOf, break_off: Break, splice: Splice = lambda _: None
+    ) -> None:
         spec = scenario.servers[name]
         prefix = f"{name}/" if len(scenario.servers) > 1 else ""
         schemas = {tool: scenario.domain.tools[tool].input_schema for tool in spec.tools}
@@ -86,7 +89,8 @@ class Impersonation(Server[Any]):
         self.add_request_handler("tools/call", CallToolRequestParams, self._call_as_parsed)
         self.middleware[:] = [self._answer]
         self._spec, self._name, self._prefix = spec, name, prefix
-        self._world_of, self._break_off = world_of, break_off
+        self._world_of, self._break_off, self._splice = world_of, break_off, splice
+        self._stamp = encode({SERVER_INFO_META_KEY: self.server_info_stamp})
         self._manners = {tool: scenario.manners.get(tool, SILENT) for tool in spec.tools}
         self._domain = scenario.domain
         self._notifies = any(entry.enabled and entry.perturbation.notifies() for entry in scenario.perturbations)
@@ -213,7 +217,11 @@ class Impersonation(Server[Any]):
     def _delivered(self, ctx: Context, body: ToolResult | RpcError) -> Record:
         if isinstance(body, RpcError):
             raise MCPError(body.code, body.message, body.data)
-        return self._stamped(ctx, call_result(body, ctx.protocol_version))
+        take = self._splice(ctx)
+        if take is None:
+            return self._stamped(ctx, call_result(body, ctx.protocol_version))
+        take(call_result_bytes(body, ctx.protocol_version, self._stamp))
+        return {}
 
     def _stamped(self, ctx: Context, result: Record) -> Record:
         if not is_modern(ctx.protocol_version):

@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record, Tool, ToolResult
 
 MOST_DIGITS = 10
@@ -30,6 +31,18 @@ def call_result(body: ToolResult, version: str) -> Record:
     if is_modern(version):
         result["resultType"] = "complete"
     return result
+
+
+def call_result_bytes(body: ToolResult, version: str, meta: bytes) -> bytes:
+    """The same as JSON, with `meta` as its `_meta` in the sessionless protocol: the value is not serialised again."""
+    modern = is_modern(version)
+    shown = body.form == "structured" and (modern or isinstance(body.value, dict))
+    return b'{"content":%b,"isError":%b%b%b}' % (
+        encode(body.content),
+        b"true" if body.is_error else b"false",
+        b',"structuredContent":%b' % body.encoded if shown else b"",
+        b',"resultType":"complete","_meta":%b' % meta if modern else b"",
+    )
 
 
 def listing(tools: Sequence[Tool], version: str) -> list[Record]:

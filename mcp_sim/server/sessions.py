@@ -55,6 +55,7 @@ class Sessions:
     async def carry_on(self, exchange: Exchange, session: str, place: Place) -> None:
         """Answer a request of an open session. Raises Refusal."""
         transport = self.find(session, place)
+        exchange.takes_results = transport.is_json_response_enabled
         await exchange.carry(transport.handle_request)
         if transport.is_terminated or exchange.ends_session:
             await self._end(session)

@@ -17,3 +17,6 @@ WorldOf: TypeAlias = Callable[[Context], Awaitable[World]]
 
 Break: TypeAlias = Callable[[Context, BrokenDelivery], Awaitable[None]]
 """Breaks the delivery of an answer, as far as the transport can; it may return once there is nothing left to answer."""
+
+Splice: TypeAlias = Callable[[Context], Callable[[bytes], None] | None]
+"""What takes a result as JSON text, where the transport can put it into an answer whose result is empty."""
