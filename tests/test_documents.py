@@ -359,6 +359,10 @@ WRONG: dict[str, tuple[str, list[str]]] = {
             "x.yaml:9: warning: world.records.contact.rows[1].nam: no tool shows a field 'nam' of contact; did you",
         ],
     ),
+    "records that would have to link to nothing": (
+        HEAD + "world:\n  records:\n    contact: 0\n    deal: 10\n    activity: 0\n",
+        ["x.yaml:6: warning: world.records.deal: no deal is made up: each must link to a contact, and there is none"],
+    ),
     "stubs": (
         HEAD + "stubs:\n  - {tool: get_deal}\n  - {tool: get_deal, error: x, arguments: {deal_id: {eqals: 3}}}\n",
         [

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.documents.places import Place
-from mcp_sim.documents.scenario_document import RecordsPart, WorldPart
+from mcp_sim.documents.scenario_document import WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.specs import Spec
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import did_you_mean
 from mcp_sim.plans import infer
+from mcp_sim.records.generation import orphans
+from mcp_sim.scenario import GivenRecords
 from mcp_sim.types import Record
 from mcp_sim.validation import Validator
 
@@ -78,8 +80,8 @@ def _renamed(entity: Entity, server: str) -> Entity:
     return replace(entity, name=f"{server}.{entity.name}", fields=fields)
 
 
-def check_records(place: Place, records: Mapping[str, RecordsPart], domain: Domain) -> None:
-    """Note unknown entities, keys that stand twice, and values that no tool could show."""
+def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:
+    """Note unknown entities, keys that stand twice, values that no tool could show, and links to nothing."""
     for name, part in records.items():
         entity = domain.entities.get(name)
         if entity is None:
@@ -89,6 +91,9 @@ def check_records(place: Place, records: Mapping[str, RecordsPart], domain: Doma
         seen = set[Any]()
         for index, row in enumerate(part.rows):
             _check_row(place.at(name, "rows", index), row, entity, validators, seen)
+    for name, needed in orphans(domain.entities, records).items():
+        if name in records:
+            place.at(name).warning(f"no {name} is made up: each must link to a {needed}, and there is none")
 
 
 def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[str, Validator], seen: set[Any]) -> None:

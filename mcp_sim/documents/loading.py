@@ -142,7 +142,8 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
     models = (override,) if override else _world_models(place, domain)
     if domain is None or specs is None:
         return None
-    check_records(place.at("world", "records"), said.world.records, domain)
+    records = {name: _given(part) for name, part in said.world.records.items()}
+    check_records(place.at("world", "records"), records, domain)
     stubs = (*stubs, *_stubs(specs, domain))
     clock = said.world.clock
     return Scenario(
@@ -153,7 +154,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
         path=display(path),
         task=said.task,
         seed=said.seed,
-        records={name: _given(part) for name, part in said.world.records.items()},
+        records=records,
         now=said.world.now,
         clock=ClockSettings(clock.mode, clock.per_call, clock.speed),
         perturbations=faults,

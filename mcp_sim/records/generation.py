@@ -35,7 +35,8 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
     """The records of every entity, in the order of creation: first the rows that are given, completed, then others."""
     asked = {name: given.get(name, GivenRecords(DEFAULT_COUNT)) for name in domain.entities}
     keys = {name: _keys(domain.entities[name], asked[name], seed) for name in domain.entities}
-    keys = _without_orphans(domain.entities, keys, asked)
+    for name in orphans(domain.entities, asked):
+        keys[name] = keys[name][: len(asked[name].rows)]
     tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
     for name in _linked_first(domain.entities):
         rows = dict(zip(keys[name], asked[name].rows, strict=False))
@@ -52,20 +53,22 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     return [*rows, *fresh]
 
 
-def _without_orphans(
-    entities: Mapping[str, Entity], keys: dict[str, list[Key]], asked: Mapping[str, GivenRecords]
-) -> dict[str, list[Key]]:
-    """No records are made up of an entity that must link to one which has none."""
+def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, str]:
+    """The entities of which no records are made up, because they must link to one that has none; each with that one."""
+    asked = {name: given.get(name, GivenRecords(DEFAULT_COUNT)) for name in entities}
+    counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
+    found: dict[str, str] = {}
     while True:
-        lost = [
-            name
+        lost = {
+            name: field.link or ""
             for name, entity in entities.items()
-            if len(keys[name]) > len(asked[name].rows)
-            and any(_must_link(field) and not keys.get(field.link or "") for field in entity.fields.values())
-        ]
+            for field in entity.fields.values()
+            if counts[name] > len(asked[name].rows) and _must_link(field) and not counts.get(field.link or "")
+        }
         if not lost:
-            return keys
-        keys = {name: found[: len(asked[name].rows)] if name in lost else found for name, found in keys.items()}
+            return found
+        found |= lost
+        counts |= {name: len(asked[name].rows) for name in lost}
 
 
 def _must_link(field: Field) -> bool:
