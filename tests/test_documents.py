@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from mcp_sim import documents, yaml12
 from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
+from mcp_sim.documents.recursion import has_end
 from mcp_sim.domain import Envelope, Filter, Paging, Plan
 from mcp_sim.errors import DocumentError, UsageError
 from mcp_sim.scenario import Span
@@ -538,6 +539,58 @@ def test_a_pattern_that_cannot_be_compiled_is_a_warning(told: Told) -> None:
         "x.yaml:3: warning: tools[0].inputSchema.properties.name.pattern: the pattern '(?<x' cannot be compiled"
     )
     assert documents.load("x.yaml").domain.tools
+
+
+IMPOSSIBLE = """\
+mcp_sim: 1
+tools:
+  - name: make_box
+    inputSchema:
+      type: object
+      properties: {label: {type: string, minLength: 5, maxLength: 3}}
+    outputSchema:
+      type: object
+      properties: {sides: {type: array, items: {minimum: 7, maximum: 6}}, %s: {$ref: "#"}}
+      required: [box]
+sim: {make_box: {verb: create, entity: box}}
+"""
+
+
+def test_a_schema_that_no_value_fits_is_told_with_its_tool_and_its_place(told: Told) -> None:
+    assert told(IMPOSSIBLE % "box") == [
+        "x.yaml:6: warning: tools[0].inputSchema.properties.label: "
+        "no value fits in make_box: its minLength is 5, its maxLength 3",
+        "x.yaml:7: warning: tools[0].outputSchema: "
+        "no value fits in make_box: what is required holds itself, without an end",
+        "x.yaml:9: warning: tools[0].outputSchema.properties.sides.items: "
+        "no value fits in make_box: its minimum is 7, its maximum 6",
+    ]
+    assert not [problem for problem in told(IMPOSSIBLE % "inner") if "without an end" in problem]
+
+
+@pytest.mark.parametrize(
+    ("schema", "ends"),
+    [
+        ({"$ref": "#"}, False),
+        ({"required": ["a"], "properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}}, True),
+        ({"required": ["a"], "properties": {"a": {"oneOf": [{"$ref": "#"}, {"allOf": [{"$ref": "#"}]}]}}}, False),
+        ({"required": ["a"], "properties": {"a": {"type": "array", "items": {"$ref": "#"}}}}, True),
+        ({"required": ["a"], "properties": {"a": {"type": "array", "minItems": 1, "items": {"$ref": "#"}}}}, False),
+        ({"required": ["a"], "properties": {"a": {"type": ["object", "null"], "required": ["b"]}}}, True),
+        (
+            {
+                "$ref": "#/$defs/a",
+                "$defs": {
+                    "a": {"required": ["b"], "properties": {"b": {"$ref": "#/$defs/b"}}},
+                    "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]},
+                },
+            },
+            True,
+        ),
+    ],
+)
+def test_a_schema_comes_to_an_end_unless_what_it_requires_holds_itself(schema: dict[str, Any], *, ends: bool) -> None:
+    assert has_end(schema) is ends
 
 
 def test_a_guess_is_told_with_the_line_that_corrects_it(told: Told) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from mcp_sim.documents.places import Place
+from mcp_sim.documents.recursion import has_end
 from mcp_sim.documents.sentences import shown
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
@@ -21,6 +22,12 @@ _OPTIONAL: Mapping[str, tuple[type, str]] = {
     "_meta": (dict, "a mapping"),
 }
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_BOUNDS = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
 _SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
@@ -61,7 +68,7 @@ def _is_usable(tool: Place) -> bool:
     _check_optional_keys(tool)
     for key, is_needed in (("inputSchema", True), ("outputSchema", False)):
         if key in tool.mapping:
-            _check_schema(tool.at(key))
+            _check_schema(tool.at(key), tool.value.get("name"))
         elif is_needed:
             tool.error('has no inputSchema; a tool without arguments has {"type": "object"}')
     return not any(problem.severity == "error" for problem in tool.problems[before:])
@@ -87,7 +94,7 @@ def _check_optional_keys(tool: Place) -> None:
             tool.at("annotations", hint).error(f"must be true or false, not {shown(value)}")
 
 
-def _check_schema(schema: Place) -> None:
+def _check_schema(schema: Place, tool: Json) -> None:
     if not schema.is_mapping:
         return schema.error(f"must be a JSON Schema, not {shown(schema.value)}")
     declared = schema.mapping.get("type")
@@ -97,10 +104,21 @@ def _check_schema(schema: Place) -> None:
         compiled(schema.value)
     except ValueError as error:
         return _tell_what_is_invalid(schema, str(error))
-    for path, pattern in _patterns(schema.value):
-        if not compiles(pattern):
-            schema.at(*path).warning(f"the pattern {pattern!r} cannot be compiled, and is not enforced")
+    if not has_end(schema.value):
+        schema.warning(f"no value fits in {tool}: what is required holds itself, without an end")
+    for path, part in _parts(schema.value):
+        _check_part(schema.at(*path), part, tool)
     return None
+
+
+def _check_part(place: Place, part: Record, tool: Json) -> None:
+    """Note what cannot be enforced in one schema of a tool, or cannot be fulfilled."""
+    pattern = part.get("pattern")
+    if isinstance(pattern, str) and not compiles(pattern):
+        place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled, and is not enforced")
+    for least, most in _BOUNDS:
+        if least in part and most in part and part[least] > part[most]:
+            place.warning(f"no value fits in {tool}: its {least} is {part[least]}, its {most} {part[most]}")
 
 
 def _tell_what_clients_refuse(schema: Place, found: str) -> None:
@@ -125,16 +143,15 @@ def _tell_what_is_invalid(schema: Place, otherwise: str) -> None:
         schema.error(f"is no usable JSON Schema: {otherwise}")
 
 
-def _patterns(schema: Json) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The patterns in a schema, with their places in it."""
+def _parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:
+    """A schema and all schemas in it, with their places."""
     if not isinstance(schema, dict):
         return
     body = cast("dict[str, Any]", schema)
-    if isinstance(body.get("pattern"), str):
-        yield ("pattern",), body["pattern"]
-    for place, part in _inner(body):
-        for path, pattern in _patterns(part):
-            yield (*place, *path), pattern
+    yield (), body
+    for place, inner in _inner(body):
+        for path, part in _parts(inner):
+            yield (*place, *path), part
 
 
 def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
