@@ -23,7 +23,7 @@ PAGES = [
 ]
 SHIPPED = sorted(
     path.relative_to(ROOT).as_posix()
-    for folder in ("tool_specs", "scenarios", "examples")
+    for folder in ("tool_specs", "scenarios", "presets", "examples")
     for path in (ROOT / folder).rglob("*.yaml")
 )
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")

@@ -20,10 +20,12 @@ def test_without_a_family_it_lists_every_kind_and_everything_that_ships(capsys: 
     lines = listed(capsys).splitlines()
     named = {line.split()[0] for line in lines if line.startswith("  ")}
     kinds = {name for registry in families.values() for name in registry.names()}
-    assert named == kinds | {*documents.shipped("scenarios"), *documents.shipped("tool_specs")}
+    assert named == kinds | {
+        name for folder in ("scenarios", "tool_specs", "presets") for name in documents.shipped(folder)
+    }
     assert {"calm_crm", "flaky_crm", "crm", "office"} <= named
     titles = [line for line in lines if line and not line.startswith(" ")]
-    assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "specs"]
+    assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "specs", "presets"]
     assert all(len(line.split(maxsplit=1)) == 2 for line in lines if line.startswith("  "))
 
 

@@ -43,7 +43,7 @@ def test_the_wheel_holds_every_file_that_is_no_code(wheel: zipfile.ZipFile) -> N
     inside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "mcp_sim").rglob("*") if is_data(path)}
     shipped = {
         f"mcp_sim/_shipped/{path.relative_to(ROOT).as_posix()}"
-        for folder in ("tool_specs", "scenarios")
+        for folder in ("tool_specs", "scenarios", "presets")
         for path in (ROOT / folder).iterdir()
     }
     assert shipped

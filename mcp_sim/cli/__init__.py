@@ -30,7 +30,7 @@ COMMANDS = {
     "show": "show a trace as a table: served, true, committed, faults; or one step in full",
     "check": "check scenarios and tool specs; every problem with its place",
     "plan": "show what mcp-sim inferred about each tool",
-    "list": "document perturbations, triggers, expectations, world models, shipped scenarios and specs",
+    "list": "document perturbations, triggers, expectations, world models, and what ships",
     "schema": "print the JSON Schema of scenarios or tool specs, for editors",
     "client-config": "print the entry that a client needs to start mcp-sim",
 }

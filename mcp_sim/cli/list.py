@@ -20,7 +20,7 @@ from mcp_sim.extensions import Kind, Perturbation, families
 from mcp_sim.registry import Registry
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
-SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs"}
+SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs", "presets": "presets"}
 FAMILIES = (*KINDS, *SHIPPED)
 
 EXAMPLES = {

@@ -11,11 +11,11 @@ from mcp_sim.documents.domains import check_records, domain_of
 from mcp_sim.documents.entries import (
     named_world_model,
     read_expectations,
-    read_perturbations,
     read_stubs,
     read_world_models,
 )
 from mcp_sim.documents.places import Place
+from mcp_sim.documents.presets import is_preset, merged, read_preset
 from mcp_sim.documents.scenario_document import RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.sources import Reading, display, documents_in, is_folder, locate
@@ -84,6 +84,9 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
         return None
     if _is_spec(place.value):
         return _calm(place, path, reading, override)
+    if is_preset(place):
+        read_preset(place, None)
+        return None
     if not place.is_mapping:
         what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
@@ -136,7 +139,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
     said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), said, path, reading)
     domain = None if specs is None else domain_of(specs, said.world)
-    faults = read_perturbations(place.at("perturbations"), domain, allow_adversarial=said.allow_adversarial)
+    faults = merged(place, said.extends, path, reading, domain, adversarial=said.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
     stubs = read_stubs(place.at("stubs"), said.stubs, domain)
     models = (override,) if override else _world_models(place, domain)

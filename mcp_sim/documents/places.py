@@ -36,6 +36,11 @@ class Place:
         return Place(self.document, self.problems, value, (*self.path, *parts))
 
     @property
+    def dotted(self) -> str:
+        """Where this is in its document, as problems name it."""
+        return dotted(self.path)
+
+    @property
     def is_mapping(self) -> bool:
         return isinstance(self.value, dict)
 
@@ -56,7 +61,7 @@ class Place:
     def error(self, message: str, severity: Literal["error", "warning"] = "error") -> None:
         """Note what is wrong here."""
         line = self.document.line(cast("Sequence[Hashable]", self.path))
-        self.problems.append(Problem(self.document.file, line, dotted(self.path), message, severity))
+        self.problems.append(Problem(self.document.file, line, self.dotted, message, severity))
 
     def warning(self, message: str) -> None:
         """Note what is doubtful here."""

@@ -14,6 +14,7 @@ from mcp_sim.spec_surface import Part, StubPart
 from mcp_sim.tool_spec import Root
 from mcp_sim.types import Json
 
+
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -30,6 +31,7 @@ Globs = Annotated[
     Field(min_length=1),
     BeforeValidator(_listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
+Presets = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Per = Annotated[
     str,
     BeforeValidator(per),
@@ -151,6 +153,10 @@ class ScenarioDocument(Root):
 
     mcp_sim: Literal[1] = Field(description="The version of the format.")
     name: str | None = Field(default=None, min_length=1, description="What it is called. Default: the file's name.")
+    extends: Presets = Field(
+        default_factory=list[str],
+        description="Presets whose faults come first: shipped names, or files relative to this one.",
+    )
     task: str = Field(default="", description="What the agent is asked to do; the server never shows it.")
     tools: Servers = Field(
         description="A tool spec: a file relative to this one, or a shipped name. Or a mapping server -> tool spec."
@@ -170,3 +176,11 @@ class ScenarioDocument(Root):
     advertise_output_schema: Literal["auto", "always", "never"] = Field(
         default="auto", description="auto: tools whose answers a fault may break are listed without outputSchema."
     )
+
+
+class PresetDocument(Root):
+    """Faults that scenarios can take over, by `extends`."""
+
+    mcp_sim: Literal[1] = Field(description="The version of the format.")
+    preset: str = Field(min_length=1, description="What it does to an agent, and what the agent should do about it.")
+    perturbations: list[Json] = Field(description="The faults; each has an id, by which a scenario may replace it.")
