@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Literal
 
 from mcp_sim.clock import DEFAULT_NOW, Mode
@@ -135,7 +136,7 @@ class ServerSpec:
 class Scenario:
     """A scenario with everything it refers to resolved. `sha256` is over the bytes of all its documents.
 
-    `warnings` are what is doubtful in them.
+    `files` are these documents, and `warnings` what is doubtful in them.
 
     `manners` holds how tools ask, tell and answer, by tool id, for those that do more than return a result.
     """
@@ -146,6 +147,7 @@ class Scenario:
     world_models: tuple[WorldModelEntry, ...]
     path: str = ""
     sha256: str = ""
+    files: tuple[Path, ...] = ()
     warnings: tuple[Problem, ...] = ()
     task: str = ""
     seed: int = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli import main
+from mcp_sim.documents import shipped
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 CREATE = {"tool": "create_deal", "arguments": SPRING}
@@ -74,6 +75,7 @@ def test_a_line_that_is_no_call_is_told_with_its_place_and_exit_2(tmp_path: Path
         ('{"tool": "a", "arguments": []}', "a call is"),
         ('{"tool": "a", "arguments": 3}', "a call is"),
         ("[" * 100_000, "not JSON"),
+        ('{"tool": "list_deals", "arguments": {"limit": 1e400}}', "the arguments of list_deals are not JSON"),
     ]:
         path.write_text(f"{json.dumps(LOOK)}\n{line}\n")
         assert main(["play", "calm_crm", str(path)]) == 2, line
@@ -86,6 +88,24 @@ def test_a_file_that_is_not_there_and_a_trace_that_cannot_be_written_are_told(tm
     for place in (tmp_path / "no" / "t", tmp_path):
         assert main(["play", "calm_crm", calls_file(tmp_path, LOOK), "--trace", str(place)]) == 2
         assert f"cannot write the trace to {place}" in capsys.readouterr().err
+
+
+def test_no_trace_takes_the_place_of_what_is_read(tmp_path: Path, capsys: Any) -> None:
+    calls = calls_file(tmp_path, LOOK)
+    spec, scenario = tmp_path / "tools.json", tmp_path / "s.yaml"
+    spec.write_bytes((shipped("tool_specs")["crm"].parent / "crm.tools.json").read_bytes())
+    scenario.write_text("mcp_sim: 1\ntools: tools.json\nseed: 1\n")
+    (tmp_path / "link").symlink_to(calls)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for trace in (calls, str(spec), str(scenario), str(tmp_path / "link")):
+        assert main(["play", str(scenario), calls, "--trace", trace]) == 2
+        assert f"--trace {trace}: this run reads that file" in capsys.readouterr().err
+    assert main(["serve", str(scenario), "--trace", str(spec)]) == 2
+    with Path(calls).open("rb") as stdin:
+        command = [sys.executable, "-m", "mcp_sim", "play", str(scenario), "--trace", calls]
+        assert subprocess.run(command, stdin=stdin, capture_output=True, check=False).returncode == 2
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert main(["play", str(scenario), calls, "--trace", str(tmp_path / "trace.jsonl")]) == 0
 
 
 def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Path, capfdbinary: Any) -> None:

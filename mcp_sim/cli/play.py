@@ -11,20 +11,20 @@ from typing import Any, BinaryIO, TextIO, cast
 
 import anyio
 
-from mcp_sim import __version__
 from mcp_sim.cli.style import Palette
+from mcp_sim.cli.trace_file import trace_file
 from mcp_sim.clock import iso
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash, UsageError
+from mcp_sim.errors import BadArguments, Crash, UsageError
 from mcp_sim.extensions import Sink, Verdict
 from mcp_sim.intensity import with_intensity
 from mcp_sim.json_text import decode, encode
 from mcp_sim.scenario import ExpectationEntry, Scenario
 from mcp_sim.simulator import Simulator
-from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.trace import header_line
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.world import World
+
+STDIN = 0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         sinks = list[Sink]()
         if args.trace is not None:
-            sink = Jsonl(args.trace, header_line(scenario.name, scenario.sha256, __version__))
+            sink = trace_file(args.trace, scenario, [STDIN if args.calls == "-" else Path(args.calls)])
             stack.callback(sink.close)
             sinks.append(sink)
         lines = sys.stdin.buffer if args.calls == "-" else stack.enter_context(_opened(Path(args.calls)))
@@ -59,8 +59,11 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
     source = "stdin" if args.calls == "-" else args.calls
     crashed = False
     async with Simulator(scenario, sinks).open(seed=args.seed, clock=args.clock) as world:
-        for tool, tool_arguments in _calls(lines, source):
-            crashed = not await _step(world, tool, tool_arguments) or crashed
+        for place, tool, tool_arguments in _calls(lines, source):
+            try:
+                crashed = not await _step(world, tool, tool_arguments) or crashed
+            except BadArguments as error:
+                raise UsageError(f"{place}: {error}") from None
         verdicts = world.grade() if args.grade else []
         _report(verdicts, sys.stderr)
     if crashed:
@@ -103,11 +106,12 @@ def _shown(observation: Observation) -> Record:
             return {"is_error": True, "broken": {"how": how, "status": status}}
 
 
-def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, Record]]:
-    """The calls of the input, a line each; empty lines are passed over."""
+def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, str, Record]]:
+    """The calls of the input, a line each, with their places; empty lines are passed over."""
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield _call(line, f"{source}:{number}")
+            place = f"{source}:{number}"
+            yield place, *_call(line, place)
 
 
 def _call(line: bytes, place: str) -> tuple[str, Record]:

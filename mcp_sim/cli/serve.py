@@ -15,6 +15,7 @@ from types import ModuleType
 import anyio
 
 from mcp_sim import __version__
+from mcp_sim.cli.trace_file import trace_file
 from mcp_sim.clock import Mode, iso
 from mcp_sim.documents import load
 from mcp_sim.errors import UsageError
@@ -26,8 +27,6 @@ from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator import Simulator
-from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.trace import header_line
 from mcp_sim.types import View
 from mcp_sim.world import World
 
@@ -95,8 +94,7 @@ def run(args: argparse.Namespace) -> int:
         log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
         sinks = list[Sink]()
         if args.trace is not None:
-            header = header_line(scenario.name, scenario.sha256, __version__)
-            sinks.append(Jsonl(args.trace, header, goes_on=args.store is not None))
+            sinks.append(trace_file(args.trace, scenario, goes_on=args.store is not None))
             stack.callback(sinks[-1].close)
         simulator = Simulator(scenario, [*sinks, log], args.ledger_keep)  # what a trace refuses did not happen
         if args.log_level != "error":

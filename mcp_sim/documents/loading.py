@@ -42,7 +42,8 @@ def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
     scenario = _read(locate(reference), reading, override)
     if scenario is None or reading.has_failed:
         raise DocumentError(reading.sorted())
-    return replace(scenario, sha256=reading.sha256, warnings=tuple(reading.sorted()))
+    warnings = tuple(reading.sorted())
+    return replace(scenario, sha256=reading.sha256, files=tuple(reading.files), warnings=warnings)
 
 
 def check(references: Iterable[str | Path]) -> list[Problem]:

@@ -77,6 +77,7 @@ class Reading:
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.files: list[Path] = []
         self._sum = sha256()
 
     @property
@@ -105,6 +106,7 @@ class Reading:
         try:
             with path.open("rb") as stream:
                 data = stream.read(yaml12.LARGEST + 1)
+            self.files.append(path)
             self._sum.update(data)
             document = yaml12.load(data, file)
         except OSError as error:
