@@ -72,7 +72,7 @@ class UnknownKind(McpSimError):
 
     def __init__(self, family: str, name: str, choices: Sequence[str]) -> None:
         self.family, self.name, self.choices = family, name, tuple(choices)
-        super().__init__(f"unknown {family} kind {name!r}{did_you_mean(name, choices)}")
+        super().__init__(f"unknown {family.replace('_', ' ').removesuffix('s')} {name!r}{did_you_mean(name, choices)}")
 
 
 class StaleChange(McpSimError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mcp_sim.cli.list import example
+from mcp_sim.errors import UnknownKind
 from mcp_sim.extensions import (
     Expectation,
     Kind,
@@ -94,6 +96,22 @@ def test_a_kind_has_a_json_schema_and_an_example_that_it_accepts(registry: Regis
 def test_a_kind_cannot_bear_the_name_of_a_common_key() -> None:
     with pytest.raises(ValueError, match="common key"):
         families["perturbations"].register("when")
+
+
+def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = list[str]()
+
+    def entry_points(group: str) -> EntryPoints:
+        looked.append(group)
+        return EntryPoints([EntryPoint("also", "mcp_sim.triggers.nth:Nth", group)])
+
+    monkeypatch.setattr("mcp_sim.registry.entry_points", entry_points)
+    registry = Registry("triggers", Trigger)
+    for name in ("evry", "evre"):
+        with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):
+            registry[name]
+    assert {"also", "every"} <= set(registry.names())
+    assert looked == ["mcp_sim.triggers"]
 
 
 def test_kinds_of_one_family_do_not_import_each_other() -> None:

@@ -101,7 +101,7 @@ def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> Non
     ("words", "told"),
     [
         (["perturbation"], "unknown family 'perturbation'; did you mean 'perturbations'?"),
-        (["triggers", "nht"], "unknown triggers kind 'nht'; did you mean 'nth'?"),
+        (["triggers", "nht"], "unknown trigger 'nht'; did you mean 'nth'?"),
         (["specs", "crn"], "did you mean 'crm'?"),
     ],
 )
