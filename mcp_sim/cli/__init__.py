@@ -3,7 +3,7 @@
 A command has `arguments(parser)`, which declares what it takes, and `run(args) -> int`, which is its exit code:
 
     0    done
-    1    the documents have errors, or an expectation failed
+    1    the documents have errors, or an expectation failed; `diff`: the runs differ
     2    the command line asks for something impossible
     3    mcp-sim could not answer a call (a crash, as opposed to a simulated fault)
     4    nobody answers at the URL that `connect` was given
@@ -28,6 +28,7 @@ COMMANDS = {
     "demo": "watch a scripted agent work through a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
     "show": "show a trace as a table: served, true, committed, faults; or one step in full",
+    "diff": "show two traces side by side: what was served and written otherwise, and how the worlds end",
     "check": "check scenarios and tool specs; every problem with its place",
     "plan": "show what mcp-sim inferred about each tool",
     "list": "document perturbations, triggers, expectations, world models, and what ships",

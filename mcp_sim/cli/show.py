@@ -9,11 +9,11 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from mcp_sim.cli.style import Palette
+from mcp_sim.cli.traces import entries_of
 from mcp_sim.errors import UsageError
-from mcp_sim.json_text import decode
 from mcp_sim.server.telling import observed, shortened, written
 from mcp_sim.trace import FORMAT
 from mcp_sim.types import Record
@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit 0; 2 where the file is no trace, or has no such step."""
     path, n = _parts(args.trace)
-    entries = _entries(path)
+    entries = entries_of(path)
     if args.world is not None:
         entries = (entry for entry in entries if entry["world"] == args.world)
     try:
@@ -54,36 +54,6 @@ def _parts(asked: str) -> tuple[Path, int | None]:
     if colon and number.isdecimal() and not Path(asked).exists():
         return Path(name), int(number)
     return Path(asked), None
-
-
-def _entries(path: Path) -> Iterator[Record]:
-    """The entries of a trace, line by line; a last line that was cut off is told and passed over."""
-    try:
-        with path.open("rb") as lines:
-            _check_header(next(lines, b""), path)
-            for number, line in enumerate(lines, 2):
-                if not line.endswith(b"\n"):
-                    print(f"{path}:{number}: cut off; passed over", file=sys.stderr)
-                    return
-                yield _decoded(line, f"{path}:{number}")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _check_header(line: bytes, path: Path) -> None:
-    header = _decoded(line, f"{path}:1")
-    if header.get("format") != FORMAT:
-        raise UsageError(f"{path} is no trace of format {FORMAT}")
-
-
-def _decoded(line: bytes, place: str) -> Record:
-    try:
-        value: Any = decode(line)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise UsageError(f"{place}: not a line of a trace")
-    return cast("Record", value)
 
 
 def _step(entries: Iterable[Record], n: int, path: Path) -> Record:
@@ -116,7 +86,7 @@ def _table(entries: Iterable[Record]) -> None:
 def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:
     if "crash" in entry:
         crash = entry["crash"]
-        yield paint.red(f"{'CRASH':>5}  {crash['tool']} {shortened(crash['arguments'])}: {crash['error']}")
+        yield paint.red(f"{'CRASH':>5}  {shortened(crash['tool'])} {shortened(crash['arguments'])}: {crash['error']}")
         return
     if "fork" in entry:
         yield paint.dim(f"       forked from {entry['fork']['of']} at step {entry['fork']['n']}")
@@ -135,7 +105,12 @@ def _cells(step: Record) -> list[str]:
             truth = step["truth"] and observed(step["truth"]["observation"])
             served = observed(step["served"]) if step["served"] else truth
             true = "" if not step["served"] else truth or "never asked"
-            return [f"{step['tool']} {shortened(step['arguments'])}", served, true, written(step["committed"])]
+            return [
+                f"{shortened(step['tool'])} {shortened(step['arguments'])}",
+                served,
+                true,
+                written(step["committed"]),
+            ]
         case "event":
             return [f"({step['actor']})", "", "", written(step["committed"])]
         case _:

@@ -1,0 +1,175 @@
+"""`mcp-sim diff`: two runs side by side: where they were served and wrote something else, and how the worlds end."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from mcp_sim.cli.style import Palette
+from mcp_sim.cli.traces import Course, courses_of, header_of, only_world
+from mcp_sim.errors import UsageError
+from mcp_sim.json_text import canonical
+from mcp_sim.server.telling import observed, shortened, written
+from mcp_sim.trace import FORMAT
+from mcp_sim.types import Json, Record
+
+MARGIN = "    "
+ABSENT = "(absent)"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", metavar="A", type=Path, help="a file that --trace wrote")
+    parser.add_argument("b", metavar="B", type=Path, help="another; or the same, with --world and --world-b")
+    parser.add_argument("--world", metavar="NAME", help="which world, where there are several")
+    parser.add_argument("--world-b", metavar="NAME", help="which world of B, if its name is another")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0 where the runs are the same, 1 where they differ, 2 where a file is no trace."""
+    a = only_world(courses_of(args.a), args.world, args.a)
+    b = only_world(courses_of(args.b), args.world_b or args.world, args.b)
+    palette = Palette.of(sys.stdout)
+    try:
+        lines = [*_crashes("A", a), *_crashes("B", b), *_paired(a.since_opening(), b.since_opening(), palette)]
+        ends = list(_ends(worlds_end(a.since_opening()), worlds_end(b.since_opening())))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(f"no trace: {error!r} is not as format {FORMAT} says") from None
+    for line in (palette.bold(f"A  {_about(args.a, a)}"), palette.bold(f"B  {_about(args.b, b)}"), *lines):
+        print(line)
+    if not lines:
+        print("the same was served and written at every step")
+    print(palette.bold("at the end"))
+    print("\n".join(ends) if ends else f"{MARGIN}the worlds hold the same")
+    return int(bool(lines or ends))
+
+
+def _about(path: Path, course: Course) -> str:
+    """Which run it is."""
+    opening = next((step for step in reversed(course.steps) if step["entry"] == "reset"), Record())
+    scenario = header_of(path).get("scenario")
+    calls = sum(step["entry"] == "call" for step in course.since_opening())
+    return f"{path}: {scenario}, world {course.world}, seed {opening.get('seed')}, {calls} calls"
+
+
+def _crashes(side: str, course: Course) -> Iterator[str]:
+    for crash in course.crashes:
+        yield f"only {side}  CRASH {crash['tool']} {shortened(crash['arguments'])}: {crash['error']}"
+
+
+# step by step ---------------------------------------------------------------------------------------------------------
+
+
+def _paired(a: Sequence[Record], b: Sequence[Record], palette: Palette) -> Iterator[str]:
+    """Calls are paired by tool and arguments, events by what they wrote; what has no partner stands alone."""
+    ours, theirs = ([step for step in steps if step["entry"] != "reset"] for steps in (a, b))
+    matcher = SequenceMatcher(None, [_identity(one) for one in ours], [_identity(one) for one in theirs], False)
+    for tag, a_from, a_to, b_from, b_to in matcher.get_opcodes():
+        if tag == "equal":
+            for one, other in zip(ours[a_from:a_to], theirs[b_from:b_to], strict=True):
+                yield from _differences(one, other, palette)
+            continue
+        for side, alone in (("A", ours[a_from:a_to]), ("B", theirs[b_from:b_to])):
+            for step in alone:
+                yield palette.yellow(f"only {side}  {_headline(step)}")
+                yield from (f"{MARGIN}{text}" for text in _facts(step).values() if text)
+
+
+def _identity(step: Record) -> str:
+    if step["entry"] == "event":
+        return canonical([step["actor"], step["committed"]])
+    return canonical([step["tool"], step["arguments"]])
+
+
+def _headline(step: Record) -> str:
+    if step["entry"] == "event":
+        return f"({step['actor']}) {written(step['committed'])}"
+    return f"#{step['index']} {step['tool']} {shortened(step['arguments'])}"
+
+
+def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
+    """Where two steps that are about the same are not the same."""
+    if a["entry"] == "event":
+        return
+    exact = {name: (left, right) for name, left, right in _compared(a, b) if left != right}
+    if not exact:
+        return
+    yield f"both    {_headline(a)}" + (f"  (#{b['index']} in B)" if a["index"] != b["index"] else "")
+    ours, theirs = _facts(a), _facts(b)
+    for name in exact:
+        yield f"{MARGIN}{name:9}  A  {palette.yellow(ours[name] or '-')}"
+        yield f"{MARGIN}{'':9}  B  {palette.yellow(theirs[name] or '-')}"
+
+
+def _compared(a: Record, b: Record) -> Iterator[tuple[str, Json, Json]]:
+    yield "served", _served(a), _served(b)
+    yield "committed", [*a["committed"], *a["pins"]], [*b["committed"], *b["pins"]]
+    yield "faults", _faults(a), _faults(b)
+
+
+def _facts(step: Record) -> dict[str, str]:
+    """What is told of a step, line by line."""
+    if step["entry"] == "event":
+        return {}
+    return {
+        "served": observed(_served(step)),
+        "committed": written([*step["committed"], *step["pins"]]),
+        "faults": ", ".join(_faults(step)),
+    }
+
+
+def _served(step: Record) -> Record:
+    return step["served"] or step["truth"]["observation"]
+
+
+def _faults(step: Record) -> list[str]:
+    return [
+        f"{one['id']} ({one['kind']}, {one['why']})" for one in step["perturbations"] if one["outcome"] == "applied"
+    ]
+
+
+# the worlds at the end ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What became of a record in the course of a run: how it was last written, None where it was removed."""
+
+    record: Record | None
+
+
+def worlds_end(steps: Sequence[Record]) -> dict[tuple[str, str | int], End]:
+    """Every record that a run wrote, as it is at the end."""
+    found: dict[tuple[str, str | int], End] = {}
+    for step in steps:
+        for change in (*step.get("committed", ()), *step.get("pins", ())):
+            if change["op"] != "reserve":
+                found[change["entity"], change["key"]] = End(change.get("record"))
+    return found
+
+
+def _ends(a: Mapping[tuple[str, str | int], End], b: Mapping[tuple[str, str | int], End]) -> Iterator[str]:
+    """One line per record that differs, and one per field of a record that both have."""
+    for at in sorted({*a, *b}, key=lambda at: (at[0], str(at[1]))):
+        ours, theirs, name = a.get(at), b.get(at), f"{MARGIN}{at[0]} {at[1]}"
+        if ours is None or theirs is None:
+            end, side, other = (ours, "A", "B") if theirs is None else (theirs, "B", "A")
+            yield f"{name}: only {side} {_how(end)}; in {other} it is as it began, or does not exist"
+        elif ours.record is None or theirs.record is None:
+            if ours != theirs:
+                yield f"{name}: A {_how(ours)}; B {_how(theirs)}"
+        else:
+            yield from _fields(name, ours.record, theirs.record)
+
+
+def _how(end: End | None) -> str:
+    return "removed it" if end is None or end.record is None else f"wrote {shortened(end.record)}"
+
+
+def _fields(name: str, a: Record, b: Record) -> Iterator[str]:
+    for field in dict.fromkeys((*a, *b)):
+        if a.get(field, ABSENT) != b.get(field, ABSENT):
+            yield f"{name}.{field}: A {shortened(a.get(field, ABSENT))}; B {shortened(b.get(field, ABSENT))}"
