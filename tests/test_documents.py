@@ -241,7 +241,7 @@ def test_the_command_line_replaces_the_world_model_as_a_whole(write: Write) -> N
 
 @pytest.mark.parametrize("text", ["openai", "openai:", "openai:m", "openai:@http://x/v1", "bultin", "openai:m@nowhere"])
 def test_a_world_model_that_the_command_line_gets_wrong_is_told(text: str) -> None:
-    with pytest.raises(UsageError, match="--world-model"):
+    with pytest.raises(UsageError, match=r"--world-model .*(write it as|unknown world model)"):
         documents.load("calm_crm", world_model=text)
 
 
@@ -312,6 +312,15 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         [
             "x.yaml:7: perturbations[0].tools[1]: no tool matches 'get_deals'; did you mean 'get_deal'?",
             "x.yaml:8: stubs[0].tool: no tool matches 'x_*'",
+        ],
+    ),
+    "globs that are none": (
+        HEAD
+        + "perturbations:\n  - {error: 500, tools: 5}\n  - {error: 500, tools: []}\n  - {error: 500, tools: [5]}\n",
+        [
+            "x.yaml:4: perturbations[0].tools: must be a glob, or a list of globs",
+            "x.yaml:5: perturbations[1].tools: must ",
+            'x.yaml:6: perturbations[2].tools[0]: must be a string, not 5; quote it: "5"',
         ],
     ),
     "an id that is taken": (

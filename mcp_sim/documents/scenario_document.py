@@ -19,6 +19,12 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _as_globs(value: Any) -> Any:
+    if not isinstance(value, str | list):
+        raise ValueError("must be a glob, or a list of globs")
+    return _listed(cast("Any", value))
+
+
 def per(value: Any) -> Any:
     """`tool`, `entity` or `arguments.NAME`, what a counter may be split by; raises ValueError on anything else."""
     if value is None or value in ("tool", "entity") or re.fullmatch(r"arguments\..+", str(value)):
@@ -29,7 +35,7 @@ def per(value: Any) -> Any:
 Globs = Annotated[
     list[str],
     Field(min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
+    BeforeValidator(_as_globs, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 Presets = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Per = Annotated[
