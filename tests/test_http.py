@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from over_http import ERAS, HERE, Caller, Served, caller, listening
+from over_http import ERAS, HERE, META, Caller, Served, caller, listening
 
 from mcp_sim import Simulator
 from mcp_sim.server.call_log import LogLines
@@ -316,6 +316,7 @@ async def everything(one: Caller) -> None:
         ({"host": "crm.internal:8000"}, 200),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://[nonsense"}, 403),
         ({"origin": "http://192.0.2.7"}, 403),
         ({"origin": "http://localhost:5173"}, 200),
         ({"origin": "https://crm.internal"}, 200),
@@ -552,6 +553,83 @@ def test_a_head_that_never_ends_is_cut(calm: Served) -> None:
                 connection.sendall(b"x" * 65536)
             except OSError:
                 is_cut = True
+
+
+ENVELOPE: dict[str, Any] = {META + "protocolVersion": ERAS[1], META + "clientCapabilities": {}}
+CREATE = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "create_deal", "arguments": DEAL, "_meta": ENVELOPE},
+    }
+).encode()
+
+
+def post(rest: bytes) -> bytes:
+    """A request in the modern era, from its own headers on."""
+    call = b"mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: create_deal\r\n"
+    kinds = b"accept: */*\r\ncontent-type: application/json\r\n"
+    return b"POST /w/raw/mcp HTTP/1.1\r\nhost: localhost\r\n" + kinds + call + rest
+
+
+def read(connection: socket.socket) -> bytes:
+    """All that comes until the server closes the connection."""
+    said = b""
+    while piece := connection.recv(65536):
+        said += piece
+    return said
+
+
+async def test_bodies_that_do_not_end_hold_little_memory_together() -> None:
+    with listening("calm_crm") as served:
+        opened = [socket.create_connection(("127.0.0.1", served.port), timeout=15) for _ in range(20)]
+        for connection in opened:
+            connection.sendall(post(b"content-length: 4194304\r\n\r\n" + b"[" * 4_190_000))
+        assert b"408 Request Timeout" in read(opened[0])
+        async with caller(f"{served.url}/w/unharmed/mcp", ERAS[1]) as one:
+            assert await deals(one) == 80
+        for connection in opened:
+            connection.close()
+
+
+async def test_a_request_that_did_not_arrive_whole_is_no_request() -> None:
+    with listening("calm_crm") as served:
+        for length in (len(CREATE), len(CREATE) + 1):
+            with socket.create_connection(("127.0.0.1", served.port), timeout=30) as connection:
+                connection.sendall(post(b"connection: close\r\ncontent-length: %d\r\n\r\n" % length + CREATE[:9]))
+                connection.sendall(CREATE[9:])
+                connection.shutdown(socket.SHUT_WR)
+                assert (b"deal_0081" in read(connection)) is (length == len(CREATE))
+        async with caller(f"{served.url}/w/raw/mcp", ERAS[1]) as one:
+            assert await deals(one) == 81
+
+
+def test_a_server_that_ends_does_not_wait_for_the_rest_of_requests() -> None:
+    with listening("calm_crm") as served:
+        beginnings = (b"", b"x: y", b"content-length: 9\r\n\r\n", b"content-length: 9\r\n\r\n{")
+        opened = [socket.create_connection(("127.0.0.1", served.port), timeout=30) for _ in beginnings]
+        for connection, rest in zip(opened, beginnings, strict=True):
+            connection.sendall(post(rest))
+        assert status_of_ping(served) == 200
+        assert served.end() == 143
+        for connection in opened:
+            assert read(connection) == b""
+            connection.close()
+
+
+def status_of_ping(served: Served) -> int:
+    """The status of one more request, which the server has looked at after all that came before."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": ENVELOPE}}
+    headers = {"mcp-protocol-version": ERAS[1], "mcp-method": "tools/list", "accept": "*/*"}
+    return httpx2.post(f"{served.url}/w/a/mcp", json=body, headers=headers, trust_env=False).status_code
+
+
+def test_two_headers_that_name_different_worlds_are_refused(calm: Served) -> None:
+    with socket.create_connection(("127.0.0.1", calm.port), timeout=30) as connection:
+        keys = b"mcp-sim-world: other\r\nmcp-sim-world: raw\r\nconnection: close\r\n"
+        connection.sendall(post(keys + b"content-length: %d\r\n\r\n" % len(CREATE) + CREATE))
+        assert b"-32602" in read(connection)
 
 
 # starting -------------------------------------------------------------------------------------------------------------

@@ -36,7 +36,10 @@ class Access:
         """May a page of this origin speak to the server? Pages of its own host and of the allowed names may."""
         if not origin:
             return True
-        parts = urlsplit(origin.decode("latin-1"))
+        try:
+            parts = urlsplit(origin.decode("latin-1"))
+        except ValueError:
+            return False
         own = host.decode("latin-1") if host else ""
         return parts.scheme in ("http", "https") and (parts.netloc == own or _host_name(parts.netloc) in self.names)
 

@@ -14,6 +14,9 @@ from mcp_sim.server.exchange import CLOSE
 SILENT_SECONDS = 15.0
 """How long a connection may take to begin its first request, and any request for its head."""
 
+STUCK_SECONDS = 35.0
+"""How long a request may take from its head to its end; most of what is late is told so before."""
+
 MOST_SILENT = 256
 """Where more connections are without a request, those are closed that have been so for HASTE_SECONDS."""
 
@@ -35,6 +38,7 @@ class Connection(HttpToolsProtocol):
         super().__init__(**given)
         self._silent = silent
         self._in_head, self._head = False, 0
+        self._in_body = False
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
@@ -60,13 +64,20 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._in_body:
+            self._be_quick(STUCK_SECONDS)
         if not self._in_head:
             return
         self._head += len(data)
         if self._head > LONGEST_HEAD:
             self.transport.abort()
-        elif self._timer is None:
-            self._close_after(SILENT_SECONDS)
+        self._be_quick(SILENT_SECONDS)
+
+    def shutdown(self) -> None:
+        """As uvicorn's; and nobody waits for the rest of a request."""
+        super().shutdown()
+        if self._in_head or self._in_body:
+            self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -78,10 +89,15 @@ class Connection(HttpToolsProtocol):
         super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._in_body = False, True
         self._silent.pop(self, None)
         self._keep()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        self._keep()
+        super().on_message_complete()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -90,6 +106,11 @@ class Connection(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self._keep()
+
+    def _be_quick(self, seconds: float) -> None:
+        """Close the connection after so long, unless that is due already."""
+        if self._timer is None:
+            self._close_after(seconds)
 
     def _close_after(self, seconds: float) -> None:
         self._keep()

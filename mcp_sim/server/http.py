@@ -19,6 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from mcp_sim.scenario import Scenario
 from mcp_sim.server.access import Access
+from mcp_sim.server.bodies import Bodies
 from mcp_sim.server.exchange import EXCHANGE, App, Exchange, Receive, Scope, Send
 from mcp_sim.server.identity import Claims, explicit_names
 from mcp_sim.server.impersonation import Context, Impersonation
@@ -29,10 +30,6 @@ from mcp_sim.types import BrokenDelivery
 from mcp_sim.world import World
 
 logger = logging.getLogger(__name__)
-
-LONGEST_BODY = 4 * 1024 * 1024
-BODY_SECONDS = 30.0
-"""How long a client may take to send a request."""
 
 _PATH = re.compile(r"(?:/w/(?P<world>[^/]+))?(?:/(?P<server>[^/]+))?/mcp/?")
 _HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
@@ -55,7 +52,10 @@ class HttpServer:
     ) -> None:
         self._worlds, self._access, self._limits = worlds, access, limits
         self._on_nameless: Callable[[], None] | None = on_nameless
-        self._servers = {name: Impersonation(scenario, name, self._world_of, _break_off) for name in scenario.servers}
+        self._servers = {
+            name: Impersonation(scenario, name, self._world_of, _break_off, _splice) for name in scenario.servers
+        }
+        self._bodies = Bodies()
         self._running = set[Exchange]()
         self._is_leaving = False
 
@@ -91,8 +91,8 @@ class HttpServer:
         version = headers.get(b"mcp-protocol-version")
         is_modern = version is not None and version not in _HANDSHAKE
         named = None if is_modern or session is None else session.decode("latin-1")
-        claims = Claims(path, explicit_names(scope["query_string"], headers), named, principal)
-        exchange = Exchange(scope, receive, send, await _body(receive), claims)
+        claims = Claims(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
+        exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), claims)
         self._running.add(exchange)
         try:
             if is_modern:
@@ -109,6 +109,7 @@ class HttpServer:
         takes_streams = b"text/event-stream" in headers.get(b"accept", b"") or b"*/*" in headers.get(b"accept", b"")
         if takes_streams and _WANTS_NOTIFICATIONS.search(exchange.body):
             return self._streaming[server].handle_request
+        exchange.takes_results = True
         return self._plain[server].handle_request
 
     async def _shaken(self, exchange: Exchange, server: str, place: Place) -> None:
@@ -177,26 +178,12 @@ async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:
     await _exchange(ctx).break_off(broken)
 
 
+def _splice(ctx: Context) -> Callable[[bytes], None] | None:
+    exchange = _exchange(ctx)
+    return exchange.take_result if exchange.takes_results else None
+
+
 def _exchange(ctx: Context) -> Exchange:
     """The HTTP exchange that a message of the protocol came in."""
     assert ctx.request is not None
     return ctx.request.scope[EXCHANGE]
-
-
-async def _body(receive: Receive) -> bytes:
-    """The whole body of a request. Raises Refusal for one that is too long, or too long under way."""
-    message = await receive()
-    if not message.get("more_body"):
-        return message.get("body", b"")
-    with anyio.move_on_after(BODY_SECONDS):
-        return await _rest(bytearray(message["body"]), receive)
-    raise Refusal(408, INVALID_REQUEST, "The request took too long to arrive", {"connection": "close"})
-
-
-async def _rest(body: bytearray, receive: Receive) -> bytes:
-    while len(body) <= LONGEST_BODY:
-        message = await receive()
-        body += message.get("body", b"")
-        if not message.get("more_body"):
-            return bytes(body)
-    raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})

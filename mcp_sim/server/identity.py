@@ -6,7 +6,7 @@ mcp-sim/world, ?world=, the header Mcp-Sim-World, in this order), the session of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import parse_qs
@@ -42,13 +42,12 @@ class Claims:
         return named[0] if named else self.session or self.principal
 
 
-def explicit_names(query: bytes, headers: Mapping[bytes, bytes]) -> tuple[str, ...]:
+def explicit_names(query: bytes, headers: Iterable[tuple[bytes, bytes]]) -> tuple[str, ...]:
     """The worlds that a query and headers name."""
     found = list[str]()
     if b"world" in query:
         found += parse_qs(query.decode("latin-1"), keep_blank_values=True).get("world", [])
-    if WORLD_HEADER in headers:
-        found.append(headers[WORLD_HEADER].decode("latin-1").strip())
+    found += [value.decode("latin-1").strip() for name, value in headers if name == WORLD_HEADER]
     return tuple(found)
 
 
