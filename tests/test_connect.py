@@ -133,7 +133,19 @@ async def test_a_session_ends_with_its_client() -> None:
                 assert len((await client.list_tools()).tools) == 14
 
 
-@pytest.mark.parametrize("url", ["nonsense", "ftp://127.0.0.1/mcp", "http://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "ftp://127.0.0.1/mcp",
+        "http://",
+        "http://[::1/mcp",
+        "http://127.0.0.1:port/mcp",
+        "http://127.0.0.1:99999/mcp",
+        "http://ä☃.invalid/mcp",
+        f"http://{'a' * 300}/mcp",
+    ],
+)
 def test_what_is_no_url_is_refused(url: str) -> None:
     done = connected(url, b"")
     assert (done.returncode, done.stdout) == (2, b"")
@@ -161,6 +173,40 @@ def test_a_server_that_goes_takes_the_bridge_with_it() -> None:
         process.stdin.write(hello(2))
         process.stdin.flush()
         assert process.wait(30) == 4
+
+
+async def test_whatever_a_client_says_is_answered_and_the_bridge_stands() -> None:
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    odd: list[tuple[str, dict[str, Any]]] = [
+        ("tools/call", {"_meta": 5}),
+        ("tools/call", {"_meta": ["x"]}),
+        ("tools/call", {"_meta": meta, "name": "list_deals", "arguments": [1]}),
+        ("tools/call", {"_meta": meta, "name": "\u2603\r\n", "arguments": {}}),
+        ("\u2603", {"_meta": meta}),
+        ("a\r\nb: c", {"_meta": meta}),
+    ]
+    said = b"".join(
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": params}).encode() + b"\n"
+        for n, (method, params) in enumerate(odd)
+    )
+    with listening("calm_crm") as served:
+        done = connected(f"{served.url}/w/a/mcp", said)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(answer["id"] for answer in answers) == list(range(len(odd)))
+    assert all(answer["error"]["code"] != -32000 for answer in answers)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_token_may_be_any_text_of_one_line(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("anne tür\n", encoding="utf-8")
+    with listening("calm_crm", "--token-file", str(tokens)) as served:
+        done = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="tür")
+        assert "result" in json.loads(done.stdout)
+        refused = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="tür\nx: y")
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert b"MCP_SIM_TOKEN" in refused.stderr
+    assert b"Traceback" not in refused.stderr
 
 
 def bridge(url: str) -> subprocess.Popen[bytes]:
@@ -218,6 +264,9 @@ answers: dict[str, Callable[[Foreign, dict[str, Any]], None]] = {
     ),
     "/broken-events": lambda to, asked: to.reply(200, "text/event-stream", b": nothing\n\n"),
     "/html": lambda to, asked: to.reply(502, "text/html", b"<html>Bad Gateway</html>"),
+    "/odd-tools": lambda to, asked: to.reply(
+        200, "application/json", answer(asked["id"], tools=[5, {"name": 7}], protocolVersion="☃").encode()
+    ),
     "/accepted": lambda to, asked: to.reply(202, "application/json", b""),
     "/error": lambda to, asked: to.reply(
         400, "application/json", b'{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"no"}}'
@@ -231,6 +280,7 @@ answers: dict[str, Callable[[Foreign, dict[str, Any]], None]] = {
         ("/events", [{"method": "notifications/message"}, {"id": "x", "result": {"n": 1}}]),
         ("/broken-events", [{"id": "x", "error": {"code": -32000, "message": "HTTP 200 OK"}}]),
         ("/html", [{"id": "x", "error": {"code": -32000, "message": "HTTP 502 Bad Gateway"}}]),
+        ("/odd-tools", [{"id": "x", "result": {"tools": [5, {"name": 7}], "protocolVersion": "☃"}}]),
         ("/accepted", [{"id": "x", "error": {"code": -32000, "message": "HTTP 202 Accepted"}}]),
         ("/error", [{"id": "x", "error": {"code": -32602, "message": "no"}}]),
     ],
@@ -241,7 +291,7 @@ def test_every_way_to_answer_comes_through(path: str, expected: list[dict[str, A
         thread.start()
         try:
             done = connected(
-                f"http://127.0.0.1:{server.server_port}{path}", b'{"jsonrpc":"2.0","id":"x","method":"ping"}\n'
+                f"http://127.0.0.1:{server.server_port}{path}", b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n'
             )
         finally:
             server.shutdown()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import anyio
+import httpx2
 
 from mcp_sim.errors import UsageError
 from mcp_sim.server.access import TOKEN_VARIABLE
@@ -29,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit 0 when the client has left, 4 when the server is gone."""
     open_standard_streams()
-    bridge = Bridge(_checked(args.url), os.environ.get(args.token_env))
+    bridge = Bridge(_checked(args.url), _token(args.token_env))
     code = anyio.run(Stdio().serve, bridge)
     if bridge.gone is None:
         return code
@@ -38,7 +40,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _checked(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{url!r} is not a URL: write http://HOST:PORT/w/WORLD/mcp")
-    return url
+    with suppress(ValueError, httpx2.InvalidURL):
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and httpx2.URL(url).host:
+            parts.hostname.encode("idna")
+            return url
+    raise UsageError(f"{url!r} is not a URL: write http://HOST:PORT/w/WORLD/mcp")
+
+
+def _token(name: str) -> str | None:
+    token = os.environ.get(name)
+    if token and not token.isprintable():
+        raise UsageError(f"the environment's {name} cannot be sent as a token: it must be one line of text")
+    return token

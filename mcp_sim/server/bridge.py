@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -39,6 +39,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_sim.errors import McpSimError
+from mcp_sim.schemas import as_list, as_object
 
 SESSION_HEADER = "mcp-session-id"
 STREAM = "text/event-stream"
@@ -60,7 +61,7 @@ class Bridge:
     def __init__(self, url: str, token: str | None) -> None:
         self.gone: ServerGone | None = None
         self._url = url
-        self._own = {"authorization": f"Bearer {token}"} if token else dict[str, str]()
+        self._own = {b"authorization": b"Bearer " + token.encode()} if token else dict[bytes, bytes]()
         self._session: dict[str, str] = {}
         self._posts: dict[RequestId, anyio.CancelScope] = {}
         self._mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
@@ -138,8 +139,9 @@ class Bridge:
                 is_answered = await self._carry_events(response, request)
             else:
                 is_answered = await self._carry(await response.aread(), request)
-            if SESSION_HEADER in response.headers:
-                self._session[SESSION_HEADER] = response.headers[SESSION_HEADER]
+            session = response.headers.get(SESSION_HEADER, "")
+            if session and session.isascii():
+                self._session[SESSION_HEADER] = session
             if not is_answered:
                 await self._fail(request, f"HTTP {response.status_code} {response.reason_phrase}".strip())
 
@@ -178,26 +180,25 @@ class Bridge:
         """Note what later requests have to bear: the agreed version, and arguments that are mirrored in headers."""
         result = answer.result if isinstance(answer, JSONRPCResponse) else dict[str, Any]()
         if request.method == "initialize" and "protocolVersion" in result:
-            self._session[MCP_PROTOCOL_VERSION_HEADER] = str(result["protocolVersion"])
+            self._session[MCP_PROTOCOL_VERSION_HEADER] = encode_header_value(str(result["protocolVersion"]))
         if request.method == "tools/list":
-            for tool in cast("list[dict[str, Any]]", result.get("tools", [])):
-                schema = tool.get("inputSchema")
-                if find_invalid_x_mcp_header(schema) is None:
-                    self._mirrored[tool["name"]] = x_mcp_header_map(schema)
+            for tool in map(as_object, as_list(result.get("tools"))):
+                name, schema = tool.get("name"), tool.get("inputSchema")
+                if isinstance(name, str) and find_invalid_x_mcp_header(schema) is None:
+                    self._mirrored[name] = x_mcp_header_map(schema)
 
     def _headers(self, message: JSONRPCMessage) -> dict[str, str]:
         """What HTTP has to say of a message besides its body."""
         headers = {"accept": f"application/json, {STREAM}", "content-type": "application/json", **self._session}
-        params = cast("dict[str, Any]", getattr(message, "params", None) or {})
-        meta = cast("dict[str, Any]", params.get("_meta") or {})
-        version = meta.get(PROTOCOL_VERSION_META_KEY)
+        params = as_object(getattr(message, "params", None))
+        version = as_object(params.get("_meta")).get(PROTOCOL_VERSION_META_KEY)
         if not isinstance(message, JSONRPCRequest | JSONRPCNotification) or version not in MODERN_PROTOCOL_VERSIONS:
             return headers
-        headers |= {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: message.method}
+        headers |= {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: encode_header_value(message.method)}
         name = params.get(NAME_BEARING_METHODS.get(message.method, ""))
         if isinstance(name, str):
             headers[MCP_NAME_HEADER] = encode_header_value(name)
-            headers |= mcp_param_headers(self._mirrored.get(name, {}), params.get("arguments") or {})
+            headers |= mcp_param_headers(self._mirrored.get(name, {}), as_object(params.get("arguments")))
         return headers
 
     def _leave(self, reason: str) -> None:
