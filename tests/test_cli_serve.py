@@ -84,7 +84,12 @@ def test_a_crash_is_told_at_every_level(tmp_path: Path) -> None:
 
 
 def test_a_step_that_the_trace_refuses_is_told_as_the_crash_that_it_is(tmp_path: Path) -> None:
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_companies", "arguments": {}}}
+    call: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "list_companies", "arguments": {}},
+    }
     served = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm", "--trace", str(tmp_path / "trace.jsonl")]
     command = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", *served]
     stdin = HELLO + json.dumps(call).encode() + b"\n"
@@ -173,6 +178,13 @@ async def test_every_entry_of_a_ledger_can_be_told_in_short_lines() -> None:
     assert all(len(line) < 300 for line in lines)
     assert lines[2].startswith('#2 get_contact {"contact_id":"con_99999"} -> error: 404')
     assert lines[3] == "#3 no_such_tool {} -> JSON-RPC error -32602: Unknown tool: no_such_tool"
+
+
+def test_what_a_client_sent_is_told_in_one_line_that_commands_nothing() -> None:
+    crash = {"tool": "t\nmcp-sim: \x1b[2J", "arguments": {"x": "\x1b]0;y\x07"}, "error": "e\r\n"}
+    (line,) = told({"world": "w", "crash": crash})
+    assert line.startswith("CRASH t\ufffdmcp-sim: \ufffd[2J")
+    assert line.isprintable()
 
 
 def test_telling_never_waits_for_whoever_reads() -> None:

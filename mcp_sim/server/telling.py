@@ -13,6 +13,10 @@ WIDTH = 100
 
 def told(entry: Record) -> list[str]:
     """One line for the entry, and one more for each perturbation that was decided for it."""
+    return [plain(line) for line in _told(entry)]
+
+
+def _told(entry: Record) -> list[str]:
     if "crash" in entry:
         crash: Record = entry["crash"]
         return [f"CRASH {crash['tool']} {shortened(crash['arguments'])}: {crash['error']}"]
@@ -71,4 +75,11 @@ def shortened(value: Json) -> str:
     """A value as one line of JSON (text as it is), cut where it is long."""
     text = value if isinstance(value, str) else encode(value).decode()
     line = " ".join(text.split())
-    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+    return plain(line if len(line) <= WIDTH else line[: WIDTH - 3] + "...")
+
+
+def plain(line: str) -> str:
+    """The line without signs that end it, or that command a terminal: what a client sent may hold any."""
+    if line.isprintable():
+        return line
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line)
