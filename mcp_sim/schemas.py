@@ -78,6 +78,11 @@ def is_nullable(schema: Record) -> bool:
     return "null" in types_of(schema)
 
 
+def takes_null(schema: Record) -> bool:
+    """True where null is allowed, or types are not spoken of."""
+    return not types_of(schema) or is_nullable(schema)
+
+
 def properties(schema: Record) -> dict[str, Record]:
     """The declared properties of an object schema, by name."""
     declared = as_object(schema.get("properties"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -181,6 +182,17 @@ async def test_a_fault_that_strikes_the_retry_too_is_one_goal(crm: Crm) -> None:
     assert (await verdict(crm(entry), [CREATE, CREATE, CREATE])).outcome == "passed"
     judged = await verdict(crm(entry), [CREATE, CREATE])
     assert judged == Verdict("failed", "call 1 (create_deal): nothing came of it")
+
+
+async def test_a_null_for_a_field_that_takes_none_is_no_part_of_the_goal(tmp_path: Path) -> None:
+    path = tmp_path / "mail.yaml"
+    faults = "perturbations: [{error: 503, id: busy, tools: updateEvent, when: {nth: 1}}]\nexpect: [{recovered: busy}]"
+    path.write_text(f"mcp_sim: 1\ntools: calendar_mail\n{faults}\n", encoding="utf-8")
+    async with Simulator.load(path).open() as world:
+        key, _ = next(iter(world.view.rows("event")))
+        move = ("updateEvent", {"eventId": key, "title": "Moved", "attendees": None})
+        assert (await act(world, [move])).outcome == "failed"
+        assert (await act(world, [move])).outcome == "passed"
 
 
 async def test_facts_fork_with_the_world(crm: Crm) -> None:

@@ -14,6 +14,7 @@ from mcp_sim.conditions import ABSENT, at_path, equal
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Expectation, Verdict, expectations
+from mcp_sim.schemas import takes_null
 from mcp_sim.types import Change, Json, Key, Record, Step, Transition, View
 
 MOST_GOALS = 200
@@ -119,7 +120,9 @@ class Recovered(Expectation):
             return replace(facts, unfollowed=facts.unfollowed + 1)
         plan = domain.plans.get(step.tool)
         known = plan if plan is not None and plan.entity is not None and plan.verb != "unknown" else None
-        goal = Goal(step.index, step.tool, step.arguments, known, _values(known, step.arguments) if known else {})
+        goal = Goal(
+            step.index, step.tool, step.arguments, known, _values(known, step.arguments, domain) if known else {}
+        )
         return replace(facts, goals=(*facts.goals, goal))
 
 
@@ -182,7 +185,7 @@ def _may_have_made(goal: Goal, step: Step, domain: Domain) -> bool:
     plan = domain.plans.get(step.tool)
     if plan is None or plan.verb != "update":
         return True
-    return bool(_values(plan, step.arguments).keys() & goal.values.keys())
+    return bool(_values(plan, step.arguments, domain).keys() & goal.values.keys())
 
 
 def _with_key(goal: Goal, key: Key) -> Goal:
@@ -191,10 +194,17 @@ def _with_key(goal: Goal, key: Key) -> Goal:
     return replace(goal, keys=(*goal.keys, key))
 
 
-def _values(plan: Plan, arguments: Mapping[str, Json]) -> Record:
-    """The fields that a call sets, and to what."""
+def _values(plan: Plan, arguments: Mapping[str, Json], domain: Domain) -> Record:
+    """The fields that a call sets, and to what; null for a field that takes none sets nothing."""
     given = {field: at_path(arguments, argument.split(".")) for argument, field in plan.sets.items()}
-    return {field: value for field, value in given.items() if value is not ABSENT} | dict(plan.fixed)
+    said = {field: value for field, value in given.items() if value is not ABSENT}
+    return {field: value for field, value in said.items() if _takes(field, value, plan, domain)} | dict(plan.fixed)
+
+
+def _takes(name: str, value: Json, plan: Plan, domain: Domain) -> bool:
+    entity = domain.entities.get(plan.entity or "")
+    field = None if entity is None else entity.fields.get(name)
+    return value is not None or field is None or takes_null(field.schema)
 
 
 def _has(record: Record, values: Record) -> bool:

@@ -12,7 +12,7 @@ from mcp_sim.extensions import Invent
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.times import sense, written
-from mcp_sim.schemas import at, constants, expanded, is_nullable, main_type, types_of
+from mcp_sim.schemas import at, constants, expanded, is_nullable, main_type, takes_null
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.words import plural, snake
 
@@ -271,8 +271,7 @@ def _sets(tool: Tool, plan: Plan, entity: Entity, *, defaults: bool = True) -> l
 
 
 def _takes_null(entity: Entity, field: str) -> bool:
-    types = types_of(entity.fields[field].schema) if field in entity.fields else ()
-    return not types or "null" in types
+    return field not in entity.fields or takes_null(entity.fields[field].schema)
 
 
 def _given(turn: Turn, sets: Sequence[_Set]) -> Record:
