@@ -21,7 +21,7 @@ from mcp_sim.clock import Clock, iso
 from mcp_sim.draws import SEPARATOR, Draws
 from mcp_sim.errors import BadArguments, Crash, Unwritable
 from mcp_sim.extensions import Occasion, Sink, Verdict
-from mcp_sim.json_text import canonical
+from mcp_sim.json_text import canonical, decode
 from mcp_sim.late_writes import fitting
 from mcp_sim.repeats import Repeats
 from mcp_sim.scenario import ExpectationEntry, PerturbationEntry, Scenario
@@ -244,7 +244,7 @@ class World:
 
     def turn(self, call: Call, tool: Tool) -> Turn:
         """Open a turn on the newest version. Raises BadArguments for arguments that no JSON text could hold."""
-        scope = _scope(call)
+        scope = scope_of(call)
         version, origin = self.version, self.origin
         occurrence = version.occurrences.get(scope, 0)
         return Turn(
@@ -374,7 +374,7 @@ def replayed(state: State, steps: Sequence[Record]) -> State:
     return state
 
 
-def _scope(call: Call) -> str:
+def scope_of(call: Call) -> str:
     """Names a call for draws and counters: the same for the same tool and equal arguments."""
     try:
         text = canonical(call.arguments)
@@ -383,7 +383,28 @@ def _scope(call: Call) -> str:
         raise BadArguments(call.tool, f"are not JSON: {reason}") from None
     if text.count("[") + text.count("{") > DEEPEST and _depth(call.arguments) > DEEPEST:
         raise BadArguments(call.tool, f"nest more than {DEEPEST} levels deep")
+    if not _has_names(call.arguments):
+        raise BadArguments(call.tool, "are not JSON: every key must be a string")
+    if "\\ud" in text and _has_surrogate(text):
+        raise BadArguments(call.tool, "are not JSON: they hold half of a character, a lone surrogate")
     return sha256(f"{call.tool}{SEPARATOR}{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _has_names(value: Any) -> bool:
+    """Is every key in it a string?"""
+    if isinstance(value, dict):
+        body = cast("dict[Any, Any]", value)
+        return all(isinstance(key, str) and _has_names(inner) for key, inner in body.items())
+    return all(map(_has_names, cast("Sequence[Any]", value))) if isinstance(value, list | tuple) else True
+
+
+def _has_surrogate(text: str) -> bool:
+    """Does a JSON text hold an escaped half of a pair without the other?"""
+    try:
+        decode(text)
+    except ValueError:
+        return True
+    return False
 
 
 def _depth(value: Json) -> int:

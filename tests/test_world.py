@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 import pytest
 
 from mcp_sim import Simulator
 from mcp_sim.domain import Domain
-from mcp_sim.errors import Crash
+from mcp_sim.errors import BadArguments, Crash
 from mcp_sim.extensions import Predictor, WorldModel
 from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.types import Attempt, Change, Due, Observation, ToolResult, Transition, Turn
@@ -141,3 +141,27 @@ async def test_a_call_that_is_cancelled_in_its_midst_leaves_no_trace_and_the_nex
             tasks.cancel_scope.cancel()
         assert world.version is before
         assert await world.call("ponder") == replace(said("1"), delay=timedelta(seconds=1))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"contact_id": "\ud800"},
+        {"\udc00": 1},
+        {1: 2},
+        {"where": [{None: 1}]},
+        {"limit": float("inf")},
+        {"contact_id": object()},
+    ],
+)
+async def test_what_json_cannot_hold_is_no_crash_but_a_mistake_of_the_caller(arguments: Any) -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        with pytest.raises(BadArguments, match="the arguments of list_deals are not JSON"):
+            await world.call("list_deals", arguments)
+        deep: Any = {}
+        for _ in range(500):
+            deep = {"in": deep}
+        with pytest.raises(BadArguments):
+            await world.call("list_deals", deep)
+        await world.call("list_deals", {"contact_id": "\U0001f600 and \\ud800, which is only written so"})
+        assert world.ledger.crashes == []
