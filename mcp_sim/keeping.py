@@ -158,7 +158,7 @@ def _pasts(lines: Sequence[bytes]) -> Iterator[tuple[Past, int]]:
     for step, size in _since_opening(lines):
         index = step.get("index", index)
         if step["entry"] != "reset":
-            yield _past(step, index), size
+            yield past_of(step, index), size
 
 
 def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
@@ -168,7 +168,8 @@ def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
     return steps[opened:]
 
 
-def _past(step: Mapping[str, Any], index: int) -> Past:
+def past_of(step: Mapping[str, Any], index: int) -> Past:
+    """An entry of a ledger, as later calls look back at it."""
     changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("pins", ())))
     at = datetime.fromisoformat(step["at"])
     if step["entry"] == "event":

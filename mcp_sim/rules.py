@@ -43,6 +43,7 @@ class Rule:
     apply: Apply
     part: Callable[[Turn], str]
     """Which bound of `fires` a call counts towards."""
+    numbered: Numbered
 
     def is_capped(self, turn: Turn) -> bool:
         """Was it applied as often as `fires` allows, or is it resting?"""
@@ -105,7 +106,7 @@ def _lasts(entry: PerturbationEntry) -> bool:
     return entry.perturbation.stage is Stage.CATALOGUE
 
 
-def _lasting(entry: PerturbationEntry, numbered: _Numbered, domain: Domain) -> Lasting:
+def _lasting(entry: PerturbationEntry, numbered: Numbered, domain: Domain) -> Lasting:
     """How it is known outside of calls whether a perturbation of the catalogue is in force."""
     if not numbered.is_clockwork:
         return Lasting(entry, describe(entry.when), None)
@@ -129,14 +130,14 @@ def _once_and_for_all(decide: Decide, owner: str) -> Decide:
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbered:
+class Numbered:
     """A `when` mapping with the place of its counter (None where it needs none)."""
 
     when: When
     slot: int
-    any: tuple[_Numbered, ...]
-    all: tuple[_Numbered, ...]
-    none: tuple[_Numbered, ...]
+    any: tuple[Numbered, ...]
+    all: tuple[Numbered, ...]
+    none: tuple[Numbered, ...]
 
     @property
     def is_filter(self) -> bool:
@@ -151,13 +152,13 @@ class _Numbered:
         )
 
 
-def _number(when: When, slots: count[int]) -> _Numbered:
+def _number(when: When, slots: count[int]) -> Numbered:
     slot = next(slots)
     any_, all_, none = (tuple(_number(nested, slots) for nested in group) for group in (when.any, when.all, when.none))
-    return _Numbered(when, slot, any_, all_, none)
+    return Numbered(when, slot, any_, all_, none)
 
 
-def _rule(entry: PerturbationEntry, place: int, numbered: _Numbered, tool: Tool, domain: Domain) -> Rule:
+def _rule(entry: PerturbationEntry, place: int, numbered: Numbered, tool: Tool, domain: Domain) -> Rule:
     lasts = _lasts(entry)
     decide = _decide(numbered, tool, domain, entry.id, carried_by="" if lasts else entry.id)
     if lasts and not numbered.is_clockwork:
@@ -174,13 +175,14 @@ def _rule(entry: PerturbationEntry, place: int, numbered: _Numbered, tool: Tool,
         decide=decide,
         apply=entry.perturbation.compile(tool, domain),
         part=splitter(tool, domain, entry.fires.per),
+        numbered=numbered,
     )
 
 
-def _decide(numbered: _Numbered, tool: Tool, domain: Domain, path: str, carried_by: str = "") -> Decide:
+def _decide(numbered: Numbered, tool: Tool, domain: Domain, path: str, carried_by: str = "") -> Decide:
     """The decision of one `when` mapping; `path` names its draws."""
     when = numbered.when
-    checks = {role: _checks(when.triggers, role, tool, domain, path) for role in Role}
+    checks = {role: checks_of(when.triggers, role, tool, domain, path) for role in Role}
     nested = [
         _nested(group, word, tool, domain, path)
         for group, word in ((numbered.any, "any"), (numbered.all, "all"), (numbered.none, "not"))
@@ -223,9 +225,9 @@ def _single(counters: Sequence[Check], chances: Sequence[Check], number: Counter
     return lambda _: True
 
 
-def _nested(group: Sequence[_Numbered], word: str, tool: Tool, domain: Domain, path: str) -> tuple[Decide, bool]:
+def _nested(group: Sequence[Numbered], word: str, tool: Tool, domain: Domain, path: str) -> tuple[Decide, bool]:
     """`any`, `all` or `not` of nested mappings, and whether it is a mere filter. Each is looked at: it may count."""
-    parts = [_decide(nested, tool, domain, f"{path}/{word}[{at}]") for at, nested in enumerate(group)]
+    parts = [_decide(nested, tool, domain, nested_path(path, word, at)) for at, nested in enumerate(group)]
     is_filter = all(nested.is_filter for nested in group)
     if word == "any":
         return lambda turn: _any_holds(parts, turn), is_filter
@@ -260,12 +262,27 @@ def _verdicts(parts: Sequence[Decide], turn: Turn) -> tuple[list[bool], list[Une
     return held, errors
 
 
-def _checks(triggers: Sequence[Trigger], role: Role, tool: Tool, domain: Domain, path: str) -> list[Check]:
-    return [
-        trigger.compile(tool, domain, f"{path}/{trigger_kinds.name_of(trigger)}")
-        for trigger in triggers
-        if trigger.role is role
-    ]
+def checks_of(triggers: Sequence[Trigger], role: Role, tool: Tool, domain: Domain, path: str) -> list[Check]:
+    """What the triggers of one role, compiled, say of a call; `path` names their draws."""
+    return [trigger.compile(tool, domain, draw_of(trigger, path)) for trigger in triggers if trigger.role is role]
+
+
+def draw_of(trigger: Trigger, path: str) -> str:
+    """The purpose of a trigger's draws."""
+    return f"{path}/{trigger_kinds.name_of(trigger)}"
+
+
+def counted(numbered: Numbered, path: str, tool: Tool, domain: Domain, turn: Turn) -> int:
+    """The number that a call has by the counter of a `when`, once it was counted."""
+    if numbered.when.per is None:
+        return turn.memories.counts[numbered.slot]
+    part = splitter(tool, domain, numbered.when.per)
+    return turn.memories.of(path).get(f"count:{part(turn)}", 0)
+
+
+def nested_path(path: str, word: str, at: int) -> str:
+    """How the draws and counters of a nested `when` are named."""
+    return f"{path}/{word}[{at}]"
 
 
 def _counter(slot: int, path: str, tool: Tool, domain: Domain, per: str | None) -> Counter:

@@ -28,6 +28,7 @@ COMMANDS = {
     "demo": "watch a scripted agent work through a flaky CRM over a real MCP connection",
     "play": "run calls from a file or stdin in one world, without MCP",
     "show": "show a trace as a table: served, true, committed, faults; or one step in full",
+    "explain": "tell which call of a trace would fire what, and why the others did not",
     "diff": "show two traces side by side: what was served and written otherwise, and how the worlds end",
     "check": "check scenarios and tool specs; every problem with its place",
     "plan": "show what mcp-sim inferred about each tool",
