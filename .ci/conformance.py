@@ -47,7 +47,7 @@ class Check:
 
 
 def main(folder: Path) -> int:
-    with serving() as url:
+    with serving("conformance") as url:
         checks = [check for version, runs in RUNS.items() for check in results(version, runs, folder / version, url)]
     expected = yaml.safe_load((HERE / "conformance-expected.yaml").read_text(encoding="utf-8"))
     problems = list(judged(checks, {entry["check"]: entry["because"] for entry in expected}))
@@ -114,9 +114,9 @@ def node(*arguments: object, must_succeed: bool = True) -> str:
 
 
 @contextmanager
-def serving() -> Generator[str]:
-    """The server's URL, up to the name of a world."""
-    command = [sys.executable, "-m", "mcp_sim", "serve", "conformance", "--http", "127.0.0.1:0"]
+def serving(scenario: str) -> Generator[str]:
+    """The URL of a server, up to the name of a world."""
+    command = [sys.executable, "-m", "mcp_sim", "serve", scenario, "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

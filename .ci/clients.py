@@ -1,0 +1,176 @@
+"""Do MCP clients get from mcp-sim what tests/clients expects, over stdio and HTTP? Each in an environment of its own.
+
+    python .ci/clients.py FOLDER [CLIENT...]      FOLDER receives the environments and what the clients say
+
+In tests/clients, clients.toml names the clients and their versions, steps.json what each does in two worlds, and
+with_CLIENT how.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance import NODE, serving
+
+ROOT = Path(__file__).parents[1]
+CLIENTS = ROOT / "tests" / "clients"
+LIBRARY = NODE / "lib" / "node_modules" / "npm" / "bin"
+AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One client: how long it took to install and to run, each of its routes, and what was not as expected."""
+
+    name: str
+    installed: float
+    ran: float
+    routes: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one client lives; `programs` holds what its command lines name."""
+
+    name: str
+    needs: Sequence[str]
+    folder: Path
+    programs: Path
+
+    @property
+    def from_npm(self) -> bool:
+        return self.needs[0].startswith("@")
+
+    def install(self) -> None:
+        """An environment with the client, and nothing of mcp-sim."""
+        if self.from_npm:
+            self.done("node", LIBRARY / "npm-cli.js", "install", "--silent", "--no-audit", "--no-fund", *self.needs)
+            return
+        self.done(sys.executable, "-m", "venv", "venv")
+        self.done(*self.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *self.needs)
+
+    @property
+    def python(self) -> tuple[object, ...]:
+        """An interpreter that has the client, where it is one of Python."""
+        return (sys.executable,) if self.from_npm else (self.folder / "venv" / "bin" / "python",)
+
+    def run(self, url: str) -> str:
+        """What the client's script prints."""
+        module = CLIENTS / f"with_{self.name}.mjs"
+        if not module.exists():
+            return self.done(*self.python, CLIENTS / f"with_{self.name}.py", url)
+        beside = self.folder / "client"  # node looks for packages beside the script
+        beside.mkdir()
+        for source in (module, CLIENTS / "steps.json"):
+            (beside / source.name).write_bytes(source.read_bytes())
+        return self.done("node", beside / module.name, url)
+
+    def done(self, *command: object) -> str:
+        """Run a command in the client's folder; what it prints. Raises where it fails."""
+        environment = {**os.environ, "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+        (self.folder / "stderr.txt").write_text(done.stderr, encoding="utf-8")
+        if done.returncode:
+            raise Failed(f"{shlex.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        return done.stdout
+
+
+class Failed(Exception):
+    """A client could not be installed, or its script did not end well."""
+
+
+def main(folder: Path, asked: Sequence[str]) -> int:
+    clients = tomllib.loads((CLIENTS / "clients.toml").read_text(encoding="utf-8"))
+    unknown = set(asked) - clients.keys()
+    if unknown:
+        raise SystemExit(f"unknown clients {sorted(unknown)}; choose from {list(clients)}")
+    programs = made_programs(folder)
+    places = [Place(name, clients[name]["needs"], folder / name, programs) for name in asked or clients]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        tried = list(pool.map(attempt, places))
+    for one in tried:
+        verdict = "FAILED" if one.problems else "passed"
+        print(
+            f"{one.name:14} {verdict}  installed in {one.installed:5.1f} s, ran in {one.ran:5.1f} s",
+            *one.routes,
+            sep="  ",
+        )
+        print(*(f"    {problem}" for problem in one.problems), sep="\n", end="")
+    return 1 if any(one.problems for one in tried) else 0
+
+
+def made_programs(folder: Path) -> Path:
+    """A folder with `mcp-sim` of this checkout, and `node` and `npx` of a version that the clients take."""
+    programs = folder / "bin"
+    programs.mkdir(parents=True)
+    node = NODE / "bin" / "node"
+    for name, line in {
+        "mcp-sim": f'PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)} -m mcp_sim "$@"',
+        "node": f'exec {shlex.quote(str(node))} "$@"',
+        "npx": f'exec {shlex.quote(str(node))} {shlex.quote(str(LIBRARY / "npx-cli.js"))} --no-install "$@"',
+    }.items():
+        program = programs / name
+        program.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        program.chmod(0o755)
+    return programs
+
+
+def attempt(place: Place) -> Tried:
+    """Install a client, give it a server, and judge what it got."""
+    place.folder.mkdir()
+    started = installed = time.monotonic()
+    try:
+        place.install()
+        installed = time.monotonic()
+        with serving("flaky_crm") as url:
+            routes = [json.loads(line) for line in place.run(url).splitlines() if line.startswith('{"route"')]
+    except Failed as failure:
+        return Tried(place.name, installed - started, time.monotonic() - installed, (), (str(failure),))
+    ran = time.monotonic() - installed
+    said = tuple(f"{route['route']}: {route['seconds']:.1f} s" for route in routes)
+    return Tried(place.name, installed - started, ran, said, tuple(judged(routes)))
+
+
+def judged(routes: list[dict[str, Any]]) -> Iterator[str]:
+    """What is not as expected, of all routes."""
+    steps = json.loads((CLIENTS / "steps.json").read_text(encoding="utf-8"))
+    if len(routes) < 2:
+        yield f"only these routes were taken: {[route['route'] for route in routes]}"
+    for route in routes:
+        for step, answer in zip(steps, route["answers"], strict=True):
+            if not fits(step, answer):
+                yield f"{route['route']}: {step['is']} (world {step['world']}): got {str(answer)[:300]}"
+
+
+def fits(step: dict[str, Any], answer: Any) -> bool:
+    """Is this the answer that a step should have?"""
+    if "tool" not in step:
+        body = json.loads((ROOT / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8"))
+        return answer == [tool["name"] for tool in body["tools"]]
+    times = {text: answer["text"].count(text) for text in step["times"]}
+    return answer["failed"] is step["failed"] and times == step["times"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))

@@ -1,0 +1,41 @@
+"""inspector: the steps, each a command of `with_inspector.sh`."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from steps import Opens, run, url
+
+SCRIPT = Path(__file__).with_suffix(".sh")
+
+
+def over(route: str) -> Opens:
+    """One way to the server. A world is no more than what each command is given."""
+
+    @asynccontextmanager
+    async def opens(world: str) -> AsyncGenerator[list[str]]:
+        yield [route, url(world), world]
+
+    return opens
+
+
+async def names(crm: list[str]) -> list[str]:
+    return [tool["name"] for tool in (await printed(crm))["tools"]]
+
+
+async def call(crm: list[str], tool: str, arguments: dict[str, Any]) -> tuple[bool, str]:
+    result = await printed([*crm, tool, *(f"{name}={value}" for name, value in arguments.items())])
+    return result["isError"], result["content"][0]["text"]
+
+
+async def printed(arguments: list[str]) -> Any:
+    """The result that one command prints."""
+    command = await asyncio.create_subprocess_exec("bash", SCRIPT, *arguments, stdout=asyncio.subprocess.PIPE)
+    stdout, _ = await command.communicate()
+    return json.loads(stdout)
+
+
+run({"stdio, a process per call": over("stdio"), "HTTP": over("HTTP")}, names, call)
