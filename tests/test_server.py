@@ -15,12 +15,21 @@ from mcp_types import CallToolResult, TextContent
 
 from mcp_sim import Simulator
 from mcp_sim.errors import UsageError
+from mcp_sim.extensions import perturbations
 from mcp_sim.server.carriage import refuse_uncarried
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.rendering import call_result, listing
 from mcp_sim.testing import connected
 from mcp_sim.types import BrokenDelivery, Tool, ToolResult
 from mcp_sim.world import World
+
+
+@pytest.fixture(autouse=True)
+def _unruly_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinds that are there for the tests of this file alone."""
+    for name, kind in unruly.KINDS.items():
+        monkeypatch.setitem(perturbations._kinds, name, kind)
+
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 

@@ -13,7 +13,6 @@ from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
 Breakage = Literal["no_answer", "closed", "partial", "http"]
 
 
-@perturbations.register("undelivered")
 class Undelivered(Perturbation):
     """The call takes effect; its answer is broken on the way."""
 
@@ -33,7 +32,6 @@ class Undelivered(Perturbation):
         return frozenset({self.how})
 
 
-@perturbations.register("bug")
 class Bug(Perturbation):
     """A kind that is broken itself."""
 
@@ -43,5 +41,10 @@ class Bug(Perturbation):
         raise ValueError("the secret of the vault")
 
 
+KINDS = {"undelivered": Undelivered, "bug": Bug}
+
+
 if __name__ == "__main__":
+    for name, kind in KINDS.items():
+        perturbations.register(name)(kind)
     sys.exit(main())
