@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -162,6 +162,7 @@ def _as_error(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else cast("Any", value)
 
 
+Style: TypeAlias = Literal["github", "stripe", "google", "aws", "salesforce", "slack", "mcp"]
 Error = Annotated[ErrorPart, BeforeValidator(_as_error, json_schema_input_type=str | ErrorPart)]
 Entity = Annotated[EntityPart, BeforeValidator(_empty_for_null, json_schema_input_type=EntityPart | None)]
 
@@ -202,6 +203,9 @@ class ToolSpecDocument(Root):
         default_factory=dict[str, ErrorPart],
         description="Failure (not_found, invalid, timeout, rate_limited, conflict, ..., default) -> how it is worded.",
         examples=[{"not_found": "Contact {contact_id} not found"}],
+    )
+    error_style: Style | None = Field(
+        default=None, description="Failures are worded as this vendor does; `errors` replaces single ones."
     )
     examples: list[ExamplePart] = Field(
         default_factory=list[ExamplePart], description="Recorded calls: ground for format and wording."

@@ -10,6 +10,7 @@ from typing import Any, cast
 from mcp_sim.documents.lint import example_problems, usable_tools
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.sources import Reading, is_file_name, is_readable, shipped
+from mcp_sim.documents.styles import error_style
 from mcp_sim.documents.surface import (
     check_blocks,
     dumped,
@@ -74,7 +75,8 @@ def read_spec(place: Place, path: Path, reading: Reading, server: str | None = N
     name = said.name or path.name.partition(".")[0]
     listed = _tool_list(place, said, path, reading)
     found = usable_tools(listed) if listed is not None else {}
-    wording = VendorWording(_templates(said.errors)) if said.errors else plain_failure
+    errors = {**error_style(said.error_style), **said.errors}
+    wording = VendorWording(_templates(errors)) if errors else plain_failure
     key = server or name
     tools = {prefix + tool: Tool(prefix + tool, key, at.value, wording) for tool, at in found.items()}
     entities = {entity: _entity(entity, part) for entity, part in said.entities.items()}
