@@ -1,4 +1,4 @@
-"""inspect-ai: an error is raised as `ToolError`, which is text for the model."""
+"""inspect-ai: an error is raised as `ToolError`."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

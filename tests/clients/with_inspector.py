@@ -35,7 +35,9 @@ async def printed(arguments: list[str]) -> Any:
     """The result that one command prints."""
     command = await asyncio.create_subprocess_exec("bash", SCRIPT, *arguments, stdout=asyncio.subprocess.PIPE)
     stdout, _ = await command.communicate()
-    return json.loads(stdout)
+    result = json.loads(stdout)
+    assert command.returncode == (5 if result.get("isError") else 0)
+    return result
 
 
 run({"stdio, a process per call": over("stdio"), "HTTP": over("HTTP")}, names, call)

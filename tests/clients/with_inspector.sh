@@ -6,21 +6,21 @@
 route=$1 url=$2 world=$3 tool=${4:-}
 shift $(($# < 4 ? $# : 4))
 
-if [[ $route == HTTP ]]; then
-    # page: over HTTP
-    crm=$url
-    # page: end
-else
+if [[ $route != HTTP ]]; then
     # page: over stdio, a process for every command: one world in the store
     crm="mcp-sim serve flaky_crm --world $world --store worlds.db"
     # page: end
+else
+    # page: over HTTP
+    crm=$url
+    # page: end
 fi
 if [[ -z $tool ]]; then
-    # page: then
+    # page: then, the list
     npx mcp-inspector --cli $crm --method tools/list
     # page: end
 else
-    # page: or
+    # page: or a call
     npx mcp-inspector --cli $crm --method tools/call --tool-name "$tool" --tool-arg "$@"
     # page: end
 fi

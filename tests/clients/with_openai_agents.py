@@ -1,4 +1,4 @@
-"""openai-agents: an error is text for the model; `call_tool` gives a result with `is_error`."""
+"""openai-agents: an error is a result with `is_error`."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,9 +16,8 @@ from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
 @asynccontextmanager
 async def over_stdio(world: str) -> AsyncGenerator[MCPServer]:
     # page: over stdio
-    async with MCPServerStdio(
-        {"command": "mcp-sim", "args": ["serve", "flaky_crm"]}
-    ) as crm:  # Agent(mcp_servers=[crm])
+    async with MCPServerStdio({"command": "mcp-sim", "args": ["serve", "flaky_crm"]}) as crm:
+        # Agent(..., mcp_servers=[crm])
         # page: end
         yield crm
 

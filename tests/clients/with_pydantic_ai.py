@@ -1,4 +1,4 @@
-"""pydantic-ai: an error is a retry prompt for the model (`ModelRetry`)."""
+"""pydantic-ai: an error is raised as `ModelRetry`."""
 
 import json
 from collections.abc import AsyncGenerator
