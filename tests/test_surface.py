@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 
 import anyio
 import jsonschema
 import pytest
 from mcp import Client
+from mcp.server.connection import Connection
+from mcp.server.subscriptions import ToolsListChanged
+from mcp.shared.dispatcher import Outbound
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolResult,
@@ -34,7 +38,7 @@ from test_stdio import MODERN_META, serving
 
 from mcp_sim import Simulator, documents, yaml12
 from mcp_sim.documents.editor_schema import tool_spec_schema
-from mcp_sim.server.audience import METHODS
+from mcp_sim.server.audience import METHODS, Audience
 from mcp_sim.server.impersonation import Impersonation
 from mcp_sim.server.wire import Context
 from mcp_sim.surface import expanded, filled, matched
@@ -313,6 +317,29 @@ async def test_what_changes_in_one_world_is_not_told_in_another(tmp_path: Path, 
             tasks.cancel_scope.cancel()
     heard = {name: "notifications/tools/list_changed" in one.methods for name, one in told.items()}
     assert heard == {"a": True, "b": False}
+
+
+async def test_a_client_that_leaves_its_news_unread_holds_nobody_up(tmp_path: Path) -> None:
+    class Unread:
+        """The way to a client that reads nothing."""
+
+        def __init__(self) -> None:
+            self.tries = 0
+
+        async def notify(self, *_: Any) -> None:
+            self.tries += 1
+            await anyio.sleep_forever()
+
+    async with Simulator.load(scenario(tmp_path)).open() as world:
+        audience, unread = Audience(lambda _world, _uri: None), Unread()
+        deaf: Any = SimpleNamespace(session=SimpleNamespace(_connection=Connection.for_loop(cast("Outbound", unread))))
+        audience.peer(deaf, world)
+        for _ in range(20):
+            await audience.tell(world, ToolsListChanged())
+        assert unread.tries == 1
+        audience.peer(deaf, world)  # which is there again
+        await audience.tell(world, ToolsListChanged())
+        assert unread.tries == 2
 
 
 @eras

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
 
+import anyio
 from mcp.server.connection import Connection
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -26,6 +27,9 @@ from mcp_sim.world import World
 
 MOST_WATCHED = 1000
 """So many resources may one client watch."""
+
+DEAF_SECONDS = 0.25
+"""Whoever leaves news unread for so long hears no more of it, until the next request; others need not wait."""
 
 Read: TypeAlias = Callable[[World, str], Json]
 """The contents of a resource as they are now; None where there is none."""
@@ -49,11 +53,15 @@ class Watch:
 
 @dataclass(slots=True)
 class Peer:
-    """A connection that was opened with a handshake: the world it is in, what it watches, what it wants logged."""
+    """A connection that was opened with a handshake: the world it is in, what it watches, what it wants logged.
+
+    `is_deaf`: it leaves unread what it is told.
+    """
 
     world: World
     watch: Watch = field(default_factory=Watch)
     level: str = "debug"
+    is_deaf: bool = False
 
 
 class Audience:
@@ -72,7 +80,7 @@ class Audience:
         peer = self._peers.get(connection)
         if peer is None:
             peer = self._peers[connection] = Peer(world)
-        peer.world = world
+        peer.world, peer.is_deaf = world, False
         return peer
 
     async def listen(
@@ -115,5 +123,7 @@ class Audience:
         uri = event.uri if isinstance(event, ResourceUpdated) else None
         params = None if uri is None else {"uri": uri}
         for connection, peer in list(self._peers.items()):
-            if peer.world is world and (uri is None or uri in peer.watch.seen):
-                await connection.notify(METHODS[type(event)], params)
+            if peer.world is world and not peer.is_deaf and (uri is None or uri in peer.watch.seen):
+                with anyio.move_on_after(DEAF_SECONDS) as patience:
+                    await connection.notify(METHODS[type(event)], params)
+                peer.is_deaf = patience.cancelled_caught
