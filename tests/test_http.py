@@ -23,6 +23,7 @@ from mcp_sim import Simulator
 from mcp_sim.server.call_log import LogLines
 
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+WORLDS = 200
 eras = pytest.mark.parametrize("era", ERAS)
 
 
@@ -223,10 +224,10 @@ async def test_worlds_at_once_live_as_if_each_were_alone(tmp_path: Path, era: st
     trace = tmp_path / "trace.jsonl"
     with listening("flaky_crm", "--clock", "virtual", "--trace", str(trace), "--log-level", "warning") as served:
         async with anyio.create_task_group() as tasks:
-            for n in range(40):
+            for n in range(WORLDS):
                 tasks.start_soon(busy, f"{served.url}/w/world-{n}/mcp", era, n)
     entries = [json.loads(line) for line in trace.read_bytes().splitlines()[1:]]
-    for n in range(40):
+    for n in range(WORLDS):
         steps = [entry["step"] for entry in entries if entry["world"] == f"world-{n}"]
         assert len(steps) == 13
         async with Simulator.load("flaky_crm").open(clock="virtual") as world:

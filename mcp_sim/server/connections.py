@@ -17,7 +17,7 @@ SILENT_SECONDS = 15.0
 STUCK_SECONDS = 35.0
 """How long a request may take from its head to its end; most of what is late is told so before."""
 
-MOST_SILENT = 256
+MOST_SILENT = 4096
 """Where more connections are without a request, those are closed that have been so for HASTE_SECONDS."""
 
 HASTE_SECONDS = 2.0
