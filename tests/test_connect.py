@@ -221,13 +221,58 @@ def hello(number: int) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}).encode() + b"\n"
 
 
-def test_nothing_of_the_bridge_is_told_to_its_client() -> None:
-    with listening("flaky_crm") as served:
-        done = connected(f"{served.url}/w/a/mcp", hello(1) + b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n')
-    assert len(done.stdout.splitlines()) == 2
-    assert b"mcp-sim" not in done.stdout
-    assert b"mcp_sim" not in done.stdout
-    assert done.returncode == 0
+async def test_nothing_that_a_client_of_the_bridge_can_read_tells_what_it_speaks_to(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("telltale-bearer tiptop-token\n", encoding="utf-8")
+    path = document(
+        tmp_path,
+        name="telltale-scenario",
+        seed=918273645,
+        task="The task that nobody should read",
+        perturbations=[
+            {"lost_ack": None, "id": "telltale-perturbation", "tools": "create_deal", "when": {"nth": 1}},
+            {"bug": None, "id": "telltale-bug", "tools": "list_companies"},
+            {"undelivered": "closed", "id": "telltale-closed", "tools": "get_company"},
+        ],
+        expect=[{"called": {"tool": "create_deal"}, "id": "telltale-expectation"}],
+    )
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("create_deal", DEAL),
+        ("create_deal", DEAL),
+        ("list_companies", {}),
+        ("get_company", {}),
+        ("nothing", {}),
+    ]
+    said = hello(0) + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+    for number, (tool, arguments) in enumerate(calls, 1):
+        asked = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
+        said += json.dumps(asked).encode() + b"\n"
+    said += b'{"jsonrpc":"2.0","id":8,"method":"tools/list"}\n{"jsonrpc":"2.0","id":9,"method":"x/y"}\n{\n'
+    with listening(path, "--token-file", str(tokens)) as served:
+        done = connected(f"{served.url}/w/a/mcp", said, MCP_SIM_TOKEN="tiptop-token")
+        refused = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="tiptop-wrong")
+        nowhere = connected(f"{served.url}/elsewhere", hello(1), MCP_SIM_TOKEN="tiptop-token")
+    assert len(done.stdout.splitlines()) == 9
+    everything = b"\n".join(part for one in (done, refused, nowhere) for part in (one.stdout, one.stderr)).lower()
+    assert b"deal_00" in everything
+    for word in (
+        "telltale",
+        "tiptop",
+        "odd.yaml",
+        str(tmp_path),
+        "918273645",
+        "nobody should read",
+        "vault",
+        "mcp-sim",
+    ):
+        assert word.lower().encode() not in everything, word
+    assert everything.count(b"mcp_sim") == everything.count(b'"mcp_sim":"crash"') == 1
+    assert done.returncode == refused.returncode == nowhere.returncode == 0
 
 
 # servers of other kinds -----------------------------------------------------------------------------------------------
