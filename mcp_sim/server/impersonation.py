@@ -217,7 +217,7 @@ class Impersonation(Server[Any]):
     def _delivered(self, ctx: Context, body: ToolResult | RpcError) -> Record:
         if isinstance(body, RpcError):
             raise MCPError(body.code, body.message, body.data)
-        take = self._splice(ctx)
+        take = self._splice(ctx) if _is_plain(ctx) else None  # what is not plain, the SDK validates whole
         if take is None:
             return self._stamped(ctx, call_result(body, ctx.protocol_version))
         take(call_result_bytes(body, ctx.protocol_version, self._stamp))
