@@ -97,21 +97,21 @@ def _document(family: str, name: str, palette: Palette) -> str:
 
 def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
     kind = KINDS[family][name]
-    yield f"{palette.bold(name)}  {palette.dim(' '.join(_about(kind)))}".rstrip()
+    yield f"{palette.bold(name)}  {palette.dim(' '.join(about(kind)))}".rstrip()
     yield ""
     yield inspect.getdoc(kind) or ""
     if not issubclass(kind, Kind):
         return
     if kind.model_fields:
         yield f"\n{palette.bold('options')}"
-        yield from _options(kind, palette)
+        yield from option_lines(kind, palette)
     if family in EXAMPLES:
         yield f"\n{palette.bold('example')}"
         entry = example(name, kind)
-        yield _indented(_permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
+        yield _indented(permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
 
 
-def _permission(entry: str, kind: type[Kind]) -> str:
+def permission(entry: str, kind: type[Kind]) -> str:
     """What a scenario must say so that it may have the entry."""
     if not issubclass(kind, Perturbation):
         return ""
@@ -119,7 +119,7 @@ def _permission(entry: str, kind: type[Kind]) -> str:
     return "allow_adversarial: true\n" if kind.model_validate(options).is_hostile() else ""
 
 
-def _about(kind: type[Any]) -> Iterator[str]:
+def about(kind: type[Any]) -> Iterator[str]:
     """What a kind declares besides its options: a stage, a role."""
     for attribute in ("stage", "role"):
         value = getattr(kind, attribute, None)
@@ -129,7 +129,8 @@ def _about(kind: type[Any]) -> Iterator[str]:
         yield "implicit: the agent gets no sign of it"
 
 
-def _options(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
+def option_lines(kind: type[BaseModel], palette: Palette) -> Iterator[str]:
+    """The options of a kind: what each takes, its default, and what it means."""
     schema = kind.model_json_schema()
     defaults = kind.model_construct().model_dump(mode="json")
     width = max(map(len, kind.model_fields))

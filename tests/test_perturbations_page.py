@@ -1,0 +1,29 @@
+"""docs/perturbations.md is what the kinds say, and each of its examples strikes."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from mcp_sim.extensions import perturbations
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "perturbations.md").read_text(encoding="utf-8")
+WITHOUT_BATCHES = {"partial_batch"}
+"""Kinds for which no tool that ships is made: what they show is that they have no effect."""
+
+
+def test_the_page_is_up_to_date() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "perturbations.py"))
+    assert script["page"]() == PAGE, "run: python docs/perturbations.py"
+
+
+@pytest.mark.parametrize("name", perturbations.names())
+def test_the_run_that_is_shown_of_a_kind_shows_it_at_work(name: str) -> None:
+    section = PAGE.partition(f"### {name}\n")[2].partition("\n### ")[0]
+    shown = re.findall(r"```text\n(.*?)```", section, re.DOTALL)[-1]
+    is_struck = "FAULT" in shown or "_v2" in shown
+    assert is_struck is (name not in WITHOUT_BATCHES)
