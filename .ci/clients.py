@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 CLIENTS = ROOT / "tests" / "clients"
 LIBRARY = NODE / "lib" / "node_modules" / "npm" / "bin"
 AT_ONCE = 2
+LONGEST = 240  # seconds for one command
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +81,16 @@ class Place:
     def done(self, *command: object) -> str:
         """Run a command in the client's folder; what it prints. Raises where it fails."""
         environment = {**os.environ, "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(
-            list(map(str, command)),
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
-        (self.folder / "stderr.txt").write_text(done.stderr, encoding="utf-8")
-        if done.returncode:
-            raise Failed(f"{shlex.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        words = list(map(str, command))
+        with (self.folder / "stderr.txt").open("w+") as stderr:
+            try:
+                done = subprocess.run(
+                    words, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    stderr=stderr, text=True, timeout=LONGEST, check=True,
+                )  # fmt: skip
+            except subprocess.SubprocessError as failure:
+                stderr.seek(0)
+                raise Failed(f"{failure}:\n{stderr.read()[-3000:]}") from failure
         return done.stdout
 
 
@@ -108,16 +106,18 @@ def main(folder: Path, asked: Sequence[str]) -> int:
     programs = made_programs(folder)
     places = [Place(name, clients[name]["needs"], folder / name, programs) for name in asked or clients]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        tried = list(pool.map(attempt, places))
-    for one in tried:
-        verdict = "FAILED" if one.problems else "passed"
-        print(
-            f"{one.name:14} {verdict}  installed in {one.installed:5.1f} s, ran in {one.ran:5.1f} s",
-            *one.routes,
-            sep="  ",
-        )
-        print(*(f"    {problem}" for problem in one.problems), sep="\n", end="")
-    return 1 if any(one.problems for one in tried) else 0
+        failed = [one.name for one in pool.map(attempt, places) if told(one).problems]
+    return 1 if failed else 0
+
+
+def told(one: Tried) -> Tried:
+    """Print how a client fared."""
+    verdict = "FAILED" if one.problems else "passed"
+    times = f"installed in {one.installed:5.1f} s, ran in {one.ran:5.1f} s"
+    print(f"{one.name:14}{verdict}  {times}", *one.routes, sep="  ", flush=True)
+    for problem in one.problems:
+        print(f"    {problem}", flush=True)
+    return one
 
 
 def made_programs(folder: Path) -> Path:
