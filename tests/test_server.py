@@ -28,7 +28,7 @@ from mcp_sim.world import World
 def _unruly_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds that are there for the tests of this file alone."""
     for name, kind in unruly.KINDS.items():
-        monkeypatch.setitem(perturbations._kinds, name, kind)
+        monkeypatch.setitem(perturbations._kinds, name, kind)  # pyright: ignore[reportPrivateUsage] (looks inside on purpose)
 
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
