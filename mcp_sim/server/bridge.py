@@ -63,6 +63,7 @@ class Bridge:
         self._url = url
         self._own = {b"authorization": b"Bearer " + token.encode()} if token else dict[bytes, bytes]()
         self._session: dict[str, str] = {}
+        self._greeting: anyio.Event | None = None
         self._posts: dict[RequestId, anyio.CancelScope] = {}
         self._mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
 
@@ -94,9 +95,16 @@ class Bridge:
             await self._say_goodbye()
 
     async def _take(self, message: JSONRPCMessage, tasks: TaskGroup) -> None:
-        """A request is carried beside the others; what needs no answer, in its turn."""
+        """A request is carried beside the others; what needs no answer, in its turn.
+
+        What follows a handshake waits for its answer, which says what later requests have to bear.
+        """
+        if self._greeting is not None:
+            with anyio.move_on_after(CONNECT_SECONDS):
+                await self._greeting.wait()
         match message:
             case JSONRPCRequest(id=request):
+                self._greeting = anyio.Event() if message.method == "initialize" else self._greeting
                 scope = self._posts[request] = anyio.CancelScope()
                 tasks.start_soon(self._ask, message, scope)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
@@ -129,6 +137,8 @@ class Bridge:
                 self._leave("connecting takes too long")
             except httpx2.RequestError as error:
                 await self._fail(request, f"Connection closed: {type(error).__name__}")
+        if request.method == "initialize" and self._greeting is not None:
+            self._greeting.set()
         if self._posts.get(request.id) is scope:
             del self._posts[request.id]
 
