@@ -18,7 +18,7 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash, DocumentError, UsageError
+from mcp_sim.errors import BadArguments, Crash, DocumentError, UsageError
 from mcp_sim.extensions import Sink
 from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.sinks.jsonl import Jsonl
@@ -282,11 +282,11 @@ async def test_the_conversation_holds_the_truth_and_not_what_a_perturbation_made
     assert json.loads(messages[2]["content"].partition("\n")[2]) == stored
 
 
-async def test_text_that_no_request_can_carry_is_replaced_in_the_request_alone(desk: Desk) -> None:
+async def test_arguments_that_no_request_can_carry_never_reach_the_engine(desk: Desk) -> None:
     async with serving(saying(json.dumps(OPEN))) as engine, desk(engine.url).open() as world:
-        made = value(await world.call("create_ticket", {"title": "broken \ud800 text"}))
-        assert made["title"] == "broken \ud800 text"
-        assert "broken ? text" in engine.asked[0].question
+        with pytest.raises(BadArguments):
+            await world.call("create_ticket", {"title": "broken \ud800 text"})
+        assert engine.asked == []
 
 
 @pytest.mark.parametrize("ask", ["always", "undetermined"])
