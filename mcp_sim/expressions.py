@@ -54,7 +54,7 @@ class Expression:
 
     def value(self, variables: Mapping[str, Any], functions: Mapping[str, Function]) -> Any:
         """What it gives; raises Unevaluable where it gives nothing."""
-        from cel import Context  # noqa: PLC0415 (heavy)
+        from cel import Context  # noqa: PLC0415 (170 ms, expressions only)
 
         used = {name: value for name, value in variables.items() if name in self.uses}
         try:
@@ -72,7 +72,7 @@ class Expression:
 
 def expression(text: str, known: Collection[str]) -> Expression:
     """Compile an expression that may read the `known` names; raises ValueError for any other, and for bad syntax."""
-    from cel import compile as compile_cel  # noqa: PLC0415 (heavy)
+    from cel import compile as compile_cel  # noqa: PLC0415 (170 ms, expressions only)
 
     logging.getLogger("cel").setLevel(logging.CRITICAL)  # what fails inside is raised as well
     try:

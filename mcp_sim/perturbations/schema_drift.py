@@ -118,7 +118,7 @@ class SchemaDrift(Perturbation):
         return [self._listed(tool) if tool.id in listing.reach else tool for tool in listing.tools]
 
     def _listed(self, tool: Tool) -> Tool:
-        return replace(tool, definition={**tool.definition, "inputSchema": self._schema(tool.input_schema)})
+        return replace(tool, definition={**tool.definition, "inputSchema": self.drifted(tool.input_schema)})
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         forms = _Forms(self, tool)
@@ -154,7 +154,7 @@ class SchemaDrift(Perturbation):
         fields = cast("Record", value)
         return {self.rename_output.get(name, name): self._renamed(part) for name, part in fields.items()}
 
-    def _schema(self, schema: Record) -> Record:
+    def drifted(self, schema: Record) -> Record:
         """The inputSchema in its new form."""
         declared: Record = {}
         for name, part in properties(schema).items():
@@ -196,7 +196,7 @@ class _Forms:
         return problems
 
     def _problems(self, given: Record) -> str:
-        schema = self.drift._schema(self.tool.input_schema)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] (one file)
+        schema = self.drift.drifted(self.tool.input_schema)
         gone = {*self.drift.rename, *self.drift.remove} & {*properties(self.tool.input_schema)} - {*properties(schema)}
         unknown = [f"{name}: is not an argument of this tool" for name in given if name in gone]
         return "; ".join((*unknown, *Validator(schema).problems(given)))
