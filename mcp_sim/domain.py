@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types import Json, Key, Record, Tool
 
-Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "unknown"]
+Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "unknown"]
+"""What a tool does to records, nearest to the truth; `compute` looks at its arguments alone and changes nothing."""
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in"]
 
 
@@ -30,12 +31,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A kind of record. `key` is the field that identifies one; `key_like` an example id that the next ids follow."""
+    """A kind of record. `key` is the field that identifies one; `key_like` an example id that the next ids follow.
+
+    A singleton (settings, an account, a session) has exactly one record, under the entity's own name.
+    """
 
     name: str
     key: str = "id"
     key_like: Key | None = None
     fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
+    singleton: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +94,16 @@ class Plan:
     `key` is the argument that names the record; `sets` maps arguments (dotted where nested) to the fields they write,
     `fixed` fields to the value that the tool itself stands for (`close_ticket`: status -> closed);
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
+    A behaviour that knows more than records has words of its own: `operation` is what the tool does in them, and
+    `arguments` maps what the operation needs to the arguments that give it.
     """
 
     tool: str
     verb: Verb
     entity: str | None = None
     behaviour: str = "records"
+    operation: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     key: str | None = None
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Any])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
 from math import ceil
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from mcp_sim.domain import Domain, Plan
+from mcp_sim.domain import Domain, Entity, Example, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
 from mcp_sim.types import Attempt, Change, Json, Observation, Proceed, Record, Step, Tool, Transition, Turn, View
@@ -277,12 +277,47 @@ Answer: TypeAlias = Callable[[Turn, Invent], Transition]
 """What one tool does, compiled: a pure function of the turn, and of what `Invent` fills in."""
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of one server before anything is inferred: its tools by id, and the state that is given (or None).
+
+    `examples` are recorded calls.
+    """
+
+    tools: Mapping[str, Tool]
+    state: Json = None
+    examples: Sequence[Example] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The tools that a behaviour takes to be its own.
+
+    `plans` say how it would answer them, and how sure it is: those that are a guess lose against any other claim, and
+    against records. `entities` are what these tools work on, `records` what the given state holds of them, and `state`
+    is what is left of the given state for others.
+    """
+
+    plans: Sequence[Plan] = ()
+    entities: Sequence[Entity] = ()
+    records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, Sequence[Record]])
+    state: Json = None
+
+
 class Behaviour:
     """A way for tools to work on the world, chosen by a plan. It answers from the plan and the state alone.
 
     Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only
     in who fills the open fields.
     """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        """The tools of a server that work this way, by the evidence of all of them together; None where none does.
+
+        Evidence is names, schemas and descriptions, never one vendor's name. What is claimed surely (confidence at
+        least 0.6) is not looked at by the inference of records.
+        """
+        return None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """The closure that answers calls of this tool."""

@@ -95,6 +95,10 @@ class SimPart(Part):
     verb: Verb | None = Field(default=None, description="What it does.")
     entity: str | None = Field(default=None, description="To which kind of record.")
     behaviour: str | None = Field(default=None, description="The way it works on the world; default: records.")
+    operation: str | None = Field(default=None, description="What it does, in the words of its behaviour.")
+    arguments: dict[str, str] | None = Field(
+        default=None, description="What the operation needs -> the argument that gives it."
+    )
     key: str | None = Field(default=None, description="The argument that names the record.")
     sets: dict[str, str] | None = Field(default=None, description="Argument (dotted where nested) -> field it writes.")
     fixed: dict[str, Json] | None = Field(default=None, description="Field -> value that the tool itself stands for.")

@@ -125,15 +125,15 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 def scenario_of(definitions: list[Schema], *, seed: int = 1, count: int = 5) -> Scenario:
     """A calm scenario over a tool list, as it would be loaded from a plain tools/list result."""
     tools = {tool["name"]: Tool(tool["name"], "generated", tool) for tool in definitions}
-    found, plans = infer(tools, {}, {}, ())
+    found = infer(tools, {}, {}, ())
     model = WorldModelEntry(world_models["builtin"](), "builtin")
     return Scenario(
         name="generated",
-        domain=Domain(tools, found, plans, "", NOW),
+        domain=Domain(tools, found.entities, found.plans, "", NOW),
         servers={"generated": ServerSpec("generated", tuple(tools))},
         world_models=(model,),
         seed=seed,
-        records={name: GivenRecords(count) for name in found},
+        records={name: GivenRecords(count) for name in found.entities},
         now=NOW,
     )
 

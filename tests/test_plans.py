@@ -161,21 +161,19 @@ def test_what_the_spec_declares_wins_over_what_is_seen() -> None:
     definition = tool("get_task", {"task_id": STRING}, "task_id", output=obj(id=STRING, title=STRING))
     tools = {"get_task": Tool("get_task", "s", definition)}
     example = Example("get_task", {"task_id": "t9"}, {"id": "t9", "title": "x"})
-    seen, _ = infer(tools, {}, {}, [example])
+    seen = infer(tools, {}, {}, [example]).entities
     assert seen["task"].key_like == "t9"
-    declared, plans = infer(
-        tools, {"task": Entity("task", key_like="T-1")}, {"get_task": {"verb": "delete"}}, [example]
-    )
-    assert (declared["task"].key_like, plans["get_task"].verb) == ("T-1", "delete")
-    assert not plans["get_task"].guessed
+    found = infer(tools, {"task": Entity("task", key_like="T-1")}, {"get_task": {"verb": "delete"}}, [example])
+    assert (found.entities["task"].key_like, found.plans["get_task"].verb) == ("T-1", "delete")
+    assert not found.plans["get_task"].guessed
 
 
 def test_an_example_tells_the_form_of_a_result_that_no_schema_declares() -> None:
     tools = {name: Tool(name, "s", tool(name, {"limit": INTEGER})) for name in ("list_tasks", "create_task")}
     example = Example("list_tasks", {}, {"items": [{"id": 7, "title": "x"}], "count": 1})
-    entities, plans = infer(tools, {}, {}, [example])
-    assert plans["list_tasks"].envelope.rows == "items"
-    assert {"id", "title"} <= entities["task"].fields.keys()
+    found = infer(tools, {}, {}, [example])
+    assert found.plans["list_tasks"].envelope.rows == "items"
+    assert {"id", "title"} <= found.entities["task"].fields.keys()
 
 
 # confidence -----------------------------------------------------------------------------------------------------------

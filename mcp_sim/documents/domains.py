@@ -6,50 +6,72 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mcp_sim.documents.claims import claims_of
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.specs import Spec
-from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.domain import Domain, Entity
 from mcp_sim.errors import did_you_mean
-from mcp_sim.plans import infer
+from mcp_sim.extensions import Survey
+from mcp_sim.plans import Inferred, infer
 from mcp_sim.records.generation import orphans
 from mcp_sim.scenario import GivenRecords
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
 from mcp_sim.validation import Validator
 
 
 @dataclass(frozen=True, slots=True)
-class _Inferred:
-    entities: Mapping[str, Entity]
-    plans: Mapping[str, Plan]
+class Drawn:
+    """The domain of a scenario, and the records that its state was given with."""
+
+    domain: Domain
+    records: Mapping[str, GivenRecords]
 
 
-def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Domain:
+def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
     """Tools, entities and plans of all servers. Entities of one name are shared, unless they are kept apart."""
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     if world.namespaces:
-        parts = [_prefixed(_inferred([spec]), server or spec.server.name) for server, spec in specs.items()]
+        found = {server or spec.server.name: _inferred([spec], world.state) for server, spec in specs.items()}
+        parts = [_prefixed(part, server) for server, part in found.items()]
         entities = {name: entity for part in parts for name, entity in part.entities.items()}
         plans = {name: plan for part in parts for name, plan in part.plans.items()}
-        whole = _Inferred(entities, plans)
+        whole = Inferred(entities, plans, {name: rows for part in parts for name, rows in part.records.items()})
     else:
-        whole = _inferred(list(specs.values()))
+        whole = _inferred(list(specs.values()), world.state)
     examples = tuple(example for spec in specs.values() for example in spec.examples)
-    return Domain(tools, whole.entities, whole.plans, world.description, world.now, examples)
+    domain = Domain(tools, whole.entities, whole.plans, world.description, world.now, examples)
+    return Drawn(domain, _given(whole, is_whole=world.state is not None))
 
 
-def _inferred(specs: Sequence[Spec]) -> _Inferred:
-    """What the tools of these servers do, to which entities. Notes names of entities that do not exist."""
+def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
+    """The records of a state; where one is given, it is the whole, and what it does not mention is empty."""
+    if not is_whole:
+        return {}
+    rows = {name: tuple(found.records.get(name, ())) for name in found.entities}
+    return {name: GivenRecords(1 if found.entities[name].singleton else len(rows[name]), rows[name]) for name in rows}
+
+
+def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
+    """What the tools of these servers do, to which entities. Notes names of entities that do not exist.
+
+    What a behaviour claims is left out of the inference of records, which still learns its entities.
+    """
     tools = {name: tool for spec in specs for name, tool in spec.tools.items()}
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    entities, plans = infer(tools, _declared(specs), overrides, examples)
+    claimed = claims_of(Survey(tools, state, examples), overrides)
+    entities = {**{entity.name: entity for entity in claimed.entities}, **_declared(specs)}
+    taken = {plan.tool: plan for plan in claimed.plans}
+    rest = {name: tool for name, tool in tools.items() if name not in taken}
+    found = infer(rest, entities, overrides, examples, claimed.state)
     for spec in specs:
         for place, name in spec.links:
-            if name not in entities:
-                place.error(f"unknown entity {name!r}{did_you_mean(name, entities)}")
-    return _Inferred(entities, plans)
+            if name not in found.entities:
+                place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
+    plans = {name: taken.get(name) or found.plans[name] for name in tools}
+    return Inferred(found.entities, plans, {**found.records, **claimed.records})
 
 
 def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
@@ -62,14 +84,14 @@ def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
     return declared
 
 
-def _prefixed(part: _Inferred, server: str) -> _Inferred:
+def _prefixed(part: Inferred, server: str) -> Inferred:
     """The entities of one server under names of their own."""
     entities = {f"{server}.{name}": _renamed(entity, server) for name, entity in part.entities.items()}
     plans = {
         name: plan if plan.entity is None else replace(plan, entity=f"{server}.{plan.entity}")
         for name, plan in part.plans.items()
     }
-    return _Inferred(entities, plans)
+    return Inferred(entities, plans, {f"{server}.{name}": rows for name, rows in part.records.items()})
 
 
 def _renamed(entity: Entity, server: str) -> Entity:

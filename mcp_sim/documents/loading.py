@@ -118,7 +118,7 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
     specs = {"": read_spec(place, path, reading)}
     if reading.has_failed:
         return None
-    domain = domain_of(specs, WorldPart())
+    domain = domain_of(specs, WorldPart()).domain
     name = specs[""].server.name
     models = (override or named_world_model("builtin"),)
     return Scenario(
@@ -139,15 +139,17 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
 def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
     said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), said, path, reading)
-    domain = None if specs is None else domain_of(specs, said.world)
+    drawn = None if specs is None else domain_of(specs, said.world)
+    domain = drawn.domain if drawn is not None else None
     faults = merged(place, said.extends, path, reading, domain, adversarial=said.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
     stubs = read_stubs(place.at("stubs"), said.stubs, domain)
     models = (override,) if override else _world_models(place, domain)
-    if domain is None or specs is None:
+    if drawn is None or domain is None or specs is None:
         return None
     records = {name: _given(part) for name, part in said.world.records.items()}
     check_records(place.at("world", "records"), records, domain)
+    records = {**drawn.records, **records}
     stubs = (*stubs, *_stubs(specs, domain))
     clock = said.world.clock
     return Scenario(

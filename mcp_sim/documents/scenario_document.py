@@ -89,6 +89,11 @@ class WorldPart(Part):
         str,
         Annotated[RecordsPart, BeforeValidator(_as_records, json_schema_input_type=CountFromZero | RecordsPart)],
     ] = Field(default_factory=dict[str, RecordsPart], description="Entity -> how many records, or {count, rows}.")
+    state: dict[str, Json] | None = Field(
+        default=None,
+        description="All that is true at the start, in any form: what has keys becomes records, a tree of files files, "
+        "the rest settings. What it does not mention is empty, unless `records` says how many there are.",
+    )
     clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
     namespaces: bool = Field(
         default=False, description="Entities of several servers are kept apart, as server.entity; else shared by name."

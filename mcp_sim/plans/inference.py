@@ -12,6 +12,7 @@ from mcp_sim.plans.arguments import LIMITS, Known, Roles, key_argument, reading_
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.fields import counted, key_field, key_like, shown_fields, with_declared, with_links
+from mcp_sim.plans.given import given_state
 from mcp_sim.plans.names import Reading, read_names
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_object, at, constants, expanded, items, main_type, properties, required, schema_of
@@ -50,16 +51,28 @@ class Look:
         return rows_schema(self.envelope, self.output)
 
 
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """Entities with their fields, keys and links, one plan per tool id, and the records that the given state holds."""
+
+    entities: Mapping[str, Entity]
+    plans: Mapping[str, Plan]
+    records: Mapping[str, Sequence[Record]]
+
+
 def infer(
     tools: Mapping[str, Tool],
     declared: Mapping[str, Entity],
     overrides: Mapping[str, Mapping[str, Any]],
     examples: Sequence[Example],
-) -> tuple[Mapping[str, Entity], Mapping[str, Plan]]:
-    """Entities with their fields, keys and links, and one plan per tool id.
+    state: Json = None,
+) -> Inferred:
+    """What the tools do to which records, told by nothing but themselves, and by the state where one is given.
 
     `declared` is what the spec says about entities, `overrides` maps tool ids to what it says of their plans.
     """
+    given = given_state(state)
+    declared = {**given.entities, **declared}
     looks = _looks(tools, declared, overrides, examples)
     shown = _shown(looks, declared)
     roles, fields = _roles(looks, shown, declared)
@@ -69,7 +82,7 @@ def infer(
         look.tool.id: _plan(look, roles[look.tool.id], entities, sharing, overrides.get(look.tool.id, {}), declared)
         for look in looks
     }
-    return entities, plans
+    return Inferred(entities, plans, given.records)
 
 
 # which tool speaks of which entity ------------------------------------------------------------------------------------

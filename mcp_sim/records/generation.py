@@ -33,7 +33,7 @@ Choose: TypeAlias = Callable[[Chance, Record, Key], Json]
 
 def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> dict[str, dict[Key, Record]]:
     """The records of every entity, in the order of creation: first the rows that are given, completed, then others."""
-    asked = {name: given.get(name, GivenRecords(DEFAULT_COUNT)) for name in domain.entities}
+    asked = {name: given.get(name, GivenRecords(_usual(domain.entities[name]))) for name in domain.entities}
     keys = {name: _keys(domain.entities[name], asked[name], seed) for name in domain.entities}
     for name in orphans(domain.entities, asked):
         keys[name] = keys[name][: len(asked[name].rows)]
@@ -44,8 +44,14 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
     return tables
 
 
+def _usual(entity: Entity) -> int:
+    return 1 if entity.singleton else DEFAULT_COUNT
+
+
 def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     """All keys of an entity: those of the rows first, made up where a row has none."""
+    if entity.singleton:
+        return [entity.name]
     named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
     total = max(asked.count, len(asked.rows))
     fresh = iter(base_keys(entity, total - len(named), named, seed))
@@ -55,7 +61,7 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
 
 def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, str]:
     """The entities of which no records are made up, because they must link to one that has none; each with that one."""
-    asked = {name: given.get(name, GivenRecords(DEFAULT_COUNT)) for name in entities}
+    asked = {name: given.get(name, GivenRecords(_usual(entities[name]))) for name in entities}
     counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
     found: dict[str, str] = {}
     while True:
@@ -132,10 +138,11 @@ class _Writer:
         return made
 
     def _record(self, key: Key, row: Record | None, salt: bytes, moment: Moment) -> Record:
-        record: Record = {self.entity.key: key}
+        named: Record = {} if self.entity.singleton else {self.entity.key: key}
+        record = dict(named)
         if row is not None:
             record.update({name: value for name, value in row.items() if not self._is_derived(name)})
-            record[self.entity.key] = key
+            record.update(named)
             moment = self._as_told(record, moment)
         for part in self.parts:
             if part.name in record:
