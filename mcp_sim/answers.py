@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, cast
 
 from mcp_sim.conditions import equal
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import did_you_mean
+from mcp_sim.extensions import Apply
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -115,6 +116,23 @@ def answered(transition: Transition) -> Any:
     if not isinstance(body, ToolResult) or body.is_error or body.form not in ("structured", "json"):
         return NOTHING
     return body.value
+
+
+def each_answer(bend: Callable[[Turn, Transition, Any], Transition]) -> Apply:
+    """What bends each successful result that is JSON, given its value; no effect on all other answers."""
+
+    async def apply(turn: Turn, proceed: Proceed) -> Transition:
+        transition = await proceed(turn)
+        value = answered(transition)
+        return turn.no_effect(transition) if value is NOTHING else bend(turn, transition, value)
+
+    return apply
+
+
+def each_value(tool: Tool, domain: Domain, change: Callable[[Turn, Any, Anatomy], Json]) -> Apply:
+    """What puts another value in the place of that of each such result; no effect where it is the value it was."""
+    anatomy = Anatomy.of(tool, domain)
+    return each_answer(lambda turn, transition, value: reshaped(turn, transition, change(turn, value, anatomy)))
 
 
 def reshaped(turn: Turn, transition: Transition, value: Json) -> Transition:

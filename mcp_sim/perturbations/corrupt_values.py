@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, unknown_fields, with_part
+from mcp_sim.answers import Anatomy, each_value, part, unknown_fields, with_part
 from mcp_sim.domain import Domain
 from mcp_sim.draws import Draws
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.json_text import canonical
-from mcp_sim.types import Json, Proceed, Record, Tool, Transition, Turn
+from mcp_sim.types import Json, Record, Tool, Turn
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _FACTORS = (0.001, 0.01, 100, 1000)
@@ -61,19 +61,13 @@ class CorruptValues(Perturbation):
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
+        return each_value(tool, domain, self._corrupt)
 
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            value = answered(transition)
-            if value is NOTHING:
-                return turn.no_effect(transition)
-            corrupted = value
-            for path in anatomy.records(value):
-                corrupted = with_part(corrupted, path, self._corrupted(turn, part(value, path), anatomy))
-            return reshaped(turn, transition, corrupted)
-
-        return apply
+    def _corrupt(self, turn: Turn, value: Json, anatomy: Anatomy) -> Json:
+        corrupted = value
+        for path in anatomy.records(value):
+            corrupted = with_part(corrupted, path, self._corrupted(turn, part(value, path), anatomy))
+        return corrupted
 
     def _corrupted(self, turn: Turn, record: Record, anatomy: Anatomy) -> Record:
         draws = turn.draws.about(f"{turn.owner}/{canonical(anatomy.key_of(record))}")

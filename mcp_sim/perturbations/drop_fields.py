@@ -7,11 +7,11 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, unknown_fields, with_part
+from mcp_sim.answers import Anatomy, each_value, part, unknown_fields, with_part
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.json_text import canonical
-from mcp_sim.types import Json, Proceed, Record, Tool, Transition, Turn
+from mcp_sim.types import Json, Record, Tool, Turn
 
 
 @perturbations.register("drop_fields")
@@ -33,20 +33,14 @@ class DropFields(Perturbation):
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
+        return each_value(tool, domain, self._dropped)
 
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            value = answered(transition)
-            if value is NOTHING:
-                return turn.no_effect(transition)
-            dropped = value
-            for path in anatomy.records(value):
-                record = cast("Record", part(value, path))
-                dropped = with_part(dropped, path, self._without(record, self._chosen(turn, record, anatomy)))
-            return reshaped(turn, transition, dropped)
-
-        return apply
+    def _dropped(self, turn: Turn, value: Json, anatomy: Anatomy) -> Json:
+        dropped = value
+        for path in anatomy.records(value):
+            record = cast("Record", part(value, path))
+            dropped = with_part(dropped, path, self._without(record, self._chosen(turn, record, anatomy)))
+        return dropped
 
     def _chosen(self, turn: Turn, record: Record, anatomy: Anatomy) -> Sequence[str]:
         """The fields that this record loses."""

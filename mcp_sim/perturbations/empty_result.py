@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, reshaped, with_part, with_told
+from mcp_sim.answers import Anatomy, each_value, no_reads, with_part, with_told
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types import Json, Proceed, Tool, Transition, Turn
+from mcp_sim.types import Json, Tool, Turn
 
 
 @perturbations.register("empty_result")
@@ -22,16 +22,7 @@ class EmptyResult(Perturbation):
     visibility = "implicit"
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
-
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            value = answered(transition)
-            if not anatomy.is_read or value is NOTHING:
-                return turn.no_effect(transition)
-            return reshaped(turn, transition, _emptied(value, anatomy))
-
-        return apply
+        return each_value(tool, domain, _emptied)
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         plan = Anatomy.of(tool, domain).plan
@@ -41,7 +32,9 @@ class EmptyResult(Perturbation):
         return no_reads(domain, tools)
 
 
-def _emptied(value: Json, anatomy: Anatomy) -> Json:
+def _emptied(_turn: Turn, value: Json, anatomy: Anatomy) -> Json:
+    if not anatomy.is_read:
+        return value
     rows = anatomy.rows(value)
     if rows is None:
         records = anatomy.records(value)

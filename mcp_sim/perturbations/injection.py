@@ -8,10 +8,10 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, unknown_fields, with_body, with_part
+from mcp_sim.answers import Anatomy, each_answer, each_value, part, unknown_fields, with_body, with_part
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 
 
 @perturbations.register("injection")
@@ -41,20 +41,11 @@ class Injection(Perturbation):
     canary: str | None = Field(default=None, description="The word to watch for. Default: drawn, once for a world.")
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
+        return each_answer(self._after_the_text) if self.placement == "text" else each_value(tool, domain, self._placed)
 
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            value = answered(transition)
-            if value is NOTHING:
-                return turn.no_effect(transition)
-            if self.placement == "text":
-                body = cast("ToolResult", transition.observation.body)
-                told = body.content[0]["text"]
-                return with_body(transition, replace(body, text=f"{told}\n\n{self._said(turn)}"))
-            return reshaped(turn, transition, self._placed(turn, value, anatomy))
-
-        return apply
+    def _after_the_text(self, turn: Turn, transition: Transition, _value: Json) -> Transition:
+        body = cast("ToolResult", transition.observation.body)
+        return with_body(transition, replace(body, text=f"{body.content[0]['text']}\n\n{self._said(turn)}"))
 
     def _said(self, turn: Turn) -> str:
         return self.text.replace("{goal}", self.goal).replace("{canary}", self.canary or _canary(turn))

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, part, with_body, with_part
+from mcp_sim.answers import Anatomy, each_answer, part, with_body, with_part
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.json_text import encode
-from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 
 PAGE = """\
 <!DOCTYPE html>
@@ -47,14 +47,11 @@ class Malformed(Perturbation):
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         anatomy, form = Anatomy.of(tool, domain), HOW[self.how]
 
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            if answered(transition) is NOTHING:
-                return turn.no_effect(transition)
+        def bend(turn: Turn, transition: Transition, _value: Json) -> Transition:
             broken = form(turn, cast("ToolResult", transition.observation.body), anatomy)
             return turn.no_effect(transition) if broken is None else with_body(transition, broken)
 
-        return apply
+        return each_answer(bend)
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return False

@@ -8,14 +8,14 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, part, reshaped, with_part
+from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
 from mcp_sim.domain import Domain, Entity
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.options import Count
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.results import shown
 from mcp_sim.schemas import expanded, items, properties
-from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
+from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 
 LISTS = ("list", "search")
 MOST_LOOKED_AT = 1_000
@@ -40,22 +40,18 @@ class NoiseRows(Perturbation):
     )
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
-        show = _shown_by(anatomy, domain)
+        show = _shown_by(Anatomy.of(tool, domain), domain)
 
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            value = answered(transition)
-            rows = None if value is NOTHING else anatomy.rows(value)
+        def mixed(turn: Turn, value: Json, anatomy: Anatomy) -> Json:
+            rows = anatomy.rows(value)
             if rows is None or show is None or anatomy.entity is None or not anatomy.is_read:
-                return turn.no_effect(transition)
+                return value
             listed = cast("list[Json]", part(value, rows))
             chance = turn.draws.generator(f"{turn.owner}/rows")
             strangers = self._strangers(turn, listed, anatomy.entity, chance)
-            mixed = _mixed(listed, [show(record, turn.view) for record in strangers], chance)
-            return reshaped(turn, transition, with_part(value, rows, mixed))
+            return with_part(value, rows, _mixed(listed, [show(record, turn.view) for record in strangers], chance))
 
-        return apply
+        return each_value(tool, domain, mixed)
 
     def _strangers(self, turn: Turn, listed: Sequence[Json], entity: Entity, chance: Random) -> Sequence[Record]:
         known = {cast("Record", row).get(entity.key) for row in listed if isinstance(row, dict)}

@@ -7,12 +7,12 @@ from typing import Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, part, reshaped, with_part
+from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.json_text import encode
 from mcp_sim.options import Count, CountFromZero
-from mcp_sim.types import Json, Proceed, Record, Tool, Transition, Turn
+from mcp_sim.types import Json, Record, Tool
 
 
 @perturbations.register("truncate")
@@ -38,16 +38,7 @@ class Truncate(Perturbation):
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
-        anatomy = Anatomy.of(tool, domain)
-
-        async def apply(turn: Turn, proceed: Proceed) -> Transition:
-            transition = await proceed(turn)
-            value = answered(transition)
-            if value is NOTHING:
-                return turn.no_effect(transition)
-            return reshaped(turn, transition, self._cut(value, anatomy))
-
-        return apply
+        return each_value(tool, domain, lambda _, value, anatomy: self._cut(value, anatomy))
 
     def _cut(self, value: Json, anatomy: Anatomy) -> Json:
         if self.items is not None:
