@@ -42,7 +42,7 @@ class Connection(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
-        super().connection_made(transport)
+        super().connection_made(Gathering(transport, self.loop))
         _notice_loss(transport)
         self._silent[self] = self.loop.time()
         self._make_room()
@@ -120,6 +120,32 @@ class Connection(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class Gathering(asyncio.Transport):
+    """A transport that sends in one go what is written in one turn of the loop: an answer's head and body, for one."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._transport, self._loop = transport, loop
+        self._pieces = list[bytes]()
+        self.abort, self.is_closing = transport.abort, transport.is_closing
+        self.pause_reading, self.resume_reading = transport.pause_reading, transport.resume_reading
+        self.get_extra_info = transport.get_extra_info
+
+    def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
+        if not self._pieces:
+            self._loop.call_soon(self._send)
+        self._pieces.append(bytes(data))
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        pieces, self._pieces = self._pieces, []
+        if pieces and not self._transport.is_closing():
+            self._transport.write(b"".join(pieces))
 
 
 def _notice_loss(transport: asyncio.Transport) -> None:
