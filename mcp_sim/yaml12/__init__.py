@@ -7,5 +7,6 @@ parser; its lines are looked up only when there is something to report.
 
 from mcp_sim.yaml12.reading import LARGEST, Document, load
 from mcp_sim.yaml12.tree import DEEPEST, Path, dotted
+from mcp_sim.yaml12.writing import dump, flow, scalar
 
-__all__ = ["DEEPEST", "LARGEST", "Document", "Path", "dotted", "load"]
+__all__ = ["DEEPEST", "LARGEST", "Document", "Path", "dotted", "dump", "flow", "load", "scalar"]

@@ -21,7 +21,7 @@ LARGEST = 64 * 1024 * 1024
 """How many bytes a document may have."""
 
 _NO_JSON = {"NaN", "Infinity", "-Infinity"}
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _parts(value: Json) -> Iterable[Json]:
 
 
 def _from_yaml(text: str, file: str) -> Document:
-    control = _CONTROL.search(text)
+    control = CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
         raise _refused(file, line, f"the character U+{ord(control[0]):04X} must be written as an escape in quotes")
