@@ -252,7 +252,8 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
 
     async def layer(turn: Turn) -> Transition:
         course.entered.add(rule.id)
-        bent = await rule.apply(turn.owned_by(rule.id), lambda inward: through(inward.owned_by("")))
+        owned = turn.owned_by(rule.id)
+        bent = await rule.apply(owned, lambda inward: through(turn if inward is owned else inward.owned_by("")))
         if rule.stage is Stage.COMMIT and course.answered is not None:
             return course.answered
         return bent

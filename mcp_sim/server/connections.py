@@ -84,11 +84,9 @@ class Connection(HttpToolsProtocol):
         self._in_head, self._head = True, 0
         self.scope["extensions"] = {CLOSE: {"now": self.transport.close}}
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """The white space around a value is no part of it; the parser leaves what stands behind."""
-        super().on_header(name, value.strip(b" \t"))
-
     def on_headers_complete(self) -> None:
+        """The white space around a header's value is no part of it; the parser leaves what stands behind."""
+        self.headers[:] = [(name, value.strip(b" \t")) for name, value in self.headers]
         self._in_head, self._in_body = False, True
         self._silent.pop(self, None)
         self._keep()

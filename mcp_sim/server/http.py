@@ -97,6 +97,7 @@ class HttpServer:
         try:
             if is_modern:
                 await exchange.carry(self._modern(exchange, server, headers))
+                del scope[EXCHANGE]  # each holds the other; without sessions nobody asks any more
             else:
                 await self._shaken(exchange, server, Place(server, path, principal))
         finally:

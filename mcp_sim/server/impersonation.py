@@ -146,7 +146,7 @@ class Impersonation(Server[Any]):
             match ctx.method:
                 case "tools/call" if _is_plain(ctx):
                     params = cast("Mapping[str, Any]", ctx.params)
-                    return await self._call(ctx, params["name"], params.get("arguments"), params.get("_meta"))
+                    return await self._call(ctx, params["name"], params.get("arguments"), is_plain=True)
                 case "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list":
                     return await self._list(ctx, call_next)
                 case _:
@@ -180,9 +180,9 @@ class Impersonation(Server[Any]):
     # calls
 
     async def _call_as_parsed(self, ctx: Context, params: CallToolRequestParams) -> Record:
-        return await self._call(ctx, params.name, params.arguments, (ctx.params or {}).get("_meta"))
+        return await self._call(ctx, params.name, params.arguments, is_plain=False)
 
-    async def _call(self, ctx: Context, name: str, arguments: Record | None, meta: Record | None) -> Record:
+    async def _call(self, ctx: Context, name: str, arguments: Record | None, *, is_plain: bool) -> Record:
         world = await self._world_of(ctx)
         self._met(ctx, world)
         tool, given, answers = self._prefix + name, arguments or {}, dict[str, Json]()
@@ -192,13 +192,13 @@ class Impersonation(Server[Any]):
                 given, answers = await self._asked(ctx, manner, tool, given)
             except Questions as questions:
                 return self._stamped(ctx, questions.result)
-        observation = await _ask(world, tool, given, _idempotency_key(meta), answers)
+        observation = await _ask(world, tool, given, _idempotency_key((ctx.params or {}).get("_meta")), answers)
         if observation.delay or observation.notifications:
             await notices.wait(ctx, world, self._audience, observation)
         await self._audience.look_around(world)
         if isinstance(observation.body, BrokenDelivery):
             await self._fail_to_arrive(ctx, observation.body)
-        return self._delivered(ctx, observation.body)
+        return self._delivered(ctx, observation.body, is_plain=is_plain)
 
     async def _asked(self, ctx: Context, manner: Manner, tool: str, given: Record) -> tuple[Record, Record]:
         """The arguments with what the user filled in, and all answers; nobody is asked about a call that is invalid."""
@@ -214,10 +214,10 @@ class Impersonation(Server[Any]):
         while True:
             await anyio.sleep_forever()
 
-    def _delivered(self, ctx: Context, body: ToolResult | RpcError) -> Record:
+    def _delivered(self, ctx: Context, body: ToolResult | RpcError, *, is_plain: bool) -> Record:
         if isinstance(body, RpcError):
             raise MCPError(body.code, body.message, body.data)
-        take = self._splice(ctx) if _is_plain(ctx) else None  # what is not plain, the SDK validates whole
+        take = self._splice(ctx) if is_plain else None  # what is not plain, the SDK validates whole
         if take is None:
             return self._stamped(ctx, call_result(body, ctx.protocol_version))
         take(call_result_bytes(body, ctx.protocol_version, self._stamp))
