@@ -82,7 +82,7 @@ class _Insertion:
     def __init__(self, text: str, is_open: Callable[[Path], bool], comments: Mapping[Path, str]) -> None:
         yaml: Any = import_module("yaml")
         self.text, self.is_open, self.comments = text, is_open, comments
-        self.root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+        self.root: Any = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self.is_json = text.lstrip()[:1] == "{"
 
     def edits(self, entries: Record) -> Iterator[_Edit]:
