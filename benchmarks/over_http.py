@@ -2,53 +2,26 @@
 
     python benchmarks/over_http.py [--quick]
 
-Each connection is kept alive and sends its next call when the last is answered. Both servers have the same tools and
-return the same 2 KB; mcp-sim has a world of 1,000 records for each connection, three perturbations that match the tool,
-and a trace on disk. At last: many worlds at once.
+Each connection is kept alive and sends its next call when the last is answered; each has a world of its own. Both
+servers are measured in turns, round after round; a figure is the median of its rounds. At last: many worlds at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import re
-import subprocess
-import sys
+import statistics
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
-from overhead import ARGUMENTS, NEVER, TOOL, TOOLS, constant_result
-from raw_client import ERAS, META, cpu_seconds
+from raw_client import ERAS
+from raw_http import Connection, Listening, started
+from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, both
 from table import micro, print_table, ratio
 
-HERE = Path(__file__).parent
 CONNECTIONS = (1, 16, 64)
-BARE, OURS = "bare SDK server", "mcp-sim"
-URL = re.compile(rb"http://127\.0\.0\.1:(\d+)")
-
-SCENARIO = f"""\
-mcp_sim: 1
-name: http
-tools: crm
-world:
-  records:
-    company: 100
-    contact: {{count: 500, rows: [{{id: con_00001, job_title: "{"Prefers to be called before noon. " * 50}"}}]}}
-    deal: 250
-    activity: 150
-perturbations:
-  - error: {{status: 503}}
-    when: {{nth: {NEVER}}}
-  - latency: 1s
-    when: {{every: {NEVER}}}
-  - rate_limit: {{limit: {NEVER}, window: 1s}}
-"""
+SERVED = ("--http", "127.0.0.1:0", "--log-level", "warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,95 +43,40 @@ class Figures:
     cpu: float
 
 
-class Connection:
-    """One connection that is kept alive, in one era."""
-
-    def __init__(self, port: int, path: str, era: str) -> None:
-        self._port, self._path, self._era = port, path, era
-        self._session = b""
-
-    async def open(self) -> None:
-        """Connect, and shake hands where the era wants it."""
-        self._from, self._to = await asyncio.open_connection("127.0.0.1", self._port)
-        if self._era == ERAS[0]:
-            client = {"protocolVersion": self._era, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-            await self.answered(self.framed("initialize", client))
-            await self.answered(self.framed("notifications/initialized", None))
-
-    async def close(self) -> None:
-        self._to.close()
-        await self._to.wait_closed()
-
-    def framed(self, method: str, params: dict[str, Any] | None) -> bytes:
-        """The bytes of a request, or of a notification (params None)."""
-        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
-        if params is not None:
-            message |= {"id": 1, "params": self._enveloped(params)}
-        body = json.dumps(message).encode()
-        head = [
-            f"POST {self._path} HTTP/1.1",
-            f"host: 127.0.0.1:{self._port}",
-            "accept: application/json, text/event-stream",
-            "content-type: application/json",
-            f"content-length: {len(body)}",
-        ]
-        if self._era != ERAS[0] or self._session:
-            head.append(f"mcp-protocol-version: {self._era}")
-        if self._era != ERAS[0]:
-            head += [f"mcp-method: {method}", *([f"mcp-name: {params['name']}"] if params and "name" in params else [])]
-        if self._session:
-            head.append(f"mcp-session-id: {self._session.decode()}")
-        return "\r\n".join([*head, "", ""]).encode() + body
-
-    def _enveloped(self, params: dict[str, Any]) -> dict[str, Any]:
-        if self._era == ERAS[0]:
-            return params
-        about = {"protocolVersion": self._era, "clientCapabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-        return {**params, "_meta": {META + name: value for name, value in about.items()}}
-
-    async def answered(self, request: bytes) -> bytes:
-        """Send a request; the body of its answer."""
-        self._to.write(request)
-        head = (await self._from.readuntil(b"\r\n\r\n")).lower()
-        session = re.search(rb"mcp-session-id: (\S+)", head)
-        if session:
-            self._session = session[1]
-        length = re.search(rb"content-length: (\d+)", head)
-        body = await self._from.readexactly(int(length[1])) if length else b""
-        if not head.startswith((b"http/1.1 200", b"http/1.1 202")):
-            raise RuntimeError(f"{head.decode()}{body.decode()}")
-        return body
-
-
 def main(*, quick: bool) -> None:
-    calls, worlds = (50, 5) if quick else (4_000, 200)
-    with TemporaryDirectory() as folder:
-        scenario, result = Path(folder, "http.yaml"), Path(folder, "result.json")
-        scenario.write_text(SCENARIO, encoding="utf-8")
-        result.write_text(json.dumps(asyncio.run(constant_result(scenario))), encoding="utf-8")
-        print(f"one result: {result.stat().st_size} bytes; {calls} calls each")
-        bare = [sys.executable, str(HERE / "bare_http.py"), str(TOOLS), str(result)]
-        trace = str(Path(folder, "trace.jsonl"))
-        ours = [sys.executable, "-m", "mcp_sim", "serve", str(scenario), "--http", "127.0.0.1:0", "--trace", trace]
+    rounds, calls, worlds = (2, 70, 5) if quick else (9, 1_000, 200)
+    with both() as sides:
+        print(f"{rounds} rounds of {calls} calls each")
         for era in ERAS:
-            compare(era, {BARE: bare, OURS: [*ours, "--log-level", "warning"]}, calls)
-        many_worlds([*ours, "--log-level", "warning"], worlds, calls)
+            compare(sides, era, rounds, calls)
+        many_worlds(sides, worlds, calls * 8)
 
 
-def compare(era: str, commands: dict[str, list[str]], calls: int) -> None:
+def compare(sides: Sides, era: str, rounds: int, calls: int) -> None:
     """Both servers in turns, at each number of connections."""
     rows = list[list[str]]()
-    with started(commands[BARE]) as bare, started(commands[OURS]) as ours:
+    with started(sides.bare("bare_http.py")) as bare, started(sides.ours(*SERVED)) as ours:
         for connections in CONNECTIONS:
             worlds = [f"/w/{era}-{connections}-{n}/mcp" for n in range(connections)]
-            reference = asyncio.run(measured(bare, Load(era, ["/mcp"] * connections, calls)))
-            figures = asyncio.run(measured(ours, Load(era, worlds, calls)))
-            rows += [
-                row(f"{BARE}, {connections}", reference, reference),
-                row(f"{OURS}, {connections}", figures, reference),
-            ]
+            loads = [(bare, Load(era, ["/mcp"] * connections, calls)), (ours, Load(era, worlds, calls))]
+            reference, figures = in_turns(loads, rounds)
+            rows += [row(f"{BARE}, {connections}", reference, reference)]
+            rows += [row(f"{OURS}, {connections}", figures, reference)]
     head = ["connections", "calls/s", "ratio", "ms p50", "ratio", "ms p99", "ratio", "us CPU per call", "ratio"]
     print_table(f"Calls over HTTP, protocol {era}", head, rows)
+
+
+def in_turns(loads: Sequence[tuple[Listening, Load]], rounds: int) -> list[Figures]:
+    """For each server the medians of its rounds."""
+    taken = [[asyncio.run(measured(server, load)) for server, load in loads] for _ in range(rounds)]
+    return [medians([figures[at] for figures in taken]) for at in range(len(loads))]
+
+
+def medians(rounds: Sequence[Figures]) -> Figures:
+    def of(figure: Callable[[Figures], float]) -> float:
+        return statistics.median(map(figure, rounds))
+
+    return Figures(of(lambda f: f.rate), of(lambda f: f.median), of(lambda f: f.slow), of(lambda f: f.cpu))
 
 
 def row(name: str, of: Figures, reference: Figures) -> list[str]:
@@ -168,36 +86,15 @@ def row(name: str, of: Figures, reference: Figures) -> list[str]:
     return [*cells, micro(of.cpu), ratio(of.cpu, reference.cpu)]
 
 
-def many_worlds(command: list[str], worlds: int, calls: int) -> None:
+def many_worlds(sides: Sides, worlds: int, calls: int) -> None:
     """As many worlds as connections."""
     rows = list[list[str]]()
     for era in ERAS:
-        with started(command) as server:
+        with started(sides.ours(*SERVED)) as server:
             paths = [f"/w/{n}/mcp" for n in range(worlds)]
-            of = asyncio.run(measured(server, Load(era, paths, calls * 2)))
+            of = asyncio.run(measured(server, Load(era, paths, calls)))
             rows.append([era, f"{of.rate:,.0f}", f"{of.median * 1000:.1f}", f"{of.slow * 1000:.1f}", micro(of.cpu)])
     print_table(f"{worlds} worlds at once", ["", "calls/s", "ms p50", "ms p99", "us CPU per call"], rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """A server process, and where it listens."""
-
-    pid: int
-    port: int
-
-
-@contextmanager
-def started(command: list[str]) -> Generator[Listening]:
-    """A server, until the end of the block."""
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        found = next(found for line in process.stderr if (found := URL.search(line)))
-        try:
-            yield Listening(process.pid, int(found[1]))
-        finally:
-            process.terminate()
-            process.stderr.read()
 
 
 async def measured(server: Listening, load: Load) -> Figures:
@@ -206,10 +103,10 @@ async def measured(server: Listening, load: Load) -> Figures:
     for connection in connections:
         await connection.open()
     await asyncio.gather(*(repeated(connection, 10) for connection in connections))
-    before, began = cpu_seconds(server.pid), time.perf_counter()
+    before, began = server.cpu_seconds(), time.perf_counter()
     each = max(1, load.calls // len(connections))
     spans = [span for spent in await asyncio.gather(*(repeated(c, each) for c in connections)) for span in spent]
-    took, cpu = time.perf_counter() - began, cpu_seconds(server.pid) - before
+    took, cpu = time.perf_counter() - began, server.cpu_seconds() - before
     for connection in connections:
         await connection.close()
     spans.sort()

@@ -2,118 +2,64 @@
 
     python benchmarks/overhead.py [--quick]
 
-The reference has the same tools and returns the same bytes for every call, so what differs is mcp-sim: a world of 1,000
-records, three perturbations that match the tool, and a trace on disk. Both are measured in turns, in one run.
+Both are measured in turns, in one run.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import sys
+import statistics
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from bare_server import bare_server
 from mcp import Client
 from raw_client import ERAS, Peer
+from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, both, definitions
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.testing import connected
-from mcp_sim.types import ToolResult
-
-HERE = Path(__file__).parent
-TOOLS = HERE.parent / "tool_specs" / "crm.tools.json"
-TOOL, ARGUMENTS = "get_contact", {"contact_id": "con_00001"}
-NEVER = 1_000_000_000
-
-SCENARIO = f"""\
-mcp_sim: 1
-name: overhead
-tools: crm
-world:
-  records: {{company: 100, contact: 500, deal: 250, activity: 150}}
-perturbations:
-  - error: {{status: 503}}
-    when: {{nth: {NEVER}}}
-  - latency: 1s
-    when: {{every: {NEVER}}}
-  - rate_limit: {{limit: {NEVER}, window: 1s}}
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two that are compared: how its process is started."""
-
-    name: str
-    command: Sequence[str]
 
 
 def main(*, quick: bool) -> None:
-    starts, calls = (2, 50) if quick else (10, 2_000)
-    with TemporaryDirectory() as folder:
-        scenario, result = Path(folder, "overhead.yaml"), Path(folder, "result.json")
-        scenario.write_text(SCENARIO, encoding="utf-8")
-        result.write_text(json.dumps(asyncio.run(constant_result(scenario))), encoding="utf-8")
-        sides = (
-            Side("bare SDK server", [sys.executable, str(HERE / "bare_server.py"), str(TOOLS), str(result)]),
-            Side("mcp-sim", served(scenario, Path(folder, "trace.jsonl"))),
-        )
-        print(f"one result: {result.stat().st_size} bytes; {starts} starts, {calls} calls each")
-        over_stdio(sides, starts, calls)
-        asyncio.run(in_memory(scenario, json.loads(result.read_bytes()), calls))
-        asyncio.run(alone(scenario, Path(folder, "alone.jsonl"), calls))
+    starts, calls = (2, 50) if quick else (15, 2_000)
+    with both() as sides:
+        print(f"{starts} starts, {calls} calls each")
+        over_stdio({BARE: sides.bare("bare_server.py"), OURS: sides.ours()}, starts, calls)
+        asyncio.run(in_memory(sides, calls))
+        asyncio.run(alone(sides.scenario, sides.scenario.with_name("alone.jsonl"), calls))
 
 
-def definitions() -> list[dict[str, Any]]:
-    return json.loads(TOOLS.read_text(encoding="utf-8"))["tools"]
-
-
-def served(scenario: Path, trace: Path) -> list[str]:
-    return [sys.executable, "-m", "mcp_sim", "serve", str(scenario), "--trace", str(trace)]
-
-
-async def constant_result(scenario: Path) -> Any:
-    """What the simulator answers: the reference returns the same value."""
-    async with Simulator.load(scenario).open() as world:
-        body = (await world.call(TOOL, ARGUMENTS)).body
-        assert isinstance(body, ToolResult)
-        return body.value
-
-
-def over_stdio(sides: Sequence[Side], starts: int, calls: int) -> None:
+def over_stdio(commands: Mapping[str, Sequence[str]], starts: int, calls: int) -> None:
     """Start to first tools/list, then calls, through a pipe and nothing else."""
-    first = {side.name: list[float]() for side in sides}
+    first = {name: list[float]() for name in commands}
     for _ in range(starts):
-        for side in sides:
-            first[side.name].append(first_listing(side))
-    median = {name: sorted(spans)[len(spans) // 2] for name, spans in first.items()}
-    reference = median[sides[0].name]
+        for name, command in commands.items():
+            first[name].append(first_listing(command))
+    median = {name: statistics.median(spans) for name, spans in first.items()}
+    reference = median[BARE]
     rows = [[name, f"{span * 1000:,.0f}", ratio(span, reference)] for name, span in median.items()]
     print_table("Start to first tools/list over stdio", ["", "ms, median", "ratio"], rows)
     for era in ERAS:
-        figures = {side.name: stdio_calls(side, era, calls) for side in sides}
+        figures = {name: stdio_calls(command, era, calls) for name, command in commands.items()}
         print_calls(f"Calls over stdio, protocol {era}", figures)
 
 
-def first_listing(side: Side) -> float:
-    with Peer(side.command) as peer:
+def first_listing(command: Sequence[str]) -> float:
+    with Peer(command) as peer:
         peer.request("tools/list", {})
         return time.perf_counter() - peer.started
 
 
-def stdio_calls(side: Side, era: str, calls: int) -> tuple[float, float]:
+def stdio_calls(command: Sequence[str], era: str, calls: int) -> tuple[float, float]:
     """Seconds from request to answer (median), and of processor time in the server, per call."""
-    with Peer(side.command, era) as peer:
+    with Peer(command, era) as peer:
         peer.request("tools/list", {})
         for _ in range(20):
             peer.request("tools/call", {"name": TOOL, "arguments": ARGUMENTS})
@@ -126,15 +72,15 @@ def stdio_calls(side: Side, era: str, calls: int) -> tuple[float, float]:
         return sorted(spans)[calls // 2], (peer.cpu_seconds() - before) / calls
 
 
-async def in_memory(scenario: Path, result: dict[str, Any], calls: int) -> None:
+async def in_memory(sides: Sides, calls: int) -> None:
     """The SDK's client in the same process: its own work is part of both figures."""
     async with AsyncExitStack() as stack:
-        bare = await stack.enter_async_context(Client(bare_server(definitions(), result)))
-        world = await stack.enter_async_context(Simulator.load(scenario).open())
+        bare = await stack.enter_async_context(Client(bare_server(definitions(), sides.result)))
+        world = await stack.enter_async_context(Simulator.load(sides.scenario).open())
         simulated = await stack.enter_async_context(connected(world))
         figures = {
-            "bare SDK server": await timed(lambda: bare.call_tool(TOOL, ARGUMENTS), calls),
-            "mcp-sim": await timed(lambda: simulated.call_tool(TOOL, ARGUMENTS), calls),
+            BARE: await timed(lambda: bare.call_tool(TOOL, ARGUMENTS), calls),
+            OURS: await timed(lambda: simulated.call_tool(TOOL, ARGUMENTS), calls),
         }
     print_calls("Calls in memory, through the SDK's client", figures)
 

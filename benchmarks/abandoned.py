@@ -1,0 +1,112 @@
+"""What does a server hold of clients that leave without a word? Sessions opened and abandoned, and the memory for it.
+
+    python benchmarks/abandoned.py [--quick]
+
+Each client opens a session, makes a call in a world of its own, and is never heard of again: half of them close their
+connection, the others leave it open, with a request for an event stream that they do not read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from raw_client import ERAS
+from raw_http import Connection, Listening, Refused, started
+from sides import ARGUMENTS, TOOL, Sides, both
+from table import print_table
+
+MOST_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """How sessions were met: with an answer, or with 503."""
+
+    opened: int
+    refused: int
+
+
+def main(*, quick: bool) -> None:
+    sessions = 50 if quick else 5_000
+    options: dict[str, Sequence[str]] = {
+        "as it is": (),
+        "room for all": ("--max-sessions", str(sessions)),
+        "idle for 1 s": ("--max-sessions", str(sessions), "--session-idle", "1s"),
+    }
+    if quick:
+        options["as it is"] = ("--max-sessions", "20")
+    with both() as sides:
+        rows = [asyncio.run(abandoned(name, sides, given, sessions)) for name, given in options.items()]
+    head = ["", "opened", "refused (503)", "MB before", "MB after", "a client after that"]
+    print_table(f"{sessions:,} sessions, opened and abandoned", head, rows)
+
+
+async def abandoned(name: str, sides: Sides, options: Sequence[str], sessions: int) -> list[str]:
+    """What became of the sessions, of the server's memory, and of a client that comes later."""
+    served = sides.ours("--http", "127.0.0.1:0", "--log-level", "error", *options)
+    with started([*served, "--ledger-keep", "100"]) as server:
+        before = server.resident_megabytes()
+        left = list[Connection]()
+        stay = await flood(server, sessions, left)
+        after = server.resident_megabytes()
+        answer = await later(server, wait="--session-idle" in options)
+    return [name, f"{stay.opened:,}", f"{stay.refused:,}", f"{before:,.0f}", f"{after:,.0f}", answer]
+
+
+async def flood(server: Listening, sessions: int, left: list[Connection]) -> Stay:
+    """Open them all; `left` keeps the connections that stay open."""
+    room, refused = asyncio.Semaphore(MOST_AT_ONCE), list[int]()
+
+    async def one(number: int) -> None:
+        async with room:
+            connection = Connection(server.port, f"/w/world-{number}/mcp", ERAS[0])
+            try:
+                await connection.open()
+                await connection.answered(connection.framed("tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
+            except Refused as error:
+                refused.append(error.status)
+                await connection.close()
+                return
+            if number % 2:
+                connection.listen()
+                left.append(connection)
+            else:
+                await connection.close()
+
+    await asyncio.gather(*(one(number) for number in range(sessions)))
+    if any(status != 503 for status in refused):
+        raise RuntimeError(f"refused with {set(refused)}")
+    return Stay(sessions - len(refused), len(refused))
+
+
+async def later(server: Listening, *, wait: bool) -> str:
+    """How a client is met that comes after all this, in either era; with `wait`, once there is room again."""
+    words = list[str]()
+    for era in ERAS:
+        status = await met(server, era)
+        while wait and status != 200:
+            status = await met(server, era)
+        words.append(f"{status}")
+    return " and ".join(words)
+
+
+async def met(server: Listening, era: str) -> int:
+    """The status that a new client of a world that is there gets."""
+    connection = Connection(server.port, "/w/world-0/mcp", era)
+    with suppress(Refused):
+        await connection.open()
+        await connection.answered(connection.framed("tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
+        await connection.close()
+        return 200
+    await connection.close()
+    return 503
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small counts: does it run at all?")
+    main(quick=parser.parse_args().quick)

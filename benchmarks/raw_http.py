@@ -1,0 +1,119 @@
+"""A client of an HTTP server that is nothing but its sockets, and a server in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raw_client import CLIENT, ERAS, cpu_seconds, enveloped
+
+URL = re.compile(rb"http://127\.0\.0\.1:(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server process, and where it listens."""
+
+    pid: int
+    port: int
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.pid)
+
+    def resident_megabytes(self) -> float:
+        """Memory of the process (Linux; 0 elsewhere)."""
+        status = Path(f"/proc/{self.pid}/status")
+        found = re.search(r"VmRSS:\s+(\d+) kB", status.read_text(encoding="ascii")) if status.exists() else None
+        return int(found[1]) / 1024 if found else 0.0
+
+
+@contextmanager
+def started(command: list[str]) -> Generator[Listening]:
+    """A server, until the end of the block."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        said = list[bytes]()
+        while (found := URL.search(b"".join(said[-1:]))) is None:
+            said.append(process.stderr.readline())
+            if not said[-1]:
+                raise RuntimeError(b"".join(said).decode())
+        try:
+            yield Listening(process.pid, int(found[1]))
+        finally:
+            process.terminate()
+            process.stderr.read()
+
+
+class Refused(Exception):
+    """A server's answer that is no success. `status` is its HTTP status."""
+
+    def __init__(self, head: bytes, body: bytes) -> None:
+        self.status = int(head.split()[1])
+        super().__init__(f"{head.decode()}{body.decode()}")
+
+
+class Connection:
+    """One connection that is kept alive, in one era."""
+
+    def __init__(self, port: int, path: str, era: str) -> None:
+        self._port, self._path, self._era = port, path, era
+        self._session = b""
+
+    async def open(self) -> None:
+        """Connect, and shake hands where the era wants it. Raises Refused."""
+        self._from, self._to = await asyncio.open_connection("127.0.0.1", self._port)
+        if self._era == ERAS[0]:
+            hello = {"protocolVersion": self._era, "capabilities": {}, "clientInfo": CLIENT}
+            await self.answered(self.framed("initialize", hello))
+            await self.answered(self.framed("notifications/initialized", None))
+
+    def listen(self) -> None:
+        """Ask for the event stream of the session, and never read it."""
+        head = [f"GET {self._path} HTTP/1.1", f"host: 127.0.0.1:{self._port}", "accept: text/event-stream"]
+        session = [f"mcp-protocol-version: {self._era}", f"mcp-session-id: {self._session.decode()}"]
+        self._to.write("\r\n".join([*head, *session, "", ""]).encode())
+
+    async def close(self) -> None:
+        self._to.close()
+        await self._to.wait_closed()
+
+    def framed(self, method: str, params: dict[str, Any] | None) -> bytes:
+        """The bytes of a request, or of a notification (params None)."""
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message |= {"id": 1, "params": enveloped(params, self._era)}
+        body = json.dumps(message).encode()
+        head = [
+            f"POST {self._path} HTTP/1.1",
+            f"host: 127.0.0.1:{self._port}",
+            "accept: application/json, text/event-stream",
+            "content-type: application/json",
+            f"content-length: {len(body)}",
+        ]
+        if self._era != ERAS[0] or self._session:
+            head.append(f"mcp-protocol-version: {self._era}")
+        if self._era != ERAS[0]:
+            head += [f"mcp-method: {method}", *([f"mcp-name: {params['name']}"] if params and "name" in params else [])]
+        if self._session:
+            head.append(f"mcp-session-id: {self._session.decode()}")
+        return "\r\n".join([*head, "", ""]).encode() + body
+
+    async def answered(self, request: bytes) -> bytes:
+        """Send a request; the body of its answer. Raises Refused."""
+        self._to.write(request)
+        head = (await self._from.readuntil(b"\r\n\r\n")).lower()
+        session = re.search(rb"mcp-session-id: (\S+)", head)
+        if session:
+            self._session = session[1]
+        length = re.search(rb"content-length: (\d+)", head)
+        body = await self._from.readexactly(int(length[1])) if length else b""
+        if not head.startswith((b"http/1.1 200", b"http/1.1 202")):
+            raise Refused(head, body)
+        return body
