@@ -58,7 +58,7 @@ def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domai
             continue
         if change.record.get(entity.key, change.key) != change.key:
             yield f"R2: the record under {change.key!r} calls itself {change.record[entity.key]!r}"
-        is_new = turn.view.get(change.entity, change.key) is None
+        is_new = not entity.natural and turn.view.get(change.entity, change.key) is None
         if is_new and turn.view.version(change.entity, change.key) and change.key not in turn.call.arguments.values():
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
         yield from _link_problems(change, entity, after)

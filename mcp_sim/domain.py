@@ -33,7 +33,8 @@ class Field:
 class Entity:
     """A kind of record. `key` is the field that identifies one; `key_like` an example id that the next ids follow.
 
-    A singleton (settings, an account, a session) has exactly one record, under the entity's own name.
+    A singleton (settings, an account, a session) has exactly one record, under the entity's own name. A natural key is
+    a name or a path that callers choose: it may be given again once it is free.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Entity:
     key_like: Key | None = None
     fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
     singleton: bool = False
+    natural: bool = False
 
 
 @dataclass(frozen=True, slots=True)

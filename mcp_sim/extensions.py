@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from mcp_sim.domain import Domain, Entity, Example, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
-from mcp_sim.types import Attempt, Change, Json, Observation, Proceed, Record, Step, Tool, Transition, Turn, View
+from mcp_sim.types import Attempt, Change, Json, Key, Observation, Proceed, Record, Step, Tool, Transition, Turn, View
 
 
 class Kind(BaseModel):
@@ -277,6 +277,10 @@ Answer: TypeAlias = Callable[[Turn, Invent], Transition]
 """What one tool does, compiled: a pure function of the turn, and of what `Invent` fills in."""
 
 
+Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
+"""Records by entity and key, in the order of creation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Survey:
     """What is known of one server before anything is inferred: its tools by id, and the state that is given (or None).
@@ -318,6 +322,10 @@ class Behaviour:
         least 0.6) is not looked at by the inference of records.
         """
         return None
+
+    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        """The records that a world begins with, given and made up, and what these plans need beside them."""
+        return tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """The closure that answers calls of this tool."""

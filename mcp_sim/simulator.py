@@ -17,7 +17,7 @@ from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.consistency import inspection
 from mcp_sim.domain import Plan
 from mcp_sim.errors import BadArguments, Crash, UsageError
-from mcp_sim.extensions import Predictor, Sink, world_models
+from mcp_sim.extensions import Predictor, Sink, Tables, behaviours, world_models
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Passage, Pipeline
 from mcp_sim.records import generate
@@ -203,10 +203,18 @@ class Simulator:
         """The state that worlds of this seed begin with. It is generated once, which may take its time."""
         seed = self._seed(seed)
         if seed not in self._bases:
-            self._bases[seed] = State.of(generate(self.scenario.domain, self.scenario.records, seed))
+            made = generate(self.scenario.domain, self.scenario.records, seed)
+            self._bases[seed] = State.of(self._completed(made, seed))
             while len(self._bases) > BASES_KEPT:
                 self._bases.popitem(last=False)
         return self._bases[seed]
+
+    def _completed(self, tables: Tables, seed: int) -> Tables:
+        """The records, with what the behaviours of these tools need beside them."""
+        plans = list(self.scenario.domain.plans.values())
+        for name in sorted({plan.behaviour for plan in plans}):
+            tables = behaviours[name]().completed(tables, [plan for plan in plans if plan.behaviour == name], seed)
+        return tables
 
     def _first(self, seed: int) -> Version:
         """The version that worlds of this seed begin with."""
