@@ -1,0 +1,62 @@
+"""How near is the built-in world model to recorded runs of real servers? A responder for a replaying scorer.
+
+The scorer calls `responder(server, tools, state, session, folder)` for each recorded session, and what it returns for
+each recorded call; an answer is a JSON-RPC answer. What is told to mcp-sim is the tools/list result and the state at the
+start, and nothing else.
+
+    PYTHONPATH=benchmarks python score.py CORPUS --responder py:ground_truth:responder
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+
+from mcp_sim.documents import load
+from mcp_sim.errors import BadArguments, Crash
+from mcp_sim.simulator import Simulator
+from mcp_sim.types import Observation, RpcError, ToolResult
+
+
+class Responder:
+    """One world over one tool list, behind a blocking face."""
+
+    def __init__(self, folder: Path) -> None:
+        self._open = ExitStack()
+        self._portal = self._open.enter_context(start_blocking_portal())
+        simulator = Simulator(load(folder / "scenario.yaml"))
+        self._open.enter_context(self._portal.wrap_async_context_manager(simulator))
+        self._world = self._open.enter_context(self._portal.wrap_async_context_manager(simulator.open("replayed")))
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The answer to one call, as it would go over the wire."""
+        try:
+            return _answer(self._portal.call(self._world.call, tool, arguments))
+        except (BadArguments, Crash) as error:
+            return {"error": {"code": -32019, "message": str(error)}}
+
+    def close(self) -> None:
+        self._open.close()
+
+
+def responder(server: str, tools: list[Any], state: Any, session: str, folder: str) -> Responder:
+    """The product, told of the tools and of the state at the start."""
+    place = Path(folder)
+    (place / f"{server}.json").write_text(json.dumps({"tools": tools}))
+    scenario: dict[str, Any] = {"mcp_sim": 1, "tools": f"{server}.json", "world": {"state": state or {}}}
+    (place / "scenario.yaml").write_text(json.dumps(scenario))
+    return Responder(place)
+
+
+def _answer(observation: Observation) -> dict[str, Any]:
+    body = observation.body
+    if isinstance(body, RpcError):
+        return {"error": {"code": body.code, "message": body.message, "data": body.data}}
+    if not isinstance(body, ToolResult):
+        return {"error": {"code": -32000, "message": "no answer"}}
+    structured = {"structuredContent": body.value} if body.form == "structured" else {}
+    return {"result": {"content": body.content, **structured, "isError": body.is_error}}
