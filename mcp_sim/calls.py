@@ -11,13 +11,15 @@ from typing import Annotated, Any, TypeAlias, cast
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
-from mcp_sim.domain import Domain
+from mcp_sim.domain import Domain, Entity
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Expectation
 from mcp_sim.json_text import canonical
 from mcp_sim.options import MatcherSource
 from mcp_sim.scenario import in_reach
+from mcp_sim.schemas import as_list, as_object, constants
 from mcp_sim.types import Json, Record, Step, Tool, Turn
+from mcp_sim.validation import Validator
 
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
 """Do the arguments of a call satisfy a matcher?"""
@@ -108,6 +110,32 @@ def unknown_argument(name: str, tools: Sequence[Tool]) -> str | None:
     if not known or name in known or name.split(".", 1)[0] in known:
         return None
     return f"no tool in reach has an argument {name!r}{did_you_mean(name, known)}"
+
+
+def may_satisfy(schema: Record, wanted: Json) -> bool:
+    """May a value that fits a schema satisfy a matcher? As far as the values tell that either of them lists."""
+    body, matches = as_object(wanted), matcher(wanted)
+    listed = [wanted] if not body else [body["equals"]] if "equals" in body else as_list(body.get("in"))
+    if listed:
+        validator = Validator(schema)
+        return any(validator.is_valid(value) for value in listed)
+    choices = constants(schema)
+    return not choices or matches(ABSENT) or any(map(matches, choices))
+
+
+def unfit_fields(entity: Entity, where: Mapping[str, Json]) -> list[str]:
+    """A problem for each field of a `where` that the entity does not have, or that has no such value in any record."""
+    known = {entity.key, *entity.fields}
+    heads = {name: name.split(".", 1)[0] for name in where}
+    unknown = [name for name, head in heads.items() if entity.fields and head not in known]
+    found = [f"{entity.name} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
+    return found + [
+        f"no {entity.name} can have {canonical(wanted)} as its {name}"
+        for name, wanted in where.items()
+        if name in entity.fields
+        and constants(entity.fields[name].schema)
+        and not may_satisfy(entity.fields[name].schema, wanted)
+    ]
 
 
 def times(n: int) -> str:

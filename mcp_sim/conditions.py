@@ -50,6 +50,36 @@ def matcher(value: Any) -> Matcher:
     return tests[0] if len(tests) == 1 else lambda found: all(test(found) for test in tests)
 
 
+def contradiction(value: Any) -> str | None:
+    """Why nothing satisfies a matcher, as far as its operators beside each other tell; None where something may."""
+    if not isinstance(value, Mapping):
+        return None
+    body = cast("Mapping[str, Any]", value)
+    fixed = _fixed(body)
+    if fixed is not None:
+        return None if any(map(matcher(body), fixed)) else "nothing satisfies this"
+    lows, highs = ([body[name] for name in names if name in body] for names in (("gt", "gte"), ("lt", "lte")))
+    numbers = [bound for bound in (*lows, *highs) if not isinstance(bound, str)]
+    texts = {"matches", "contains"} & body.keys()
+    if numbers and (texts or len(numbers) < len(lows) + len(highs)):
+        return "nothing satisfies this: no value is both a text and a number"
+    if lows and highs and (max(lows) > min(highs) or (max(lows) == min(highs) and not _may_be(body, max(lows)))):
+        return f"nothing satisfies this: nothing is above {max(lows)!r} and below {min(highs)!r}"
+    return None
+
+
+def _fixed(body: Mapping[str, Any]) -> list[Any] | None:
+    """The only values that may satisfy a matcher; None where it lists none."""
+    if body.get("exists") is False:
+        return [ABSENT]
+    return [body["equals"]] if "equals" in body else body.get("in")
+
+
+def _may_be(body: Mapping[str, Any], bound: Any) -> bool:
+    """Does a value satisfy the bounds of a matcher?"""
+    return all(_OPERATORS[name](body[name])(bound) for name in ("gt", "gte", "lt", "lte") if name in body)
+
+
 def equal(one: Any, other: Any) -> bool:
     """Are two JSON values the same? 1 = 1.0, but true is not 1; objects are equal whatever the order of their keys."""
     if isinstance(one, bool) or isinstance(other, bool):

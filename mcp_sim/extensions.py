@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from mcp_sim.domain import Domain, Entity, Example, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
+from mcp_sim.stretches import Numbers, Stretch
 from mcp_sim.types import Attempt, Change, Json, Key, Observation, Proceed, Record, Step, Tool, Transition, Turn, View
 
 
@@ -71,6 +72,14 @@ class Stage(IntEnum):
     TRANSPORT = 3
     WORLD = 4
     CATALOGUE = 5
+
+    def depth(self, place: int) -> tuple[int, int]:
+        """Sorts the innermost first, given the place in the file.
+
+        Before (the last listed innermost), commit, answer, transport (the first listed innermost); outside of all
+        stands what others do to the world (the last listed innermost).
+        """
+        return (self, -place if self in (Stage.BEFORE, Stage.WORLD) else place)
 
 
 Apply: TypeAlias = Callable[[Turn, Proceed], Awaitable[Transition]]
@@ -156,6 +165,10 @@ class Perturbation(Kind):
         """May it send notifications in the course of a call?"""
         return False
 
+    def ends_calls(self) -> bool:
+        """Does it answer every call that it is applied to, so that nothing further in is reached?"""
+        return False
+
     def is_hostile(self) -> bool:
         """Does it try to turn the agent against its user? Then the scenario must say `allow_adversarial: true`."""
         return False
@@ -199,8 +212,20 @@ class Trigger(Kind):
         raise NotImplementedError
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        """What makes it impossible that this ever holds, or unclear what is meant."""
+        """What makes it impossible that this ever holds, or unclear what is meant; each is an error at load."""
         return ()
+
+    def doubts(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        """What is possible and hardly meant; each is a warning at load."""
+        return ()
+
+    def stretch(self, start: datetime) -> Stretch:
+        """The part of a world's life, begun at `start`, outside of which it never holds."""
+        return Stretch()
+
+    def numbers(self) -> Numbers | None:
+        """Of a counter: the numbers of the calls it holds for, where they are the same in every world."""
+        return None
 
 
 # expectations ---------------------------------------------------------------------------------------------------------

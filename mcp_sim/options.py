@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from mcp_sim.clock import duration, iso
-from mcp_sim.conditions import OPERATORS, matcher
+from mcp_sim.conditions import OPERATORS, contradiction, matcher
 from mcp_sim.types import Json
 
 _CALLS = re.compile(r"(\d+) calls?")
@@ -89,6 +89,9 @@ def _duration(value: Any) -> timedelta:
 
 def _checked(value: Any) -> Any:
     matcher(value)
+    problem = contradiction(value)
+    if problem is not None:
+        raise ValueError(problem)
     return value
 
 

@@ -117,7 +117,7 @@ class Pipeline:
             return await self._world(turn, course)
 
         proceed: Proceed = world
-        for rule in sorted(active, key=_from_inside):
+        for rule in sorted(active, key=lambda rule: rule.stage.depth(rule.place)):
             proceed = _layer(rule, proceed, course)
         return proceed
 
@@ -259,14 +259,6 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
         return bent
 
     return layer
-
-
-def _from_inside(rule: Rule) -> tuple[int, int]:
-    """Sorts the innermost first: before (last listed innermost), commit, answer, transport (first listed innermost).
-
-    Outside of all stands what others do to the world (last listed innermost).
-    """
-    return (rule.stage, -rule.place if rule.stage in (Stage.BEFORE, Stage.WORLD) else rule.place)
 
 
 def _one_per_group(rules: Sequence[Rule]) -> list[Rule]:

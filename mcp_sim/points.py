@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from mcp_sim.options import Span
+from mcp_sim.stretches import Stretch
 from mcp_sim.types import Turn
 
 Reached: TypeAlias = Callable[[Turn], bool]
@@ -23,23 +24,18 @@ def reached(point: Span | datetime) -> Reached:
     return lambda turn: turn.now - turn.start >= time
 
 
-def is_at_start(point: Span | datetime, start: datetime) -> bool:
-    """Has every world come to the point when it begins?"""
-    if isinstance(point, datetime):
-        return point <= start
-    return not (point.calls or point.time)
+def since(point: Span | datetime, start: datetime) -> Stretch:
+    """The part of a world's life that begins at a point."""
+    if isinstance(point, Span) and point.calls is not None:
+        return Stretch(after=point.calls)
+    return Stretch(begin=_moment(point, start))
 
 
-def never_between(begin: Span | datetime, end: Span | datetime, start: datetime) -> bool:
-    """Is the end of a stretch not after its beginning? Calls and times cannot be compared."""
-    if _calls(begin) is not None or _calls(end) is not None:
-        first, last = _calls(begin), _calls(end)
-        return first is not None and last is not None and last <= first
-    return _moment(end, start) <= _moment(begin, start)
-
-
-def _calls(point: Span | datetime) -> int | None:
-    return None if isinstance(point, datetime) else point.calls
+def before(point: Span | datetime, start: datetime) -> Stretch:
+    """The part of a world's life that ends at a point."""
+    if isinstance(point, Span) and point.calls is not None:
+        return Stretch(last=point.calls)
+    return Stretch(end=_moment(point, start))
 
 
 def _moment(point: Span | datetime, start: datetime) -> datetime:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.conditions import ABSENT, OPERATORS, at_path, equal, matcher
+from mcp_sim.conditions import ABSENT, OPERATORS, at_path, contradiction, equal, matcher
 
 JSON = st.recursive(
     st.none()
@@ -145,3 +145,34 @@ def test_a_path_leads_through_objects_and_lists_and_ends_nowhere_quietly() -> No
     assert at_path(order, ["note"]) is None
     for path in (["lines", "2"], ["lines", "x"], ["note", "x"], ["gone"], ["lines", "-1"]):
         assert at_path(order, path) is ABSENT
+
+
+@pytest.mark.parametrize(
+    ("written", "is_told"),
+    [
+        ({"gt": 5, "lt": 3}, True),
+        ({"gt": 5, "lte": 5}, True),
+        ({"gte": 5, "lte": 5}, False),
+        ({"gt": 5, "lt": 6}, False),
+        ({"gt": "a", "lt": 6}, True),
+        ({"gte": 5, "matches": "x"}, True),
+        ({"gte": "a", "matches": "x", "contains": "y"}, False),
+        ({"equals": 3, "gt": 4}, True),
+        ({"equals": 5, "gt": 4}, False),
+        ({"in": []}, True),
+        ({"in": [1, 5], "not": 1}, False),
+        ({"in": [1], "not": 1}, True),
+        ({"exists": False, "equals": 1}, True),
+        ({"exists": False, "not": 1}, False),
+        ({"not": {"gt": 5, "lt": 3}}, False),
+        ("x", False),
+    ],
+)
+def test_operators_that_exclude_each_other_are_told(written: Any, is_told: bool) -> None:
+    assert (contradiction(written) is not None) is is_told
+
+
+@given(st.dictionaries(st.sampled_from(("gt", "gte", "lt", "lte", "equals")), st.integers(0, 4), min_size=1))
+def test_of_whole_operators_on_numbers_exactly_what_nothing_satisfies_is_told(written: dict[str, int]) -> None:
+    halves = [half / 2 for half in range(-2, 12)]
+    assert (contradiction(written) is not None) is not any(map(matcher(written), halves))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,9 +15,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
+from mcp_sim.documents.contradictions import contradictions
+from mcp_sim.domain import Domain
 from mcp_sim.draws import Draws, below
 from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import triggers
+from mcp_sim.extensions import Role, triggers
+from mcp_sim.scenario import When
+from mcp_sim.types import Tool
 
 Crm = Callable[[str], Simulator]
 ADA = {"contact_id": "con_00001"}
@@ -211,3 +218,97 @@ def test_impossible_options_are_refused(name: str, options: Any) -> None:
 def test_an_argument_that_no_tool_in_reach_has_is_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach has an argument 'titel'; did you mean 'title'"):
         crm("perturbations: [{latency: 1s, tools: create_deal, when: {arguments: {titel: x}}}]")
+
+
+# what can never hold, or is hardly meant ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ("{after: 5m, until: 2m}", "when: never holds: after 5m and until 2m exclude each other"),
+        ("{after: 20 calls, until: 10 calls}", "after 20 calls and until 10 calls exclude"),
+        ("{between: [5m, 10m], after: 15m}", "between 5m and 10m and after 15m exclude"),
+        ("{after: 10m, not: {after: 5m}}", "after 10m and not after 5m exclude"),
+        ("{not: {after: 0s}}", "the world's start and not after 0s exclude"),
+        ("{not: {}}", "what stands under not always holds"),
+        ("{after: 10m, all: [{nth: 1}, {until: 2m}]}", r"when\.all\[1\]: never holds: after 10m and until 2m"),
+        ("{after: 10m, any: [{until: 2m}, {nth: 1}]}", r"when\.any\[0\]: never holds"),
+        ("{history: {at_least: 5}, until: 3 calls}", "history of 5 .* and until 3 calls exclude"),
+        ("{first: 3, nth: 5}", "first 3 and nth 5 exclude"),
+        ("{every: 2, burst: {every: 4, length: 1}}", "every 2 and burst of 1 in 4 exclude"),
+        ("{until: 10 calls, nth: 20}", "nth 20 takes more than the 10 calls"),
+        ("{after: 5 calls, all: [{until: 10 calls, every: 6}]}", "every 6 takes more than the 5 calls"),
+        ("{per: tool, probability: 0.5}", "splits a counter"),
+        ("{per: arguments.titel, nth: 1}", "no tool in reach has an argument 'titel'"),
+        ("{state: 'false'}", "gives false"),
+        ("{arguments: {amount: {gt: 5, lt: 3}}}", "nothing is above 5 and below 3"),
+    ],
+)
+def test_triggers_that_exclude_each_other_are_refused_at_load(crm: Crm, when: str, told: str) -> None:
+    with pytest.raises(DocumentError, match=rf"scenario\.yaml:\d+: .*{told}"):
+        crm(f"perturbations:\n  - latency: 1s\n    when: {when}\n")
+
+
+clockwork = st.fixed_dictionaries(
+    {},
+    optional={
+        "after": st.integers(0, 9).map("{} calls".format),
+        "until": st.integers(1, 9).map("{} calls".format),
+        "between": st.tuples(st.integers(0, 5), st.integers(6, 9)).map(lambda ends: [f"{n} calls" for n in ends]),
+        "nth": st.lists(st.integers(1, 12), min_size=1, max_size=2),
+        "first": st.integers(1, 6),
+        "every": st.integers(1, 6),
+        "burst": st.integers(1, 4).flatmap(
+            lambda length: st.fixed_dictionaries({"every": st.integers(length + 1, 6), "length": st.just(length)})
+        ),
+    },
+)
+
+
+@given(clockwork)
+def test_what_is_told_to_exclude_each_other_is_exactly_what_never_holds(written: dict[str, Any]) -> None:
+    when = When(tuple(triggers[name].model_validate(options) for name, options in written.items()))
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    tool, domain = Tool("t", "", {"name": "t"}), Domain({}, {}, {}, "", start)
+    checks = [(trigger.role, trigger.compile(tool, domain, "")) for trigger in when.triggers]
+    number, held = 0, list[int]()
+    for index in range(1, 100):
+        turn: Any = SimpleNamespace(index=index)
+        if all(check(turn, 0) for role, check in checks if role is Role.FILTER):
+            number += 1
+            held += [index] if all(check(turn, number) for role, check in checks if role is Role.COUNTER) else []
+    assert bool(held) is not bool(list(contradictions(when, start)))
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{latency: 1s, when: {probability: 0}}", "probability: never holds"),
+        ("{latency: 1s, tools: update_contact, when: {arguments: {stage: ledd}}}", 'no tool in reach takes "ledd"'),
+        ("{latency: 1s, tools: create_deal, when: {arguments: {amount: {in: ['4', '5']}}}}", "no tool in reach takes"),
+        ("{error: {}, id: all}, {lost_ack: {}}", r"\[1\]: never comes to anything: all answers"),
+        ("{lost_ack: {}}, {error: {}, id: all}", r"\[0\]: never comes to anything: all answers"),
+        ("{disconnect: {at: before}, id: gone}, {truncate: 1}", "never comes to anything: gone answers"),
+    ],
+)
+def test_what_is_hardly_meant_is_told_as_a_warning(crm: Crm, entry: str, told: str) -> None:
+    (warning,) = crm(f"perturbations: [{entry}]").scenario.warnings
+    assert re.search(rf"scenario\.yaml:\d+: warning: .*{told}", str(warning))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        "{latency: 1s, when: {arguments: {stage: {not: ledd}}}}",
+        "{latency: 1s, when: {arguments: {amount: {gt: 3}}}}",
+        "{error: {}, tools: create_deal}, {lost_ack: {}, tools: create_*}",
+        "{error: {}, when: {probability: 1}}, {lost_ack: {}}",
+        "{error: {}, fires: 1}, {lost_ack: {}}",
+        "{error: {}, enabled: false}, {lost_ack: {}}",
+        "{timeout: {commit: applied}}, {lost_ack: {}}",
+        "{truncate: 1}, {error: {}}",
+    ],
+)
+def test_what_may_happen_is_not_doubted(crm: Crm, entries: str) -> None:
+    assert not crm(f"perturbations: [{entries}]").scenario.warnings

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar, cast
 
+from mcp_sim.calls import share_problems
 from mcp_sim.conditions import matcher
+from mcp_sim.documents.contradictions import contradictions, kept_out
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, WorldModelKeys, per
 from mcp_sim.documents.sentences import shown
@@ -22,6 +24,7 @@ from mcp_sim.extensions import (
     Expectation,
     Kind,
     Perturbation,
+    Role,
     Stage,
     expectations,
     perturbations,
@@ -61,17 +64,31 @@ def read_perturbations(
     for entry in entries:
         if isinstance(entry.options, Perturbation) and entry.options.is_hostile() and not allow_adversarial:
             entry.place.at(entry.kind).error("is hostile to the agent's user; it takes `allow_adversarial: true`")
-    found = [_perturbation(entry, domain) for entry in entries]
-    return tuple(entry for entry in found if entry is not None)
+    found = [(entry.place, made) for entry in entries if (made := _perturbation(entry, domain)) is not None]
+    if domain is not None and not any(problem.severity == "error" for problem in place.problems):
+        _doubt_kept_out(found, domain)
+    return tuple(made for _, made in found)
+
+
+def _doubt_kept_out(found: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
+    outer = kept_out([made for _, made in found], domain)
+    for (at, _), name in zip(found, outer, strict=True):
+        if name is not None:
+            at.warning(f"never comes to anything: {name} answers every call of these tools before it")
 
 
 def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | None:
     keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation | None", entry.options)
+    noted = len(entry.place.problems)
     when = read_when(entry.place.at("when")) if "when" in entry.place.mapping else When()
+    is_whole = len(entry.place.problems) == noted
     if domain is not None:
         tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
         _note(entry.place.at(entry.kind), () if kind is None else kind.problems(domain, tools))
         _note_triggers(entry.place.at("when"), when, domain, tools)
+        for path, problem in contradictions(when, domain.now) if is_whole else ():
+            entry.place.at("when", *path).error(problem)
+        _note(entry.place.at("fires", "per"), share_problems(keys.fires.per or "", tools))
     if kind is None:
         return None
     for name in ("fires", "group") if kind.stage is Stage.CATALOGUE else ():
@@ -136,13 +153,24 @@ def _split(place: Place) -> str | None:
 
 
 def _note_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
+    if when.per is not None:
+        _note_split(place.at("per"), when, tools)
     for trigger in when.triggers:
-        _note(place.at(triggers.name_of(trigger)), trigger.problems(domain, tools))
+        at = place.at(triggers.name_of(trigger))
+        _note(at, trigger.problems(domain, tools))
+        for doubt in trigger.doubts(domain, tools):
+            at.warning(doubt)
     for word, group in (("any", when.any), ("all", when.all)):
         for index, nested in enumerate(group):
             _note_triggers(place.at(word, index), nested, domain, tools)
     for nested in when.none:
         _note_triggers(place.at("not"), nested, domain, tools)
+
+
+def _note_split(place: Place, when: When, tools: Sequence[Tool]) -> None:
+    if not any(trigger.role is Role.COUNTER for trigger in when.triggers):
+        place.error("splits a counter, and there is none beside it; write nth, first, every or burst there")
+    _note(place, share_problems(when.per or "", tools))
 
 
 def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) -> list[Tool]:

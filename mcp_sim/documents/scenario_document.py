@@ -111,6 +111,12 @@ class FiresPart(Part):
     per: Per | None = Field(default=None, description="Counted per tool, entity or arguments.NAME.")
     cooldown: SpanText | None = Field(default=None, description="How long it rests after each time.")
 
+    @model_validator(mode="after")
+    def _counts_something(self) -> Self:
+        if self.per is not None and self.max is None:
+            raise ValueError("per goes with max: at most how often for each?")
+        return self
+
 
 Fires = Annotated[FiresPart, BeforeValidator(_as_fires, json_schema_input_type=Count | FiresPart)]
 

@@ -49,6 +49,9 @@ class Disconnect(Perturbation):
     def breaks(self) -> frozenset[str]:
         return frozenset({self._how()})
 
+    def ends_calls(self) -> bool:
+        return self.at == "before"
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         if self.at == "before":
             return Transition(Observation(self._broken("")))

@@ -79,6 +79,9 @@ class Error(Perturbation):
     def breaks(self) -> frozenset[str]:
         return frozenset({"http"}) if self.style == "http" else frozenset()
 
+    def ends_calls(self) -> bool:
+        return True
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         return Transition(self._observation(turn))
 

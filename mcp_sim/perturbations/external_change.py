@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from mcp_sim.calls import unfit_fields
 from mcp_sim.conditions import Matcher, at_path, matcher
 from mcp_sim.domain import Domain, Entity
 from mcp_sim.draws import Draws
@@ -23,6 +24,7 @@ from mcp_sim.records.inserts import Inserter
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 
 SHORTEST = timedelta(seconds=1)
+MOST_AT_ONCE = 1_000
 
 
 @perturbations.register("external_change")
@@ -32,7 +34,8 @@ class ExternalChange(Perturbation):
     Without `at` and `every` it happens right before the calls that `when` decides for, which then meet the changed
     world. With them it happens by itself, once at `at` (a duration since the world's start, or a time), or again and
     again, `every` so long; then it takes no `tools`, `when` or `fires`. Either way the ledger has it as an `event` of
-    its own, by `actor`. What happens by itself is written when the next call comes, with the time at which it happened.
+    its own, by `actor`. What happens by itself is written when the next call comes, with the time at which it happened;
+    where that was more than a thousand times, the last thousand.
 
     Which records: those that satisfy `where`, drawn. What is written: `values`; an edit without any gives one field
     another value, and what an insert leaves open is made up. A record that others link to is not deleted. No effect
@@ -83,10 +86,15 @@ class ExternalChange(Perturbation):
         entity = domain.entities.get(self.entity)
         if entity is None:
             return [f"unknown entity {self.entity!r}{did_you_mean(self.entity, domain.entities)}"]
-        fields = {entity.key, *entity.fields}
-        unknown = [name for name in self.where if entity.fields and name.split(".", 1)[0] not in fields]
-        found = [f"{entity.name} has no field {name!r}{did_you_mean(name, fields)}" for name in unknown]
-        return [*found, *value_problems(entity, self.values)]
+        never = ["never happens: all of it is before the world's start"] if self._is_over(domain.now) else []
+        return [*never, *unfit_fields(entity, self.where), *value_problems(entity, self.values)]
+
+    def _is_over(self, start: datetime) -> bool:
+        """Is every time at which it happens by itself before the world's start?"""
+        late = start - self._first(start)
+        if not self.is_timed() or late <= timedelta(0):
+            return False
+        return self.every is None or (self.times is not None and late / self.every > self.times - 1)
 
     def occasions(self, start: datetime, after: datetime, until: datetime) -> Iterator[tuple[int, datetime]]:
         first = self._first(start)
@@ -94,7 +102,7 @@ class ExternalChange(Perturbation):
             if after < first <= until:
                 yield 0, first
             return
-        number = max(0, -((first - after) // self.every) if after >= first else 0)
+        number = max(0, (after - first) // self.every, (until - first) // self.every - MOST_AT_ONCE + 1)
         while (at := first + self.every * number) <= until and (self.times is None or number < self.times):
             if at > after:
                 yield number, at

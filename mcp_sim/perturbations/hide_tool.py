@@ -38,6 +38,9 @@ class HideTool(Perturbation):
     def catalogue(self, listing: Listing) -> Sequence[Tool]:
         return [tool for tool in listing.tools if tool.id not in listing.reach]
 
+    def ends_calls(self) -> bool:
+        return self.calls == "refused"
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         if self.calls == "answered":
             return await proceed(turn)

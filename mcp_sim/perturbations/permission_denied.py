@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
-from mcp_sim.calls import argument_value
+from mcp_sim.calls import argument_value, unfit_fields
 from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.domain import Domain, Entity
 from mcp_sim.errors import did_you_mean
@@ -79,9 +79,9 @@ class PermissionDenied(Perturbation):
         if entity is None:
             return [f"unknown entity {self.entity!r}{did_you_mean(self.entity, domain.entities)}"]
         known = {entity.key, *entity.fields}
-        names = [*(name.split(".", 1)[0] for name in self.where), *self.fields]
-        unknown = [name for name in names if entity.fields and name not in known]
+        unknown = [name for name in self.fields if entity.fields and name not in known]
         problems = [f"{self.entity} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
+        problems.extend(unfit_fields(entity, self.where))
         about = [one for one in (Anatomy.of(tool, domain) for tool in tools) if _is_about(one, self.entity)]
         if tools and not about:
             problems.append(f"no tool in reach works on {self.entity}")

@@ -50,6 +50,9 @@ class Timeout(Perturbation):
     def breaks(self) -> frozenset[str]:
         return frozenset({"no_answer"}) if self.then == "hang" else frozenset()
 
+    def ends_calls(self) -> bool:
+        return self.commit == "none"
+
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         if not self._takes_effect(turn):
             return Transition(self._observation(turn))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import Field
 
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Point, point_text
-from mcp_sim.points import reached
+from mcp_sim.points import reached, since
+from mcp_sim.stretches import Stretch
 from mcp_sim.types import Tool
 
 
@@ -30,3 +33,6 @@ class After(Trigger):
 
     def why(self) -> str:
         return f"after {point_text(self.point)}"
+
+    def stretch(self, start: datetime) -> Stretch:
+        return since(self.point, start)

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from mcp_sim.calls import argument_test, unknown_argument
+from mcp_sim.calls import argument_test, may_satisfy, unknown_argument
 from mcp_sim.conditions import matcher
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.json_text import canonical
 from mcp_sim.options import MatcherSource
+from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Tool
 
 MOST_SHOWN = 120
@@ -49,3 +50,12 @@ class Arguments(Trigger):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return [problem for name in self.arguments if (problem := unknown_argument(name, tools))]
+
+    def doubts(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        declared = [properties(expanded(tool.input_schema)) for tool in tools]
+        schemas = {name: [known[name] for known in declared if name in known] for name in self.arguments}
+        return [
+            f"{name}: no tool in reach takes {canonical(value)} by its inputSchema"
+            for name, value in self.arguments.items()
+            if schemas[name] and not any(may_satisfy(schema, value) for schema in schemas[name])
+        ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -10,7 +10,8 @@ from pydantic import Field
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Point, point_text
-from mcp_sim.points import is_at_start, never_between, reached
+from mcp_sim.points import before, reached, since
+from mcp_sim.stretches import Stretch, shared
 from mcp_sim.types import Tool
 
 
@@ -37,8 +38,6 @@ class Between(Trigger):
         begin, end = map(point_text, self.points)
         return f"between {begin} and {end}"
 
-    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+    def stretch(self, start: datetime) -> Stretch:
         begin, end = self.points
-        if is_at_start(end, domain.now) or never_between(begin, end, domain.now):
-            return [f"never holds: {point_text(end)} is not after {point_text(begin)}, or not after the world's start"]
-        return ()
+        return shared((since(begin, start), before(end, start)))

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Count
+from mcp_sim.stretches import Numbers
 from mcp_sim.types import Tool
 
 
@@ -33,6 +34,9 @@ class Burst(Trigger):
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         every, length = self.every, self.length
         return lambda _, number: (number - 1) % every < length
+
+    def numbers(self) -> Numbers:
+        return Numbers(range(1, self.length + 1), period=self.every)
 
     def why(self) -> str:
         return f"burst of {self.length} in {self.every}"

@@ -7,6 +7,7 @@ from pydantic import Field
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Count
+from mcp_sim.stretches import Numbers
 from mcp_sim.types import Tool
 
 
@@ -21,6 +22,9 @@ class Every(Trigger):
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         k = self.k
         return lambda _, number: number % k == 0
+
+    def numbers(self) -> Numbers:
+        return Numbers((self.k,), period=self.k)
 
     def why(self) -> str:
         return f"every {self.k}"

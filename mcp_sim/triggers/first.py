@@ -7,6 +7,7 @@ from pydantic import Field
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Count
+from mcp_sim.stretches import Numbers
 from mcp_sim.types import Tool
 
 
@@ -26,6 +27,9 @@ class First(Trigger):
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         n = self.n
         return lambda _, number: number <= n
+
+    def numbers(self) -> Numbers:
+        return Numbers(range(1, self.n + 1))
 
     def why(self) -> str:
         return f"first {self.n}"

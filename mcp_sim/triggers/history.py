@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Literal
 
@@ -14,6 +14,7 @@ from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Count, SpanText, span_text
 from mcp_sim.scenario import in_reach
+from mcp_sim.stretches import Stretch
 from mcp_sim.types import Past, Tool, Turn
 
 
@@ -51,6 +52,9 @@ class History(Trigger):
             return sum(1 for _ in islice(fitting, at_least)) == at_least
 
         return check
+
+    def stretch(self, start: datetime) -> Stretch:
+        return Stretch(after=self.at_least)
 
     def why(self) -> str:
         within = "" if self.within is None else f" within {span_text(self.within)}"

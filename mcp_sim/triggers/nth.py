@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Count
+from mcp_sim.stretches import Numbers
 from mcp_sim.types import Tool
 
 
@@ -21,7 +22,7 @@ def _listed(value: Any) -> Any:
 
 
 Written = Count | Annotated[list[Count], Field(min_length=1)]
-Numbers = Annotated[tuple[Count, ...], BeforeValidator(_listed, json_schema_input_type=Written)]
+Chosen = Annotated[tuple[Count, ...], BeforeValidator(_listed, json_schema_input_type=Written)]
 
 
 @triggers.register("nth")
@@ -36,11 +37,14 @@ class Nth(Trigger):
     role = Role.COUNTER
     carries = True
 
-    n: Numbers = Field(description="The number of a call, or a list of numbers, from 1.", examples=[1, [2, 5]])
+    n: Chosen = Field(description="The number of a call, or a list of numbers, from 1.", examples=[1, [2, 5]])
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         numbers = frozenset(self.n)
         return lambda _, number: number in numbers
+
+    def numbers(self) -> Numbers:
+        return Numbers(sorted(self.n))
 
     def why(self) -> str:
         return f"nth {', '.join(map(str, self.n))}"

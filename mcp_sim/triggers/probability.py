@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -30,6 +31,9 @@ class Probability(Trigger):
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
         strikes = below(self.p, purpose)
         return lambda turn, _: strikes(turn.draws)
+
+    def doubts(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+        return () if self.p else ["never holds; write `enabled: false` beside it to leave the entry out"]
 
     def why(self) -> str:
         return f"probability {self.p:g}"

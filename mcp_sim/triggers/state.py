@@ -10,7 +10,7 @@ from pydantic import Field
 
 from mcp_sim.calls import argument_value
 from mcp_sim.domain import Domain
-from mcp_sim.errors import did_you_mean
+from mcp_sim.errors import Unevaluable, did_you_mean
 from mcp_sim.expressions import Expression, expression, fields_read, functions, object_binder, record_binder
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.records.effects import found_key
@@ -53,9 +53,11 @@ class State(Trigger):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         try:
-            _ = self.condition
+            never = self._never()
         except ValueError as error:
             return [str(error)]
+        if never is not None:
+            return [never]
         arguments = {name for tool in tools for name in properties(tool.input_schema)}
         entities = {name for known in domain.entities for name in (known, known.partition(".")[0])}
         unknown = [
@@ -67,6 +69,16 @@ class State(Trigger):
             f"unknown entity {name!r}{did_you_mean(name, domain.entities)}"
             for name in sorted(fields_read(self.cel, "count") - entities)
         ]
+
+    def _never(self) -> str | None:
+        """Why an expression that reads nothing of the world is never true; raises ValueError where it is none."""
+        if self.condition.uses:
+            return None
+        try:
+            value = self.condition.value({}, {})
+        except Unevaluable:
+            return None
+        return None if value is True else f"never holds: whatever the world is like, it gives {str(value).lower()}"
 
 
 def _sights(tool: Tool, domain: Domain) -> Mapping[str, Callable[[Turn], Any]]:

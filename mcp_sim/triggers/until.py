@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import datetime
 
 from pydantic import Field
 
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.options import Point, point_text
-from mcp_sim.points import is_at_start, reached
+from mcp_sim.points import before, reached
+from mcp_sim.stretches import Stretch
 from mcp_sim.types import Tool
 
 
@@ -33,7 +34,5 @@ class Until(Trigger):
     def why(self) -> str:
         return f"until {point_text(self.point)}"
 
-    def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
-        if is_at_start(self.point, domain.now):
-            return [f"never holds: a world begins at {point_text(self.point)}, or later"]
-        return ()
+    def stretch(self, start: datetime) -> Stretch:
+        return before(self.point, start)

@@ -145,11 +145,31 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
         ("{external_change: {do: edit, entity: deal, at: 5s}, when: {nth: 1}}", "happens by itself"),
         ("{external_change: {do: edit, entity: deal, every: 5s}, tools: list_deals}", "happens by itself"),
         ("{external_change: {do: edit, entity: deal, at: 5 calls}}", "when: {after: 5 calls}"),
+        ("{external_change: {do: edit, entity: deal, where: {stage: wonn}}}", 'no deal can have "wonn" as its stage'),
+        ("{external_change: {do: edit, entity: deal, at: 2029-02-01T00:00:00Z}}", "before the world's start"),
+        (
+            "{external_change: {do: edit, entity: deal, at: 2029-02-28T00:00:00Z, every: 12h, times: 3}}",
+            "before the world's start",
+        ),
     ],
 )
 def test_what_cannot_happen_is_refused_at_load(crm: Crm, entry: str, message: str) -> None:
     with pytest.raises(DocumentError, match=message):
         crm(f"perturbations: [{entry}]")
+
+
+async def test_what_came_due_a_thousand_times_at_once_is_written_a_thousand_times(crm: Crm) -> None:
+    entries = "[{external_change: {do: insert, entity: activity, every: 1s}}, {latency: 3h}]"
+    async with crm(f"perturbations: {entries}").open() as world:
+        await world.call("list_deals", {})
+        await world.call("list_deals", {})
+        assert world.view.count("activity") == 1 + 1_000
+        last = [step for step in world.ledger.steps if step["entry"] == "event"][-1]
+        assert last["at"] == "2029-03-01T12:00:02Z"
+
+
+def test_what_begins_before_the_world_and_goes_on_in_it_is_no_problem(crm: Crm) -> None:
+    crm("perturbations: [{external_change: {do: edit, entity: deal, at: 2029-02-28T00:00:00Z, every: 1d, times: 3}}]")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,7 @@ async def test_what_counts_calls_counts_a_hidden_read_once(crm: Crm) -> None:
         ("{permission_denied: deel}", "unknown entity 'deel'; did you mean 'deal'"),
         ("{permission_denied: {entity: deal, fields: [amuont]}}", "deal has no field 'amuont'; did you mean 'amount'"),
         ("{permission_denied: {entity: deal, where: {stagee: won}}}", "deal has no field 'stagee'"),
+        ("{permission_denied: {entity: deal, where: {stage: wonn}}}", 'no deal can have "wonn" as its stage'),
         ("{permission_denied: deal, tools: '*_contact'}", "no tool in reach works on deal"),
         ("{permission_denied: {entity: deal, fields: [title]}}", "get_deal must show 'title' by its outputSchema"),
     ],

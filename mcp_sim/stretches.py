@@ -1,0 +1,78 @@
+"""For which part of a world's life can a trigger hold, for which calls by number? Do two exclude each other?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from math import lcm
+from typing import Final
+
+EVER: Final = datetime.min.replace(tzinfo=UTC)
+NEVER: Final = datetime.max.replace(tzinfo=UTC)
+ENDLESS: Final = sys.maxsize
+MOST_LOOKED_AT: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From `begin` on and before `end`; later than `after` calls of the world, and not later than its `last`."""
+
+    begin: datetime = EVER
+    end: datetime = NEVER
+    after: int = 0
+    last: int = ENDLESS
+
+    @property
+    def calls(self) -> int:
+        """How many calls there are in it at most."""
+        return max(0, self.last - self.after)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.end <= self.begin or not self.calls
+
+    @property
+    def rest(self) -> Stretch:
+        """What is outside of it; everything where that is not one stretch."""
+        sides = (
+            (self.begin != EVER, Stretch(end=self.begin)),
+            (self.end != NEVER, Stretch(begin=self.end)),
+            (self.after > 0, Stretch(last=self.after)),
+            (self.last != ENDLESS, Stretch(after=self.last)),
+        )
+        outside = [rest for is_bound, rest in sides if is_bound]
+        return outside[0] if len(outside) == 1 else Stretch()
+
+
+def shared(stretches: Iterable[Stretch]) -> Stretch:
+    """What several have in common."""
+    whole = [Stretch(), *stretches]
+    return Stretch(
+        max(one.begin for one in whole),
+        min(one.end for one in whole),
+        max(one.after for one in whole),
+        min(one.last for one in whole),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers of calls, from 1: those `listed`, in ascending order; with a `period`, again after every so many."""
+
+    listed: Sequence[int]
+    period: int | None = None
+
+    def __contains__(self, number: int) -> bool:
+        return (number if self.period is None else (number - 1) % self.period + 1) in self.listed
+
+
+def are_apart(several: Sequence[Numbers]) -> bool:
+    """Is there no number that all of them have? False also where that takes too long to find out."""
+    ends = [numbers.listed for numbers in several if numbers.period is None]
+    again = lcm(*(numbers.period or 1 for numbers in several))
+    tried = min(ends, key=lambda listed: listed[-1], default=range(1, again + 1))
+    looked_at = list(islice(tried, MOST_LOOKED_AT + 1))
+    return len(looked_at) <= MOST_LOOKED_AT and not any(all(n in numbers for numbers in several) for n in looked_at)
