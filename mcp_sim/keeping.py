@@ -92,7 +92,8 @@ class Keeper:
 def identity(scenario: Scenario, seed: int | None, version: str) -> str:
     """What the worlds of one store have in common."""
     number = scenario.seed if seed is None else seed
-    return f"{scenario.name} (sha256 {scenario.sha256[:16]}, seed {number}, mcp-sim {version})"
+    about = f"sha256 {scenario.sha256[:16]}, seed {number}, intensity {scenario.intensity!r}, mcp-sim {version}"
+    return f"{scenario.name} ({about})"
 
 
 def _standing(world: World) -> Record:

@@ -11,7 +11,7 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator, documents, yaml12
-from mcp_sim.documents.editor_schema import scenario_schema
+from mcp_sim.documents.editor_schema import preset_schema, scenario_schema
 from mcp_sim.errors import DocumentError
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.validation import Validator
@@ -148,6 +148,17 @@ def test_the_editor_schema_knows_extends() -> None:
     for text, is_right in (("extends: flaky", True), ("extends: [flaky, x.yaml]", True), ("extends: {a: 1}", False)):
         value = yaml12.load(f"{HEAD}{text}\n".encode(), "x.yaml").value
         assert (Validator(scenario_schema()).problems(value) == ()) is is_right
+
+
+def test_the_editor_schema_of_a_preset_takes_what_a_preset_may_say() -> None:
+    validator = Validator(preset_schema())
+    for path in documents.shipped("presets").values():
+        assert validator.problems(yaml12.load(path.read_bytes(), path.name).value) == ()
+    whole = {"mcp_sim": 1, "preset": "slow", "perturbations": [{"latency": "1s", "id": "slow"}]}
+    assert validator.problems(whole) == ()
+    for wrong in ({"latency": "1s"}, {"latncy": "1s", "id": "a"}, {"latency": "1s", "id": "a", "when": {"nth": 0}}):
+        assert validator.problems({**whole, "perturbations": [wrong]})
+    assert validator.problems({**whole, "tools": "crm"})
 
 
 # what ships -----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -133,12 +133,16 @@ async def test_a_call_that_was_cancelled_leaves_nothing_and_the_store_free(
     assert (await called(simulator, tmp_path / "worlds.db", [])).view.count("deal") == 2
 
 
-async def test_a_store_of_another_scenario_or_seed_is_refused(crm: Callable[[str], Simulator], tmp_path: Path) -> None:
+async def test_a_store_of_another_scenario_seed_or_intensity_is_refused(
+    crm: Callable[[str], Simulator], tmp_path: Path
+) -> None:
     path = tmp_path / "worlds.db"
     simulator = crm("")
     await called(simulator, path, [])
     store = stores["sqlite"].model_validate({"path": path})
-    for other in (identity(crm(FAULTS).scenario, None, "1"), identity(simulator.scenario, 8, "1")):
+    milder = replace(simulator.scenario, intensity=0.5)
+    others = [(crm(FAULTS).scenario, None), (simulator.scenario, 8), (milder, None)]
+    for other in [identity(scenario, seed, "1") for scenario, seed in others]:
         with pytest.raises(UsageError, match="keeps worlds of small-crm"), store.opened(other):
             pass
 

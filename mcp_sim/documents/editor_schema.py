@@ -10,12 +10,18 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, ScenarioDocument, WorldModelKeys
+from mcp_sim.documents.scenario_document import (
+    ExpectationKeys,
+    PerturbationKeys,
+    PresetDocument,
+    ScenarioDocument,
+    WorldModelKeys,
+)
 from mcp_sim.extensions import Kind, expectations, perturbations, triggers, world_models
 from mcp_sim.options import duration_text
 from mcp_sim.registry import Registry
 from mcp_sim.schemas import as_list, as_object
-from mcp_sim.tool_spec import ToolSpecDocument
+from mcp_sim.tool_spec import Root, ToolSpecDocument
 from mcp_sim.types import Json, Record
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -41,9 +47,21 @@ def tool_spec_schema() -> Record:
 
 def scenario_schema() -> Record:
     """The JSON Schema of a scenario."""
+    return _with_entries(ScenarioDocument)
+
+
+def preset_schema() -> Record:
+    """The JSON Schema of a preset, the entries of which have ids."""
+    schema = _with_entries(PresetDocument)
+    schema["$defs"]["Perturbation"]["required"] = ["id"]
+    return schema
+
+
+def _with_entries(root: type[Root]) -> Record:
+    """The JSON Schema of a document that has entries, each of some registered kind."""
     families: tuple[Registry[Any], ...] = (perturbations, triggers, expectations, world_models)
     kinds = {registry.family: {name: registry[name] for name in registry.names()} for registry in families}
-    models: list[type[BaseModel]] = [ScenarioDocument, PerturbationKeys, ExpectationKeys, WorldModelKeys]
+    models: list[type[BaseModel]] = [root, PerturbationKeys, ExpectationKeys, WorldModelKeys]
     models += [kind for family in kinds.values() for kind in family.values()]
     found, definitions = models_json_schema(
         [(model, "validation") for model in models], ref_template=_REFERENCE, schema_generator=Written
@@ -54,9 +72,8 @@ def scenario_schema() -> Record:
     defs["Expectation"] = _entry(of, defs, ExpectationKeys, kinds["expectations"])
     defs["WorldModel"] = _entry(of, defs, WorldModelKeys, kinds["world_models"])
     defs["When"] = _when(of, defs, kinds["triggers"])
-    _definition(defs, of[PerturbationKeys])["properties"]["when"] = {"$ref": "#/$defs/When"}
     defs["Perturbation"]["properties"]["when"] = {"$ref": "#/$defs/When"}
-    document = _definition(defs, of[ScenarioDocument])
+    document = _definition(defs, of[root])
     _point_to_entries(document["properties"], kinds["world_models"])
     return {"$schema": DIALECT, **_with_nulls(document), "$defs": _in_use(document, defs)}
 
@@ -71,10 +88,15 @@ def _with_nulls(document: Record) -> Record:
 
 
 def _point_to_entries(properties: Record, models: Mapping[str, type[Kind]]) -> None:
-    properties["perturbations"]["items"] = {"$ref": "#/$defs/Perturbation"}
-    properties["expect"]["items"] = {"$ref": "#/$defs/Expectation"}
+    """Say of the lists of a document what their entries are."""
     one = [{"enum": list(models)}, {"$ref": "#/$defs/WorldModel"}]
-    properties["world_model"]["anyOf"] = [*one, {"type": "array", "items": {"anyOf": one}, "minItems": 1}]
+    entries: Record = {
+        "perturbations": {"items": {"$ref": "#/$defs/Perturbation"}},
+        "expect": {"items": {"$ref": "#/$defs/Expectation"}},
+        "world_model": {"anyOf": [*one, {"type": "array", "items": {"anyOf": one}, "minItems": 1}]},
+    }
+    for name in properties.keys() & entries.keys():
+        properties[name] |= entries[name]
 
 
 def _entry(of: _Keys, defs: Record, common: type[BaseModel], kinds: Mapping[str, type[Kind]]) -> Record:
