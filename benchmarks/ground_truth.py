@@ -1,8 +1,8 @@
 """How near is the built-in world model to recorded runs of real servers? A responder for a replaying scorer.
 
 The scorer calls `responder(server, tools, state, session, folder)` for each recorded session, and what it returns for
-each recorded call; an answer is a JSON-RPC answer. What is told to mcp-sim is the tools/list result and the state at the
-start, and nothing else.
+each recorded call; an answer is a JSON-RPC answer. What is told to mcp-sim is the tools/list result and the state at
+the start, and nothing else.
 
     PYTHONPATH=benchmarks python score.py CORPUS --responder py:ground_truth:responder
 """
