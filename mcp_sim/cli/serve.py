@@ -46,6 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the ledger there, as JSONL")
     parser.add_argument("--world-model", metavar="MODEL", help="builtin, or openai:MODEL@URL")
+    parser.add_argument("--strict", action="store_true", help="refuse to serve where what a tool does is a guess")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
     parser.add_argument(
         "--ledger-keep", type=int, default=1000, metavar="N", help="entries kept in memory (default 1000)"
@@ -66,6 +67,8 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
     group.add_argument("--max-worlds", type=int, default=10_000, metavar="N", help="worlds at a time (default 10000)")
     group.add_argument("--max-sessions", type=int, default=2000, metavar="N", help="sessions of older protocols (2000)")
     group.add_argument("--session-idle", default="5m", metavar="SPAN", help="when an idle session ends (default 5m)")
+    group.add_argument("--unread", default="60s", metavar="SPAN", help="how long an answer may stay unread (60s)")
+    group.add_argument("--grace", default="10s", metavar="SPAN", help="for running calls, once it is to end (10s)")
     group.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name this server goes by"
     )
@@ -85,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         _check_stdio(args)
     scenario = with_intensity(load(args.scenario, world_model=args.world_model), args.intensity)
+    if args.strict:
+        _refuse_guesses(scenario, args.scenario)
     clock: Mode = args.clock or scenario.clock.mode or "real"
     server = only_server(scenario, args.server) if transport == "stdio" else ""
     refuse_uncarried(scenario, transport, clock)
@@ -102,6 +107,15 @@ def run(args: argparse.Namespace) -> int:
         if transport == "http":
             return _serving().run(simulator, clock, log, args)
         return anyio.run(_serve, simulator, server, clock, log, args)
+
+
+def _refuse_guesses(scenario: Scenario, reference: str) -> None:
+    """Raises UsageError where a plan is a guess."""
+    guessed = ", ".join(plan.tool for plan in scenario.guesses)
+    if guessed:
+        raise UsageError(
+            f"what these tools do is a guess: {guessed}; `mcp-sim plan {reference}` shows what corrects it"
+        )
 
 
 def _doubts(scenario: Scenario, reference: str) -> Iterator[str]:

@@ -29,6 +29,7 @@ def check(args: argparse.Namespace) -> None:
     """Raises UsageError for what cannot be served, before anything is loaded."""
     address(args.http)
     _limits(args)
+    _seconds("--unread", args.unread)
     if args.server is not None:
         raise UsageError("--server chooses what a process is over stdio; over HTTP all servers are served")
     if args.store is not None:
@@ -41,7 +42,7 @@ def check(args: argparse.Namespace) -> None:
 
 def run(simulator: Simulator, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
     """Serve until a signal comes; 130 after Ctrl-C, 143 after SIGTERM."""
-    logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.CRITICAL)
+    logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     host, port = address(args.http)
     rules = access(host, args.allow_host, args.token_file, environment())
     with bound(host, port) as listener:
@@ -58,7 +59,8 @@ async def _serve(
         make = partial(simulator.world, seed=args.seed, clock=clock)
         worlds = Worlds(make, args.max_worlds, args.world, only_declared=args.worlds == "declared")
         view = simulator.base(args.seed)
-        server = HttpServer(simulator.scenario, worlds, rules, _limits(args), lambda: log.say(_nameless(where)))
+        limits, unread = _limits(args), _seconds("--unread", args.unread)
+        server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
         async with server.open() as app:
             if is_talkative(args):
                 log.say(_over_http(simulator.scenario, where, rules))
@@ -67,17 +69,23 @@ async def _serve(
             elif address(args.http)[1] == 0:
                 log.say([f"mcp-sim listens on {where}"])
             spare_the_collector()
-            return await listen(app, listener, server.leave)
+            return await listen(app, listener, server.leave, limits.grace, unread)
 
 
 def _limits(args: argparse.Namespace) -> Limits:
+    if args.max_sessions < 1:
+        raise UsageError(f"--max-sessions must be at least 1, not {args.max_sessions}")
+    return Limits(args.max_sessions, _seconds("--session-idle", args.session_idle), _seconds("--grace", args.grace))
+
+
+def _seconds(option: str, text: str) -> float:
     try:
-        idle = duration(args.session_idle).total_seconds()
+        seconds = duration(text).total_seconds()
     except ValueError as error:
-        raise UsageError(f"--session-idle: {error}") from None
-    if args.max_sessions < 1 or idle <= 0:
-        raise UsageError("--max-sessions and --session-idle must be more than nothing")
-    return Limits(args.max_sessions, idle)
+        raise UsageError(f"{option}: {error}") from None
+    if seconds <= 0:
+        raise UsageError(f"{option} must be more than nothing")
+    return seconds
 
 
 def _over_http(scenario: Scenario, where: str, rules: Access) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from copy import copy
+from traceback import extract_tb
 
 from mcp_sim.json_text import decode
 from mcp_sim.server.descriptors import write_line
-from mcp_sim.server.telling import told
+from mcp_sim.server.telling import plain, told
 
 
 class CallLog:
@@ -45,8 +47,22 @@ class LogLines(logging.Handler):
     def __init__(self, target: int) -> None:
         super().__init__()
         self._target = target
-        self.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        self.setFormatter(_OneLine("%(levelname)s %(name)s: %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
         for line in self.format(record).splitlines():
             write_line(self._target, line)
+
+
+class _OneLine(logging.Formatter):
+    """An exception is told in the line of its message, with the place it comes from; its way there only to debug."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None or logging.getLogger().isEnabledFor(logging.DEBUG):
+            return super().format(record)
+        told = copy(record)
+        told.exc_info = told.exc_text = None
+        places = extract_tb(error.__traceback__)
+        place = f" ({places[-1].filename}:{places[-1].lineno})" if places else ""
+        return plain(f"{super().format(told)}: {type(error).__name__}: {error}{place}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from collections import OrderedDict
 from typing import Any
 
@@ -22,43 +23,81 @@ MOST_SILENT = 4096
 
 HASTE_SECONDS = 2.0
 
-STALLED_SECONDS = 60.0
-"""How long a client may leave an answer unread."""
-
 LOST_MILLISECONDS = 60_000
 """When a peer that does not acknowledge what is sent is taken to be gone."""
 
 LONGEST_HEAD = 64 * 1024
 
+NO_LINGERING = struct.pack("ii", 1, 0)
+"""The system forgets what it still has to send, and the peer finds its connection reset."""
+
+MOST_UNREAD = 256 * 1024 * 1024
+"""Where answers that nobody reads hold more, connections are closed, those that have left theirs unread for longest."""
+
+
+class Crowd:
+    """All connections of a server: which of them never became a request, and which leave an answer unread."""
+
+    def __init__(self, unread: float) -> None:
+        self.unread_seconds = unread
+        self._silent: OrderedDict[Connection, float] = OrderedDict()
+        self._unread: dict[Connection, int] = {}
+        self._held = 0
+
+    def arrived(self, connection: Connection, now: float) -> None:
+        """One more. Where many are silent, those that have been so for longest are closed."""
+        self._silent[connection] = now
+        while len(self._silent) > MOST_SILENT:
+            oldest, since = next(iter(self._silent.items()))
+            if now - since < HASTE_SECONDS:
+                return
+            del self._silent[oldest]
+            oldest.cut()
+
+    def spoke(self, connection: Connection) -> None:
+        self._silent.pop(connection, None)
+
+    def stalled(self, connection: Connection, size: int) -> None:
+        """A client leaves so much unread. Where all of them leave too much, the first are cut off."""
+        self._unread[connection] = size
+        self._held += size
+        while self._held > MOST_UNREAD:
+            oldest = next(iter(self._unread))
+            self.went_on(oldest)
+            oldest.cut()
+
+    def went_on(self, connection: Connection) -> None:
+        self._held -= self._unread.pop(connection, 0)
+
 
 class Connection(HttpToolsProtocol):
     """One client's connection."""
 
-    def __init__(self, silent: OrderedDict[Connection, float], **given: Any) -> None:
+    def __init__(self, crowd: Crowd, **given: Any) -> None:
         super().__init__(**given)
-        self._silent = silent
+        self._crowd = crowd
         self._in_head, self._head = False, 0
         self._in_body = False
         self._timer: asyncio.TimerHandle | None = None
+        self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
-        super().connection_made(Gathering(transport, self.loop))
+        self._gathering = Gathering(transport, self.loop)
+        super().connection_made(self._gathering)
         _notice_loss(transport)
-        self._silent[self] = self.loop.time()
-        self._make_room()
+        self._crowd.arrived(self, self.loop.time())
         self._close_after(SILENT_SECONDS)
 
-    def _make_room(self) -> None:
-        """Close the longest silent connections, where there are many."""
-        while len(self._silent) > MOST_SILENT:
-            oldest, since = next(iter(self._silent.items()))
-            if self.loop.time() - since < HASTE_SECONDS:
-                return
-            del self._silent[oldest]
-            oldest.transport.abort()
+    def cut(self) -> None:
+        """Close the connection, and let go of what was not sent yet."""
+        connection = self.transport.get_extra_info("socket")
+        if connection is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGERING)
+        self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._silent.pop(self, None)
+        self._crowd.spoke(self)
+        self._be_patient()
         self._keep()
         super().connection_lost(exc)
 
@@ -70,7 +109,7 @@ class Connection(HttpToolsProtocol):
             return
         self._head += len(data)
         if self._head > LONGEST_HEAD:
-            self.transport.abort()
+            self.cut()
         self._be_quick(SILENT_SECONDS)
 
     def shutdown(self) -> None:
@@ -88,7 +127,7 @@ class Connection(HttpToolsProtocol):
         """The white space around a header's value is no part of it; the parser leaves what stands behind."""
         self.headers[:] = [(name, value.strip(b" \t")) for name, value in self.headers]
         self._in_head, self._in_body = False, True
-        self._silent.pop(self, None)
+        self._crowd.spoke(self)
         self._keep()
         super().on_headers_complete()
 
@@ -99,11 +138,18 @@ class Connection(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._close_after(STALLED_SECONDS)
+        self._patience = self.loop.call_later(self._crowd.unread_seconds, self.cut)
+        self._crowd.stalled(self, self._gathering.newest)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._keep()
+        self._be_patient()
+
+    def _be_patient(self) -> None:
+        self._crowd.went_on(self)
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
     def _be_quick(self, seconds: float) -> None:
         """Close the connection after so long, unless that is due already."""
@@ -112,7 +158,7 @@ class Connection(HttpToolsProtocol):
 
     def _close_after(self, seconds: float) -> None:
         self._keep()
-        self._timer = self.loop.call_later(seconds, self.transport.abort)
+        self._timer = self.loop.call_later(seconds, self.cut)
 
     def _keep(self) -> None:
         if self._timer is not None:
@@ -121,12 +167,16 @@ class Connection(HttpToolsProtocol):
 
 
 class Gathering(asyncio.Transport):
-    """A transport that sends in one go what is written in one turn of the loop: an answer's head and body, for one."""
+    """A transport that sends in one go what is written in one turn of the loop: an answer's head and body, for one.
+
+    `newest` is how many bytes went last; they are held until the last of them is sent.
+    """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self._transport, self._loop = transport, loop
         self._pieces = list[bytes]()
+        self.newest = 0
         self.abort, self.is_closing = transport.abort, transport.is_closing
         self.pause_reading, self.resume_reading = transport.pause_reading, transport.resume_reading
         self.get_extra_info = transport.get_extra_info
@@ -143,7 +193,9 @@ class Gathering(asyncio.Transport):
     def _send(self) -> None:
         pieces, self._pieces = self._pieces, []
         if pieces and not self._transport.is_closing():
-            self._transport.write(b"".join(pieces))
+            data = b"".join(pieces)
+            self.newest = len(data)
+            self._transport.write(data)
 
 
 def _notice_loss(transport: asyncio.Transport) -> None:

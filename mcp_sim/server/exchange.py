@@ -34,6 +34,7 @@ UNWATCHED = 0.05
 class Exchange:
     """A request under way. `is_endless`: only its client, or the end of the server, will end it.
 
+    `has_begun`: its client has been sent something.
     `takes_results`: its answer will be one JSON text, into which a result can be put that is JSON text already.
     """
 
@@ -44,7 +45,7 @@ class Exchange:
         self._result: bytes | None = None
         self._head: Message = {}
         self._receive, self._send = receive, send
-        self._is_read = self._has_begun = False
+        self.has_begun = self._is_read = self._is_late = False
         self._running = anyio.CancelScope()
         self._broken: BrokenDelivery | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -56,8 +57,13 @@ class Exchange:
         """Was it broken off in such a way that its session is lost?"""
         return self._broken is not None and self._broken.ends_session
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Was it given up for being late, with nothing said to its client yet?"""
+        return self._is_late and self._broken is None and not self.has_begun
+
     async def carry(self, app: App) -> None:
-        """Have the request answered, as long as its client is there."""
+        """Have the request answered, as long as its client is there. Afterwards it may be unanswered."""
         timer = asyncio.get_running_loop().call_later(UNWATCHED, self._start_watch)
         try:
             with self._running:
@@ -66,7 +72,7 @@ class Exchange:
             timer.cancel()
             if self._watch is not None:
                 self._watch.cancel()
-        if self._running.cancelled_caught:
+        if self._running.cancelled_caught and not self.is_unanswered:
             await self._break()
         if self._ended is not None:
             self._ended.set()
@@ -80,7 +86,7 @@ class Exchange:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(self, message: Message) -> None:
-        self._has_begun = True
+        self.has_begun = True
         if self._result is None:
             await self._send(message)
         elif message["type"] == "http.response.start":
@@ -103,6 +109,11 @@ class Exchange:
         """Whoever works on the answer stops; a client that is still there finds its connection closed."""
         self._running.cancel()
 
+    def be_late(self) -> None:
+        """Whoever works on the answer stops; a client that has heard nothing yet can still be told so."""
+        self._is_late = True
+        self._running.cancel()
+
     async def break_off(self, broken: BrokenDelivery) -> NoReturn:
         """Break the answer in this way. Raises what ends the work on it, once the exchange is over."""
         ended = self._ended = anyio.Event()
@@ -117,7 +128,7 @@ class Exchange:
     async def _break(self) -> None:
         """What a client sees of an answer that was broken off."""
         match self._broken:
-            case BrokenDelivery(how="http", status=status, headers=headers, body=body) if not self._has_begun:
+            case BrokenDelivery(how="http", status=status, headers=headers, body=body) if not self.has_begun:
                 sent = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
                 await self._respond(status or 500, sent, body.encode())
                 return
@@ -140,7 +151,7 @@ class Exchange:
 
     async def _garble(self, body: bytes) -> None:
         """A whole answer that holds something else than was asked for; in a stream, as an event of it."""
-        if not self._has_begun:
+        if not self.has_begun:
             await respond(self._send, 200, [(b"content-type", b"application/json")], body)
             return
         event = b"event: message\r\ndata: %b\r\n\r\n" % body
@@ -148,7 +159,7 @@ class Exchange:
 
     async def _begin(self, body: bytes) -> None:
         """The beginning of an answer that promises more than will come."""
-        if not self._has_begun:
+        if not self.has_begun:
             promised = str(len(body) + 1024).encode()
             headers = [(b"content-type", b"application/json"), (b"content-length", promised)]
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})

@@ -5,6 +5,7 @@ Paths: `/mcp`, `/w/WORLD/mcp`, and with the server's name before `mcp` where a s
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -20,7 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from mcp_sim.scenario import Scenario
 from mcp_sim.server.access import Access
 from mcp_sim.server.bodies import Bodies
-from mcp_sim.server.exchange import EXCHANGE, App, Exchange, Receive, Scope, Send
+from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Exchange, Receive, Scope, Send
 from mcp_sim.server.identity import Claims, explicit_names
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.refusals import Refusal
@@ -38,10 +39,14 @@ _WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`sessions` are open at most; one that is idle for `idle` seconds ends."""
+    """`sessions` are open at most; one that is idle for `idle` seconds ends.
+
+    Calls may go on for `grace` seconds once the server is told to leave.
+    """
 
     sessions: int = 2000
     idle: float = 300.0
+    grace: float = 10.0
 
 
 class HttpServer:
@@ -70,17 +75,25 @@ class HttpServer:
             tasks.cancel_scope.cancel()
 
     def leave(self) -> None:
-        """End what would never end by itself; calls that are under way may finish."""
+        """End what would never end by itself; calls that are under way may finish, for a while."""
         self._is_leaving = True
+        asyncio.get_running_loop().call_later(self._limits.grace, self._hurry)
         for exchange in tuple(self._running):
             if exchange.is_endless:
                 exchange.give_up()
+
+    def _hurry(self) -> None:
+        for exchange in tuple(self._running):
+            exchange.be_late()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._answer(scope, receive, send)
         except Refusal as refusal:
             await refusal.send(send)
+        except Exception:
+            logger.exception("a request failed: %s %s", scope["method"], scope["path"])
+            await _apologise(scope, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """From the head of a request to the server it is for."""
@@ -100,6 +113,8 @@ class HttpServer:
                 del scope[EXCHANGE]  # each holds the other; without sessions nobody asks any more
             else:
                 await self._shaken(exchange, server, Place(server, path, principal))
+            if exchange.is_unanswered:
+                raise _leaving()
         finally:
             self._running.discard(exchange)
 
@@ -126,7 +141,7 @@ class HttpServer:
         """The world of the bearer, if any. Raises Refusal for whoever may not speak here."""
         host, origin = headers.get(b"host"), headers.get(b"origin")
         if self._is_leaving:
-            raise Refusal(503, INTERNAL_ERROR, "The server is shutting down", {"connection": "close"})
+            raise _leaving()
         if not self._access.is_host(host):
             raise Refusal(421, INVALID_REQUEST, "Invalid Host header")
         if not self._access.is_origin(origin, host):
@@ -173,6 +188,19 @@ async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -
     manager = StreamableHTTPSessionManager(server, json_response=as_json, stateless=True)
     await stack.enter_async_context(manager.run())
     return manager
+
+
+def _leaving() -> Refusal:
+    return Refusal(503, INTERNAL_ERROR, "The server is shutting down", {"connection": "close"})
+
+
+async def _apologise(scope: Scope, send: Send) -> None:
+    """Tell a client no more than that something failed, as far as it can be told."""
+    exchange: Exchange | None = scope.get(EXCHANGE)
+    if exchange is None or not exchange.has_begun:
+        await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
+    else:
+        scope["extensions"][CLOSE]["now"]()
 
 
 async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:

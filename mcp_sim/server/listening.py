@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import socket
-from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from mcp_sim.errors import UsageError
-from mcp_sim.server.connections import Connection
+from mcp_sim.server.connections import Connection, Crowd
 from mcp_sim.server.exchange import App
 
-FINISH_SECONDS = 10
-"""How long running calls may go on once the server is told to leave."""
+LAST_SECONDS = 2
+"""How long the server waits for what does not end when running calls have had their time."""
 
 KEEP_ALIVE_SECONDS = 75
 BACKLOG = 2048
@@ -51,11 +51,14 @@ def url(host: str, listener: socket.socket) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-async def listen(app: App, listener: socket.socket, leave: Callable[[], None]) -> int:
-    """Serve until SIGINT or SIGTERM comes; then `leave` is called, and running calls may finish. The exit code."""
+async def listen(app: App, listener: socket.socket, leave: Callable[[], None], grace: float, unread: float) -> int:
+    """Serve until SIGINT or SIGTERM comes; then `leave` is called, and running calls may finish. The exit code.
+
+    That takes `grace` seconds at most. A client may leave an answer unread for `unread` seconds.
+    """
     config = uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
-        http=partial(Connection, OrderedDict[Connection, float]()),  # pyright: ignore[reportArgumentType] (called like a class)
+        http=partial(Connection, Crowd(unread)),  # pyright: ignore[reportArgumentType] (called like a class)
         ws="none",
         lifespan="off",
         log_config=None,
@@ -64,7 +67,7 @@ async def listen(app: App, listener: socket.socket, leave: Callable[[], None]) -
         server_header=False,
         date_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=FINISH_SECONDS,
+        timeout_graceful_shutdown=math.ceil(grace) + LAST_SECONDS,
     )
     _allow_connections()
     server = _Server(config, leave)
