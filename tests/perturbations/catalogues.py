@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from mcp import Client
 from over_http import ERAS, caller, listening
-from test_stdio import odd, serving
+from test_stdio import MODERN_META, odd, serving
 
 from mcp_sim.testing import connected
 from mcp_sim.types import Observation, Tool
@@ -83,8 +83,11 @@ async def over_http(folder: Path, *entries: dict[str, Any]) -> list[dict[str, di
     return shown
 
 
-def over_stdio(folder: Path, *entries: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The tools, by name, that a client is shown over stdio."""
-    with serving(odd(folder, *entries)) as wire:
-        wire.request(1, "tools/list", {})
-        return {tool["name"]: tool for tool in wire.answer()["result"]["tools"]}
+def over_stdio(folder: Path, *entries: dict[str, Any]) -> list[dict[str, dict[str, Any]]]:
+    """The tools, by name, that clients of both eras are shown over stdio."""
+    shown = list[dict[str, dict[str, Any]]]()
+    for handshake in (True, False):
+        with serving(odd(folder, *entries), handshake=handshake) as wire:
+            wire.request(1, "tools/list", {} if handshake else {"_meta": MODERN_META})
+            shown.append({tool["name"]: tool for tool in wire.answer()["result"]["tools"]})
+    return shown

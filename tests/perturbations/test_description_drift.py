@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from catalogues import LIST, heard, over_http, over_stdio, tool
 from perturbed import SPRING, Crm, outcomes, told
 from pydantic import ValidationError
 
+from mcp_sim import Simulator
 from mcp_sim.errors import DocumentError
 from mcp_sim.extensions import perturbations
 
@@ -74,6 +76,18 @@ async def test_calls_do_what_they_did_and_the_ledger_says_that_it_was_in_force(c
         assert len(world.ledger.newest["step"]["committed"]) == 1
 
 
+async def test_it_has_no_effect_on_a_tool_that_has_no_description(tmp_path: Path) -> None:
+    tools = [{"name": "ping", "inputSchema": {"type": "object"}}, {"name": "pong", "inputSchema": {"type": "object"}}]
+    tools[1]["description"] = "Answers."
+    (tmp_path / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    path = tmp_path / "scenario.yaml"
+    path.write_text("mcp_sim: 1\ntools: tools.json\nperturbations: [{description_drift: empty}]\n", encoding="utf-8")
+    async with Simulator.load(path).open() as world:
+        await world.call("ping")
+        await world.call("pong")
+        assert outcomes(world) == [["no_effect"], ["applied"]]
+
+
 async def test_before_its_time_nothing_is_changed(crm: Crm) -> None:
     entry = "{description_drift: empty, id: d, when: {after: 1 calls}}"
     async with crm(f"perturbations: [{entry}]").open() as world:
@@ -98,7 +112,7 @@ async def test_clients_hear_of_it_in_both_eras(crm: Crm, mode: str) -> None:
 
 async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
     entry: dict[str, Any] = {"description_drift": {"how": "misleading", "text": "No."}, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), over_stdio(tmp_path, entry)):
+    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
         assert shown["create_deal"]["description"] == "No."
         assert shown["list_deals"]["description"] != "No."
 

@@ -11,7 +11,7 @@ import pytest
 from over_http import ERAS, caller, listening
 from perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs
 from pydantic import ValidationError
-from test_stdio import odd, serving, steps
+from test_stdio import MODERN_META, odd, serving, steps
 
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import perturbations
@@ -100,10 +100,12 @@ async def test_a_lost_session_is_unknown_from_then_on_and_the_named_world_is_sti
             assert await total(one) == before + 1
 
 
-async def test_over_stdio_the_server_is_gone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("handshake", [True, False])
+async def test_over_stdio_the_server_is_gone(tmp_path: Path, handshake: bool) -> None:
     trace = tmp_path / "trace.jsonl"
-    with serving(odd(tmp_path, {"disconnect": {"at": "middle"}}), "--trace", str(trace)) as wire:
-        wire.call(1, "create_deal", SPRING)
+    entry = {"disconnect": {"at": "middle"}}
+    with serving(odd(tmp_path, entry), "--trace", str(trace), handshake=handshake) as wire:
+        wire.call(1, "create_deal", SPRING, **({} if handshake else {"_meta": MODERN_META}))
         assert wire.stdout.read().startswith(b'{"jsonrpc":"2.0","result":')
         assert wire.process.wait(10) == 0
     assert steps(trace)[1]["committed"][0]["record"]["title"] == "Spring order"

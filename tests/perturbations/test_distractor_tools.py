@@ -90,7 +90,7 @@ async def test_clients_hear_of_them_in_both_eras(crm: Crm, mode: str) -> None:
 
 async def test_over_http_and_stdio_they_are_listed(tmp_path: Path) -> None:
     entry: dict[str, Any] = {"distractor_tools": 500, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), over_stdio(tmp_path, entry)):
+    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
         assert {"create_deal", "create_deal_v2", "legacy_create_deal"} <= shown.keys()
 
 

@@ -98,7 +98,7 @@ async def test_clients_hear_of_it_in_both_eras(crm: Crm, mode: str) -> None:
 
 async def test_over_http_and_stdio_it_is_not_listed(tmp_path: Path) -> None:
     entry: dict[str, Any] = {"hide_tool": {}, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), over_stdio(tmp_path, entry)):
+    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
         assert "create_deal" not in shown
         assert "list_deals" in shown
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from over_http import ERAS, caller, listening
 from pydantic import ValidationError
+from test_stdio import MODERN_META, odd, serving
 
 from mcp_sim import Simulator
 from mcp_sim.extensions import perturbations
@@ -90,6 +95,39 @@ async def test_a_client_that_asks_for_progress_gets_it(crm: Crm, mode: str) -> N
     async with crm(f"perturbations: [{entry}]").open() as world, connected(world, mode=mode) as client:
         await client.call_tool("get_contact", ADA, progress_callback=progressed)
     assert seen == [1, 2, 3]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_over_http_the_answer_comes_so_much_later_and_others_are_answered_meanwhile(
+    tmp_path: Path, era: str
+) -> None:
+    slow = odd(tmp_path, {"latency": "700ms", "tools": "get_contact"})
+    with listening(slow) as served:
+        async with caller(f"{served.url}/w/a/mcp", era) as one, caller(f"{served.url}/w/a/mcp", era) as other:
+            answered, began = list[str](), time.monotonic()
+
+            async def call(who: Any, tool: str, arguments: Any) -> None:
+                assert "result" in await who.call(tool, arguments)
+                answered.append(tool)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(call, one, "get_contact", ADA)
+                tasks.start_soon(call, other, "list_deals", dict[str, Any]())
+    assert answered == ["list_deals", "get_contact"]
+    assert time.monotonic() - began >= 0.7
+
+
+@pytest.mark.parametrize("handshake", [True, False])
+def test_over_stdio_the_answer_comes_so_much_later_and_others_are_answered_meanwhile(
+    tmp_path: Path, handshake: bool
+) -> None:
+    meta = {} if handshake else {"_meta": MODERN_META}
+    with serving(odd(tmp_path, {"latency": "700ms", "tools": "get_contact"}), handshake=handshake) as wire:
+        began = time.monotonic()
+        wire.call(1, "get_contact", ADA, **meta)
+        wire.call(2, "list_deals", {}, **meta)
+        assert [wire.answer()["id"], wire.answer()["id"]] == [2, 1]
+        assert time.monotonic() - began >= 0.7
 
 
 async def test_latencies_add_up_and_delay_what_another_perturbation_answers(crm: Crm) -> None:

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from over_http import ERAS, caller, listening
 from perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs
 from pydantic import ValidationError
-from test_stdio import odd, serving
+from test_stdio import MODERN_META, odd, serving
 
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import perturbations
@@ -90,11 +90,14 @@ async def test_an_agent_over_http_sees_that_something_is_wrong(tmp_path: Path, m
             assert not (await client.call_tool("get_contact", ADA)).is_error
 
 
-def test_over_stdio_it_is_a_line_and_no_answer_follows(tmp_path: Path) -> None:
-    with serving(odd(tmp_path, {"malformed_message": "html", "when": {"nth": 1}})) as wire:
-        wire.call(1, "get_contact", ADA)
+@pytest.mark.parametrize("handshake", [True, False])
+def test_over_stdio_it_is_a_line_and_no_answer_follows(tmp_path: Path, handshake: bool) -> None:
+    meta = {} if handshake else {"_meta": MODERN_META}
+    entry = {"malformed_message": "html", "when": {"nth": 1}}
+    with serving(odd(tmp_path, entry), handshake=handshake) as wire:
+        wire.call(1, "get_contact", ADA, **meta)
         assert wire.stdout.readline().startswith(b"<!DOCTYPE html>")
-        wire.call(2, "get_contact", ADA)
+        wire.call(2, "get_contact", ADA, **meta)
         assert wire.answer()["id"] == 2
 
 

@@ -161,7 +161,7 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
 
 async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
     entry: dict[str, Any] = {"schema_drift": {"rename": {"title": "name"}}, "tools": "create_deal"}
-    for shown in (*await over_http(tmp_path, entry), over_stdio(tmp_path, entry)):
+    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
         assert "name" in shown["create_deal"]["inputSchema"]["properties"]
 
 
