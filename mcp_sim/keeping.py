@@ -19,11 +19,12 @@ from mcp_sim.clock import Clock, Mode, wall_seconds
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Saved, Shelf
 from mcp_sim.json_text import decode, encode
+from mcp_sim.repeats import KEPT
 from mcp_sim.scenario import Scenario
 from mcp_sim.simulator import Simulator
 from mcp_sim.state import Overlay, Row, State
 from mcp_sim.tagged_json import Untaggable, dumps, loads
-from mcp_sim.trace import History, Ledger
+from mcp_sim.trace import History, Ledger, observation_of
 from mcp_sim.types import Call, Change, Observation, Past, Record, Seen
 from mcp_sim.world import Version, World
 
@@ -65,18 +66,23 @@ class Keeper:
             saved = await run_sync(self._shelf.take, self._name)
             try:
                 self._resume(world, saved)
-                try:
-                    return await self._simulator.answer(world, call)
-                finally:
-                    self._put(world)
+                return world.repeats.known(call) or await self._answered(world, call)
             finally:
                 self._shelf.leave()
+
+    async def _answered(self, world: World, call: Call) -> Observation:
+        try:
+            observation = await self._simulator.answer(world, call)
+            world.repeats.learn(call, observation)
+            return observation
+        finally:
+            self._put(world)
 
     def _resume(self, world: World, saved: Saved | None) -> None:
         if saved is None or saved.revision == self._revision:
             return
         try:
-            _restore(world, decode(saved.standing), self._shelf.lines(self._name, world.ledger.keep))
+            _restore(world, decode(saved.standing), self._shelf.lines(self._name, max(world.ledger.keep, KEPT)))
         except (Untaggable, KeyError, ValueError, TypeError) as error:
             raise UsageError(f"the world {self._name} cannot be read from its store: {error}") from error
         self._revision = saved.revision
@@ -115,21 +121,23 @@ def _restore(world: World, standing: Record, lines: Sequence[bytes]) -> None:
     state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"))
     world.version = Version(state=state, **rest)
     world.clock = _clock(world.clock, standing)
-    world.ledger = Ledger(world.ledger.keep, lines)
+    world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)
-    for past, size in _pasts(lines):
+    entries = _since_opening(lines)
+    for past, size in _pasts(entries):
         world.history.append(past, size)
+    for call, observation in _keyed(entries):
+        world.repeats.learn(call, observation)
     if world.scenario.looks_back:
         world.seen.clear()
-        world.seen.extend(_seen(world, lines))
+        world.seen.extend(_seen(world, [entry["step"] for entry, _ in entries]))
 
 
-def _seen(world: World, lines: Sequence[bytes]) -> Iterator[Seen]:
-    """The versions of the state that the lines of a ledger tell of; only the newest where they do not reach back."""
-    steps = _since_opening(lines)
+def _seen(world: World, steps: Sequence[Record]) -> Iterator[Seen]:
+    """The versions of the state that steps tell of; only the newest where they do not reach back."""
     state, index = world.origin.first.state, 0
-    if steps and steps[0][0]["entry"] == "reset":
-        for step, _ in steps:
+    if steps and steps[0]["entry"] == "reset":
+        for step in steps:
             index = step.get("index", index)
             changes = [Change.from_json(body) for body in (*step.get("committed", ()), *step.get("pins", ()))]
             if changes or step["entry"] == "reset":
@@ -153,20 +161,30 @@ def _overlay(body: Record) -> Overlay:
     return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
 
 
-def _pasts(lines: Sequence[bytes]) -> Iterator[tuple[Past, int]]:
-    """What the lines of a ledger tell of calls and events, since the world was opened last."""
+def _pasts(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Past, int]]:
+    """What entries of a ledger tell of calls and events, and how large they are."""
     index = 0
-    for step, size in _since_opening(lines):
+    for entry, size in entries:
+        step = entry["step"]
         index = step.get("index", index)
         if step["entry"] != "reset":
             yield past_of(step, index), size
 
 
+def _keyed(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Call, Observation]]:
+    """The calls that bear an idempotency key, and what was answered."""
+    for entry, _ in entries:
+        key, step = entry["measured"].get("key"), entry["step"]
+        if key is not None:
+            call = Call(step["tool"], step["arguments"], step.get("answers", {}), key)
+            yield call, observation_of(step["served"] or step["truth"]["observation"])
+
+
 def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
-    """The steps in the lines of a ledger, and how long the lines are; from the newest that opened the world."""
-    steps = [(step, len(line)) for line in lines if (step := decode(line).get("step")) is not None]
-    opened = max((at for at, (step, _) in enumerate(steps) if step["entry"] == "reset"), default=0)
-    return steps[opened:]
+    """The entries in the lines of a ledger that are steps, and how long the lines are; from the newest opening on."""
+    entries = [(entry, len(line)) for line in lines if "step" in (entry := decode(line))]
+    opened = max((at for at, (entry, _) in enumerate(entries) if entry["step"]["entry"] == "reset"), default=0)
+    return entries[opened:]
 
 
 def past_of(step: Mapping[str, Any], index: int) -> Past:

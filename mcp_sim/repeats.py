@@ -45,12 +45,25 @@ class Repeats:
         """The observation of the first call under this key. Raises Reused where that was another call."""
         if len(key) > LONGEST_KEY:
             raise UsageError(f"an idempotency key has at most {LONGEST_KEY} characters")
+        keyed = self._of(key, call)
+        async with keyed.lock:
+            if keyed.observation is None:
+                keyed.observation = await answer()
+            return keyed.observation
+
+    def known(self, call: Call) -> Observation | None:
+        """What was answered to this call before, if it bears a key. Raises Reused."""
+        return self._of(call.key, call).observation if call.key is not None else None
+
+    def learn(self, call: Call, observation: Observation) -> None:
+        """A call was answered, here or elsewhere."""
+        if call.key is not None:
+            self._of(call.key, call).observation = observation
+
+    def _of(self, key: str, call: Call) -> _Keyed:
         keyed = self._keyed.setdefault(key, _Keyed(call))
         if keyed.call != call:
             raise Reused
         while len(self._keyed) > KEPT:
             self._keyed.popitem(last=False)
-        async with keyed.lock:
-            if keyed.observation is None:
-                keyed.observation = await answer()
-            return keyed.observation
+        return keyed

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from rpds import HashTrieMap
 
@@ -133,12 +133,12 @@ class Simulator:
                 world.tick()
                 turn = world.turn(call, self._tool(call.tool))
                 passage = await self._pass(world, turn)
-                world.commit(turn, passage, {"seconds": round(stopwatch() - began, 6)})
+                world.commit(turn, passage, _measured(call, began))
             except BadArguments:
                 raise
             except Exception as error:
                 crash = error if isinstance(error, Crash) else Crash(call.tool, f"{type(error).__name__}: {error}")
-                world.crash(call, crash, {"seconds": round(stopwatch() - began, 6)})
+                world.crash(call, crash, _measured(call, began))
                 raise crash from error
             return passage.transition.observation
 
@@ -229,3 +229,9 @@ class Simulator:
         if chosen == "virtual":
             return VirtualClock(self.scenario.now)
         return RealClock(self.scenario.now, self.scenario.clock.speed)
+
+
+def _measured(call: Call, began: float) -> dict[str, Any]:
+    """What a ledger says of a call beside its step."""
+    seconds = round(stopwatch() - began, 6)
+    return {"seconds": seconds} if call.key is None else {"seconds": seconds, "key": call.key}

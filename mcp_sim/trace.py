@@ -127,6 +127,18 @@ def observation_bytes(observation: Observation) -> bytes:
     return b'{"result":%b,%b' % (body.encoded, tail[1:]) if isinstance(body, ToolResult) else tail
 
 
+def observation_of(body: Record) -> Observation:
+    """The observation that a step holds."""
+    delay = timedelta(milliseconds=body.get("delay_ms", 0))
+    notifications = tuple(body.get("notifications", ()))
+    if "rpc_error" in body:
+        return Observation(RpcError(**body["rpc_error"]), delay, notifications)
+    if "broken" in body:
+        return Observation(BrokenDelivery(**body["broken"]), delay, notifications)
+    result = ToolResult(body["result"], body["form"], body.get("is_error", False), body.get("text"))
+    return Observation(result, delay, notifications)
+
+
 class Ledger:
     """The newest entries of one world, as lines. Iterating gives them parsed, oldest first.
 

@@ -29,11 +29,13 @@ class Call:
     """One tool call as it came. `tool` is the tool's id in the scenario (`server/name` where several are served).
 
     `answers` is what the client answered to the tool's questions, by their names; UNABLE where it could not be asked.
+    With an idempotency `key`, it is made once.
     """
 
     tool: str
     arguments: dict[str, Json]
     answers: dict[str, Json] = field(default_factory=dict[str, Any])
+    key: str | None = None
 
 
 UNABLE: Record = {"action": "unable"}

@@ -140,7 +140,7 @@ class World:
         With an idempotency `key`, a call that was answered under this key before is not made again: it gets the same
         observation. Forks begin without keys, and a reset forgets them. `answers` are those to the tool's questions.
         """
-        call = Call(tool, dict(arguments or {}), dict(answers or {}))
+        call = Call(tool, dict(arguments or {}), dict(answers or {}), key)
         if key is None:
             return await self._answer(self, call)
         return await self.repeats.once(key, call, lambda: self._answer(self, call))

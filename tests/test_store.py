@@ -19,9 +19,10 @@ from mcp_sim import Simulator, World
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import stores
 from mcp_sim.keeping import Keeper, identity
+from mcp_sim.repeats import Reused
 from mcp_sim.tagged_json import Untaggable, dumps, loads
 from mcp_sim.testing import spawned
-from mcp_sim.types import Change, Due
+from mcp_sim.types import Change, Due, Observation
 
 FAULTS = """\
 perturbations:
@@ -109,6 +110,49 @@ async def test_two_processes_have_one_world_in_turns(crm: Callable[[str], Simula
     assert last.view.count("deal") == 22
     assert len({key for key, _ in last.view.rows("deal")}) == 22
     assert [step["n"] for step in last.ledger.steps] == list(range(1, 22))
+
+
+async def test_a_key_makes_two_requests_one_call_across_processes(
+    crm: Callable[[str], Simulator], tmp_path: Path
+) -> None:
+    simulator = crm("perturbations:\n  - latency: 5s\n    tools: create_deal\n    when: {nth: 2}\n")
+    store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("a", "create_deal", DEAL),
+        ("b", "create_deal", DEAL),
+        ("c", "nothing", {}),
+        ("d", "get_contact", {}),
+    ]
+
+    async def answers() -> list[Observation]:
+        with store.opened(identity(simulator.scenario, None, "1")) as shelf:
+            async with Simulator(simulator.scenario) as fresh:
+                world = Keeper(fresh, shelf, "w").world(None, "virtual")
+                found = [await world.call(tool, arguments, key) for key, tool, arguments in calls]
+                with pytest.raises(Reused):
+                    await world.call("create_deal", {**DEAL, "amount": 1}, "a")
+                assert world.view.count("deal") == 4
+                return found
+
+    first = await answers()
+    assert [type(one.body).__name__ for one in first] == ["ToolResult", "ToolResult", "RpcError", "ToolResult"]
+    assert first[1].delay == timedelta(seconds=5)
+    assert await answers() == first
+
+
+async def test_a_key_is_known_to_a_process_that_was_there_before_it(
+    crm: Callable[[str], Simulator], tmp_path: Path
+) -> None:
+    simulator = crm("")
+    store = stores["sqlite"].model_validate({"path": tmp_path / "worlds.db"})
+    told = identity(simulator.scenario, None, "1")
+    async with Simulator(simulator.scenario) as one, Simulator(simulator.scenario) as other:
+        with store.opened(told) as first, store.opened(told) as second:
+            worlds = [Keeper(one, first, "w").world(None, "virtual"), Keeper(other, second, "w").world(None, "virtual")]
+            async with anyio.create_task_group() as tasks:
+                for n in range(12):
+                    tasks.start_soon(worlds[n % 2].call, "create_deal", DEAL, f"key {n % 3}")
+    assert (await called(simulator, tmp_path / "worlds.db", [])).view.count("deal") == 5
 
 
 async def test_worlds_of_one_store_are_apart(crm: Callable[[str], Simulator], tmp_path: Path) -> None:

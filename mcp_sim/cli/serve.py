@@ -99,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
         log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
         sinks = list[Sink]()
         if args.trace is not None:
-            sinks.append(trace_file(args.trace, scenario, goes_on=args.store is not None))
+            kept = [] if args.store is None else [args.store]
+            sinks.append(trace_file(args.trace, scenario, kept, goes_on=bool(kept)))
             stack.callback(sinks[-1].close)
         simulator = Simulator(scenario, [*sinks, log], args.ledger_keep)  # what a trace refuses did not happen
         if args.log_level != "error":
@@ -167,6 +168,8 @@ def _check_stdio(args: argparse.Namespace) -> None:
         raise UsageError("over stdio a process is one world, and --world names it in a --store")
     if len(args.world) > 1:
         raise UsageError("over stdio a process is one world: give one --world")
+    if args.store is not None and args.trace is not None and args.store.resolve() == args.trace.resolve():
+        raise UsageError(f"--store and --trace both name {args.store}; each needs a file of its own")
     for name in args.world:
         checked_name(name)
 
