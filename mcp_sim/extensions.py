@@ -412,6 +412,41 @@ class Store(Kind):
         raise NotImplementedError
 
 
+# importers ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One server as an importer found it.
+
+    `tools` is its list, untouched. `spec` holds what is known beside it, by the keys of a tool spec. `doubts` are
+    sentences about what was not understood.
+    """
+
+    name: str
+    tools: Sequence[Json]
+    spec: Record = field(default_factory=dict[str, Any])
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """A server of which no tools could be had, and why. The reason holds no secrets."""
+
+    name: str
+    reason: str
+
+
+class Importer(Kind):
+    """Makes tool specs of what is known elsewhere. The first field, `sources`, is what is imported."""
+
+    sources: tuple[str, ...] = Field(min_length=1, description="What is imported.")
+
+    async def imported(self) -> Sequence[Imported | Unreached]:
+        """The servers, in their order. Raises UsageError or DocumentError where there is nothing to import."""
+        raise NotImplementedError
+
+
 COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible", "group", "enabled"})
 COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
 COMMON_WORLD_MODEL_KEYS = frozenset({"tools"})
@@ -423,7 +458,9 @@ expectations: Registry[Expectation] = Registry("expectations", Expectation, COMM
 world_models: Registry[WorldModel] = Registry("world_models", WorldModel, COMMON_WORLD_MODEL_KEYS)
 behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour)
 stores: Registry[Store] = Registry("stores", Store)
+importers: Registry[Importer] = Registry("importers", Importer)
 
 families: Mapping[str, Registry[Any]] = {
-    registry.family: registry for registry in (perturbations, triggers, expectations, world_models, behaviours, stores)
+    registry.family: registry
+    for registry in (perturbations, triggers, expectations, world_models, behaviours, stores, importers)
 }

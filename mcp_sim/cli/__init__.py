@@ -6,7 +6,7 @@ A command has `arguments(parser)`, which declares what it takes, and `run(args) 
     1    the documents have errors, or an expectation failed; `diff`: the runs differ
     2    the command line asks for something impossible
     3    mcp-sim could not answer a call (a crash, as opposed to a simulated fault)
-    4    nobody answers at the URL that `connect` was given
+    4    nobody answers at the URL that `connect` was given; a server that `import` asks does not answer
     130  Ctrl-C;  143  SIGTERM
 """
 
@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 
 from mcp_sim import __version__
 from mcp_sim.errors import Crash, DocumentError, McpSimError
@@ -31,6 +32,7 @@ COMMANDS = {
     "explain": "tell which call of a trace would fire what, and why the others did not",
     "diff": "show two traces side by side: what was served and written otherwise, and how the worlds end",
     "check": "check scenarios and tool specs; every problem with its place",
+    "import": "make tool specs of live servers, a client's configuration, OpenAPI, or functions",
     "plan": "show what mcp-sim inferred about each tool",
     "list": "document perturbations, triggers, expectations, world models, and what ships",
     "schema": "print the JSON Schema of scenarios or tool specs, for editors",
@@ -76,10 +78,15 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == asked:
-            module = import_module(f"mcp_sim.cli.{name.replace('-', '_')}")
+            module = import_module(f"mcp_sim.cli.{_module(name)}")
             module.arguments(command)
             command.set_defaults(run=module.run)
     return parser
+
+
+def _module(command: str) -> str:
+    """The module of a command; one whose name is a word of Python has `_` behind it."""
+    return f"{command}_" if iskeyword(command) else command.replace("-", "_")
 
 
 def _ran(args: argparse.Namespace) -> int:

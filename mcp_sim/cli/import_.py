@@ -1,0 +1,198 @@
+"""`mcp-sim import`: tool specs made of what is there: live servers, a client's configuration, OpenAPI, functions."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+from pydantic import ValidationError
+
+from mcp_sim.cli.files import replace_file
+from mcp_sim.documents import check, load
+from mcp_sim.documents.imports import Files, differences, files_of, scenario_text
+from mcp_sim.documents.sentences import sentences
+from mcp_sim.errors import DocumentError, UsageError
+from mcp_sim.extensions import Imported, Importer, Unreached, importers
+from mcp_sim.importing.naming import distinct
+from mcp_sim.importing.placeholders import Unfilled, filled
+
+NOBODY = 4
+MOST_DOUBTS = 20
+SCENARIO = "scenario.yaml"
+
+_OPTIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "name": ("--name", {"metavar": "NAME", "help": "the server's name, and that of its files"}),
+    "headers": ("--header", {"metavar": "'NAME: VALUE'", "action": "append", "help": "an HTTP header; ${NAME} is taken "
+                             "from the environment, where other processes do not see it"}),
+    "env": ("--env", {"metavar": "NAME=VALUE", "action": "append", "help": "a variable for the command"}),
+    "folder": ("--cwd", {"metavar": "FOLDER", "help": "where the command runs"}),
+    "transport": ("--transport", {"choices": ["http", "sse"], "help": "how the URL is spoken to; default http"}),
+    "servers": ("--server", {"metavar": "GLOB", "action": "append", "help": "only the servers that match; may be "
+                             "repeated"}),
+    "timeout": ("--timeout", {"metavar": "SECONDS", "type": float, "help": "how long a server may take; default 60"}),
+}  # fmt: skip
+"""The options of importers that can be given on the command line, each with its flag."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
+    for name in importers.names():
+        kind = importers[name]
+        manual = inspect.getdoc(kind) or ""
+        sub = kinds.add_parser(name, help=manual.partition("\n")[0], description=manual)
+        for field, (flag, options) in _OPTIONS.items():
+            if field in kind.model_fields:
+                sub.add_argument(flag, dest=field, **options)
+        sub.add_argument("--out", type=Path, default=Path(), metavar="FOLDER", help="where the files go; default here")
+        sub.add_argument(
+            "--check", action="store_true", help="write nothing; exit 1 with a diff where the tools have changed"
+        )
+        is_command = "env" in kind.model_fields
+        sub.add_argument(
+            "sources",
+            nargs=argparse.REMAINDER if is_command else "+",
+            metavar="COMMAND... | URL" if is_command else "FILE",
+            help=kind.model_fields["sources"].description,
+        )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0; 1 where documents have errors, or --check finds a difference; 2 where nothing can be imported; 4 where a
+    server does not answer (the others are imported)."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # it would tell of messages, and with them of secrets
+    found = anyio.run(_importer(args).imported)
+    for one in found:
+        if isinstance(one, Unreached):
+            print(f"{one.name}: {one.reason}", file=sys.stderr)
+    servers = _named_apart([one for one in found if isinstance(one, Imported)])
+    codes = [_check(servers, args.out)] if args.check else [_write(servers, args.kind, args.out)]
+    return next((code for code in (NOBODY if len(servers) < len(found) else 0, *codes) if code), 0)
+
+
+def _importer(args: argparse.Namespace) -> Importer:
+    """The importer with what the command line says."""
+    kind = importers[args.kind]
+    sources = args.sources[1:] if args.sources[:1] == ["--"] else args.sources
+    options: dict[str, Any] = {"sources": sources}
+    for field, (flag, _) in _OPTIONS.items():
+        value = getattr(args, field, None)
+        if value is not None:
+            options[field] = _pairs(flag, value) if field in {"headers", "env"} else value
+    if "env" in kind.model_fields:
+        options |= _with_secrets(options)
+    try:
+        return kind.model_validate(options)
+    except ValidationError as error:
+        told = "; ".join(sentence for _, sentence in sentences(error, kind, options))
+        raise UsageError(f"import {args.kind}: {told if sources else 'say what is to be imported'}") from None
+
+
+def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
+    sign = ":" if flag == "--header" else "="
+    pairs = [value.partition(sign) for value in values]
+    if not all(name.strip() and found for name, found, _ in pairs):
+        raise UsageError(f"{flag} must be like NAME{sign}VALUE")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Headers, variables and URL with `${NAME}` filled in from the environment."""
+    try:
+        parts = {key: {name: filled(value, os.environ) for name, value in options.get(key, {}).items()}
+                 for key in ("headers", "env")}  # fmt: skip
+        sources = [filled(word, os.environ) if "://" in word else word for word in options["sources"]]
+    except Unfilled as error:
+        raise UsageError(str(error)) from None
+    hidden = [one.partition("?")[2] for one, said in zip(sources, options["sources"], strict=True) if one != said]
+    return {**parts, "sources": sources, "secrets": hidden}
+
+
+def _named_apart(servers: Sequence[Imported]) -> list[Imported]:
+    """The servers, no two of which have files of one name."""
+    names = distinct([server.name for server in servers])
+    return [
+        Imported(name, server.tools, server.spec, server.doubts) for name, server in zip(names, servers, strict=True)
+    ]
+
+
+# writing --------------------------------------------------------------------------------------------------------------
+
+
+def _write(servers: Sequence[Imported], kind: str, folder: Path) -> int:
+    """Write what was imported, and tell what was not understood."""
+    planned = [files_of(server, kind, folder) for server in servers]  # all, before the first is written
+    news = {server.name: _news(server, folder) for server in servers}
+    codes = [_write_one(server, files, news[server.name]) for server, files in zip(servers, planned, strict=True)]
+    if len(servers) > 1:
+        _write_scenario({server.name: files.spec for server, files in zip(servers, planned, strict=True)}, folder)
+    return max(codes, default=0)
+
+
+def _news(server: Imported, folder: Path) -> list[str]:
+    """What is otherwise than at the import before, tool by tool; nothing where there was none."""
+    try:
+        lines = differences(server, folder)
+    except (UsageError, DocumentError):
+        return []
+    return [line for line in lines if not line.startswith(" ")]
+
+
+def _write_one(server: Imported, files: Files, news: Sequence[str]) -> int:
+    for path, text in files.texts.items():
+        if text is None:
+            path.unlink(missing_ok=True)
+        elif not path.exists() or path.read_bytes() != text.encode():
+            replace_file(path, text)
+    problems = [problem for problem in check([files.spec]) if problem.severity == "error"]
+    print(f"{files.spec}: {_summary(server, files.spec) if not problems else 'has errors'}")
+    if news:
+        print(f"  since the last import: {', '.join(news)}")
+    doubts = [*files.doubts, *map(str, problems)]
+    for doubt in doubts[:MOST_DOUBTS]:
+        print(f"  {doubt}", file=sys.stderr)
+    if len(doubts) > MOST_DOUBTS:
+        print(f"  and {len(doubts) - MOST_DOUBTS} more like these", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _summary(server: Imported, spec: Path) -> str:
+    scenario = load(spec)
+    tools, guesses = len(scenario.domain.tools), len(scenario.guesses)
+    left = f" of {len(server.tools)}" if tools < len(server.tools) else ""
+    told = f", {guesses} of them guesses: mcp-sim plan {spec}" if guesses else ""
+    return f"{tools}{left} tools, {len(scenario.domain.entities)} entities{told}"
+
+
+def _write_scenario(specs: Mapping[str, Path], folder: Path) -> None:
+    """A scenario over all servers, unless there is one."""
+    path = folder / SCENARIO
+    if path.exists():
+        print(f"{path}: is there already, and stays as it is", file=sys.stderr)
+        return
+    replace_file(path, scenario_text(specs))
+    print(f"{path}: {', '.join(specs)} over one world")
+
+
+# --check --------------------------------------------------------------------------------------------------------------
+
+
+def _check(servers: Sequence[Imported], folder: Path) -> int:
+    found = {server.name: list(_checked(server, folder)) for server in servers}
+    for name, lines in found.items():
+        print(f"{name}: {'has changed' if lines else 'is as it was imported'}")
+        print("".join(f"  {line}\n" for line in lines), end="")
+    return 1 if any(found.values()) else 0
+
+
+def _checked(server: Imported, folder: Path) -> Iterator[str]:
+    try:
+        yield from differences(server, folder)
+    except DocumentError as error:
+        raise UsageError(f"{error.problems[0]}") from None
