@@ -47,9 +47,8 @@ def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
 
 def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
     """The records of a state; where one is given, it is the whole, and what it does not mention is empty."""
-    if not is_whole:
-        return {}
-    rows = {name: tuple(found.records.get(name, ())) for name in found.entities}
+    named = found.entities if is_whole else found.records
+    rows = {name: tuple(found.records.get(name, ())) for name in named}
     return {name: GivenRecords(1 if found.entities[name].singleton else len(rows[name]), rows[name]) for name in rows}
 
 
@@ -71,7 +70,14 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
             if name not in found.entities:
                 place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
     plans = {name: taken.get(name) or found.plans[name] for name in tools}
-    return Inferred(found.entities, plans, {**found.records, **claimed.records})
+    known = {**found.entities, **_claimed(claimed.entities, _declared(specs))}
+    return Inferred(known, plans, {**found.records, **claimed.records})
+
+
+def _claimed(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
+    """The entities as behaviours have them, with the fields that specs declare besides."""
+    said = {name: entity.fields for name, entity in declared.items()}
+    return {one.name: replace(one, fields={**one.fields, **said.get(one.name, {})}) for one in entities}
 
 
 def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:

@@ -1,0 +1,138 @@
+"""Tools that work on files and directories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
+from mcp_sim.file_trees import changing, looking
+from mcp_sim.file_trees.asking import Asked
+from mcp_sim.file_trees.given import Given, given_files
+from mcp_sim.file_trees.paths import ROOT, names_of, normal, parent
+from mcp_sim.file_trees.recognition import judged, plans_of
+from mcp_sim.file_trees.tree import DIRECTORY, FILE, SHELL, Tree, directories_above, entities
+from mcp_sim.outcomes import Names, Outcome, answering
+from mcp_sim.purposes import purposes_of
+from mcp_sim.types import Key, Record, Tool, Turn
+
+_OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
+    "allowed": looking.allowed, "append": changing.append, "cd": changing.cd, "copy": changing.copy,
+    "delete": changing.delete, "diff": looking.diff, "du": looking.du, "edit": changing.edit, "exists": looking.exists,
+    "find": looking.find, "grep": looking.grep, "head": looking.head, "insert": changing.insert,
+    "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move, "pwd": looking.pwd, "read": looking.read,
+    "read_many": looking.read_many, "rmdir": changing.rmdir, "sort": looking.sort, "stat": looking.stat,
+    "tail": looking.tail, "touch": changing.touch, "tree": looking.tree, "wc": looking.wc, "write": changing.write,
+}  # fmt: skip
+
+_NAMES: Names = {
+    "content": ("file_content", "contents", "text", "data", "body", "sorted_content", "last_lines", "first_lines"),
+    "entries": ("items", "files_and_directories", "directory_content", "current_directory_content", "children", "tree"),
+    "matches": ("results", "files", "found", "hits"),
+    "lines": ("matching_lines", "line_count", "num_lines"),
+    "files": ("results", "items", "contents"),
+    "path": ("file_path", "filename", "file_name", "current_working_directory", "working_directory", "cwd",
+             "current_directory", "file", "directory"),
+    "type": ("kind", "entry_type", "file_type"),
+    "size": ("bytes", "size_bytes", "bytes_written", "file_size", "total_size", "length"),
+    "characters": ("chars", "char_count", "characters_written"),
+    "created": ("created_at", "creation_time", "birthtime", "ctime"),
+    "modified": ("modified_at", "last_modified", "mtime", "modification_time", "updated_at", "accessed"),
+    "is_directory": ("is_dir", "directory"),
+    "diff": ("diff_lines", "difference", "differences", "changes"),
+    "usage": ("disk_usage", "total", "usage"),
+    "directories": ("allowed_directories", "folders", "dirs", "roots"),
+    "count": ("total", "total_count", "match_count", "matches_count", "replacements"),
+    "words": ("word_count",),
+    "output": ("terminal_output", "stdout"),
+    "line": ("line_number", "lineno"),
+    "destination": ("new_path", "to"),
+    "source": ("old_path", "from"),
+}  # fmt: skip
+
+
+@behaviours.register("file_tree")
+class FileTree(Behaviour):
+    """Files and directories by path: entities `file` (path, folder, content) and `directory`.
+
+    A singleton `shell` holds the working directory, and the directories that may be seen. Directories that a path
+    leads through are there too.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        tools = list(survey.tools.values())
+        servers = dict.fromkeys(tool.server for tool in tools)
+        plans = [plan for server in servers for plan in plans_of([tool for tool in tools if tool.server == server])]
+        if not plans:
+            return None
+        given, rest = given_files(survey.state)
+        return Claims(plans, entities(), _records(given, plans), rest)
+
+    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        made = dict(tables)
+        for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
+            made |= _completed(tables, prefix)
+        return made
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        entity = plan.entity or FILE
+        peers = frozenset(other.operation for other in domain.plans.values() if other.behaviour == "file_tree")
+        ways = _ways(tool, plan)
+        selector = plan.arguments.get("operation", "")
+
+        def operate(turn: Turn) -> Outcome:
+            given = turn.call.arguments
+            choice = str(given.get(selector, "")) if not plan.operation else ""
+            operation, roles = ways[choice if choice in ways else next(iter(ways))]
+            return _OPERATIONS[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
+
+        return answering(tool, domain, operate, _NAMES)
+
+
+def _ways(tool: Tool, plan: Plan) -> dict[str, tuple[str, Mapping[str, str]]]:
+    """What a tool does, and with which arguments, by the choice that selects it ('' where it does one thing)."""
+    if plan.operation:
+        if plan.operation not in _OPERATIONS:
+            raise ValueError(f"{tool.id}: a file tree knows no operation {plan.operation!r}")
+        return {"": (plan.operation, plan.arguments)}
+    found = [(purpose.choice, one) for purpose in purposes_of(tool) for one in judged(purpose)]
+    if not found:
+        raise ValueError(f"{tool.id}: say under `sim:` which `operation` it is")
+    return {choice: (one.operation, one.arguments) for choice, one in found}
+
+
+def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:
+    """The records of a state. Where none is given, files are made up, and directories follow from them."""
+    shell: Record = {"working_directory": given.working or _home(given, plans), "allowed": given.allowed or [ROOT]}
+    made: dict[str, list[Record]] = {DIRECTORY: [*given.directories.values()], SHELL: [shell]}
+    return made if given.is_empty else {FILE: [*given.files.values()], **made}
+
+
+def _home(given: Given, plans: Sequence[Plan]) -> str:
+    """Where a shell begins: in the only directory at the top, if all else is in it."""
+    tops = {names_of(path)[0] for path in (*given.files, *given.directories)}
+    has_shell = any(plan.operation in {"cd", "pwd"} for plan in plans)
+    home = ROOT + next(iter(tops), "")
+    return home if has_shell and given.is_nested and len(tops) == 1 and home in given.directories else ROOT
+
+
+def _completed(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
+    """The tables with each path normal, the folder of each, and every directory that a path leads through."""
+    files: dict[Key, Record] = {path: row for path, row in _by_path(tables.get(prefix + FILE, {})) if path != ROOT}
+    held = dict(_by_path(tables.get(prefix + DIRECTORY, {})))
+    directories: dict[Key, Record] = {}
+    for path, row in (*held.items(), *_by_path(files)):
+        for one in (*directories_above(path), *([path] if path in held else [])):
+            if one not in directories and one not in files and one != ROOT:
+                directories[one] = held.get(one) or {**_times(row), "path": one, "folder": parent(one)}
+    return {prefix + FILE: files, prefix + DIRECTORY: directories}
+
+
+def _by_path(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:
+    for key, row in table.items():
+        path = normal(str(key))
+        yield path, {**row, "path": path, "folder": parent(path)}
+
+
+def _times(row: Record) -> Record:
+    return {name: row[name] for name in ("created_at", "modified_at") if name in row}

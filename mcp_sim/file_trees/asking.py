@@ -1,0 +1,91 @@
+"""What does one call ask of a tree of files: the arguments by what they are for, and the tree as it stands?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from mcp_sim.file_trees.paths import ROOT
+from mcp_sim.file_trees.tree import Entry, Tree
+from mcp_sim.outcomes import Refused
+from mcp_sim.schemas import as_list
+from mcp_sim.types import Json, Record, Tool
+
+_NOTHING = ("", "None", "null")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call. `roles` says which argument is for what; `peers` are the operations that tools of this world have."""
+
+    tool: Tool
+    given: Mapping[str, Json]
+    roles: Mapping[str, str]
+    tree: Tree
+    peers: frozenset[str]
+
+    def get(self, role: str) -> Json:
+        """The argument for this; None where it is not given."""
+        value = self.given.get(self.roles.get(role, ""))
+        return None if isinstance(value, str) and value in _NOTHING and role in {"path", "pattern"} else value
+
+    def text(self, role: str, default: str = "") -> str:
+        value = self.get(role)
+        return default if value is None else str(value)
+
+    def texts(self, role: str) -> list[str]:
+        value = self.get(role)
+        return [value] if isinstance(value, str) else [str(one) for one in as_list(value)]
+
+    def flag(self, role: str) -> bool:
+        return self.get(role) is True
+
+    def number(self, role: str) -> int | None:
+        value = self.get(role)
+        if isinstance(value, str) and value.strip().lstrip("-").isdigit():
+            return int(value)
+        return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    @property
+    def path(self) -> str:
+        """The path that is asked for; the working directory where there is none."""
+        return self.text("path", "." if self.tree.working != ROOT else ROOT)
+
+    def says(self, *phrases: str) -> bool:
+        """Does the tool's description hold one of these?"""
+        told = self.tool.description.lower()
+        return any(phrase in told for phrase in phrases)
+
+    def is_left_out(self, entry: Entry, base: str) -> bool:
+        """Is it excluded by a pattern?"""
+        place = entry.path[len(base.rstrip("/")) + 1 :]
+        return any(matches_name(one, entry.name) or fnmatchcase(place, one) for one in self.texts("exclude"))
+
+
+def matches_name(pattern: str, name: str) -> bool:
+    """Does a name match: as a whole where the pattern has wildcards, else by a part of it, in any case?"""
+    bare = pattern.removeprefix("**/")
+    if any(sign in bare for sign in "*?["):
+        return fnmatchcase(name.lower(), bare.lower())
+    return bare.lower() in name.lower()
+
+
+def shown(entry: Entry) -> Record:
+    """What can be told of an entry, under the names that facts have."""
+    told: Record = {
+        "name": entry.name,
+        "path": entry.path,
+        "type": "file" if entry.is_file else "directory",
+        "is_directory": not entry.is_file,
+        "is_file": entry.is_file,
+        "created": entry.record.get("created_at"),
+        "modified": entry.record.get("modified_at"),
+        "permissions": "644" if entry.is_file else "755",
+    }
+    return {**told, "size": entry.size} if entry.is_file else told
+
+
+def refuse_to_take(what: str, path: str) -> Refused:
+    """The failure that something stands at a path already."""
+    return Refused("conflict", f"{what} already exists: {path}", path=path, key=path, entity="file")

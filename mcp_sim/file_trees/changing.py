@@ -1,0 +1,252 @@
+"""What do the tools do that change files: write, edit, make, move, copy, remove, go elsewhere?"""
+
+from __future__ import annotations
+
+from mcp_sim.file_trees.asking import Asked, refuse_to_take, shown
+from mcp_sim.file_trees.looking import differing
+from mcp_sim.file_trees.paths import ROOT, joined, parent
+from mcp_sim.file_trees.tree import Entry
+from mcp_sim.json_text import encode
+from mcp_sim.outcomes import Outcome, Refused
+from mcp_sim.schemas import as_list, as_object
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake
+
+_MAKING = (
+    "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",
+    "directories as needed", "directories if", "necessary director",
+)  # fmt: skip
+"""How a description says that a tool makes the directories that lead to a file."""
+
+
+def write(asked: Asked) -> Outcome:
+    """A file with this content. Without a path, the content is only shown."""
+    content = _content(asked)
+    if asked.get("path") is None and "path" in asked.roles:
+        return Outcome(content, {"output": content}, "output")
+    if asked.flag("append"):
+        return append(asked)
+    path = _place(asked)
+    before = asked.tree.find(path)
+    if before is not None and "overwrite" in asked.roles and not asked.flag("overwrite"):
+        raise refuse_to_take("File", asked.path)
+    if before is not None and before.is_file and _is_creation(asked):
+        raise refuse_to_take("File", asked.path)
+    return _written(asked, path, content, f"Successfully wrote {len(content)} characters to {asked.path}")
+
+
+def _is_creation(asked: Asked) -> bool:
+    """Does the tool only make new files, since another one writes over them?"""
+    return asked.says("fails if", "must not exist", "does not overwrite", "already exists, an error")
+
+
+def _written(asked: Asked, path: str, content: str, text: str, **more: Json) -> Outcome:
+    before = asked.tree.find(path)
+    asked.tree.write(path, content)
+    entry = asked.tree.find(path)
+    told = shown(entry) if entry is not None else {}
+    facts: Record = {**told, "path": asked.path, "characters": len(content), "created_new": before is None, **more}
+    return Outcome(text, facts, changes=tuple(asked.tree.changes))
+
+
+def _content(asked: Asked) -> str:
+    value = asked.get("content")
+    return value if isinstance(value, str) else "" if value is None else encode(value).decode()
+
+
+def _place(asked: Asked) -> str:
+    """Where a file is to be: no directory, in a directory that is there or may be made."""
+    path = asked.tree.at(asked.path)
+    found = asked.tree.find(path)
+    if found is not None and not found.is_file:
+        raise Refused("invalid", f"Is a directory, not a file: {asked.path}", path=asked.path)
+    _prepare(asked, path)
+    return path
+
+
+def _prepare(asked: Asked, path: str) -> None:
+    """The directory that something is to be in."""
+    above = asked.tree.find(parent(path))
+    if above is not None and above.is_file:
+        raise Refused("invalid", f"Not a directory: {parent(path)}", path=asked.path)
+    if above is None and "mkdir" in asked.peers and not _makes_directories(asked):
+        raise Refused("not_found", f"No such file or directory: {parent(path)}", path=asked.path, key=parent(path))
+    if above is None:
+        asked.tree.make(parent(path))
+
+
+def _makes_directories(asked: Asked) -> bool:
+    return asked.flag("parents") or asked.says(*_MAKING)
+
+
+def append(asked: Asked) -> Outcome:
+    """More at the end of a file, which is made where it is not there."""
+    path = _place(asked)
+    before = asked.tree.find(path)
+    old = before.content or "" if before is not None else ""
+    return _written(asked, path, old + _content(asked), f"Successfully appended to {asked.path}")
+
+
+def touch(asked: Asked) -> Outcome:
+    """An empty file; one that is there keeps its content."""
+    path = _place(asked)
+    before = asked.tree.find(path)
+    return _written(asked, path, (before.content or "") if before is not None else "", f"Created {asked.path}")
+
+
+def edit(asked: Asked) -> Outcome:
+    """Texts in a file replaced by others, all of them or none."""
+    entry = asked.tree.file(asked.path)
+    content, count = entry.content or "", 0
+    for old, new in _edits(asked):
+        if old not in content or not old:
+            raise Refused("invalid", f"Text to replace not found in {asked.path}: {old}", path=asked.path)
+        if content.count(old) > 1 and "everywhere" in asked.roles and not asked.flag("everywhere"):
+            told = f"Text to replace occurs {content.count(old)} times in {asked.path}: {old}"
+            raise Refused("invalid", told, path=asked.path)
+        count += content.count(old) if asked.flag("everywhere") else 1
+        content = content.replace(old, new) if asked.flag("everywhere") else content.replace(old, new, 1)
+    difference = differing(entry.content or "", content)
+    if asked.flag("dry"):
+        return Outcome(difference, {"diff": difference, "path": asked.path, "count": count}, "diff")
+    done = f"Successfully edited {asked.path}\n{difference}"
+    return _written(asked, entry.path, content, done, diff=difference, count=count)
+
+
+def _edits(asked: Asked) -> list[tuple[str, str]]:
+    if asked.get("old") is not None:
+        return [(asked.text("old"), asked.text("new"))]
+    found: list[tuple[str, str]] = []
+    for one in as_list(asked.get("edits")):
+        named = {snake(name): value for name, value in as_object(one).items()}
+        old = next((value for name, value in named.items() if name.startswith(("old", "search", "find", "from"))), None)
+        new = next((value for name, value in named.items() if name.startswith(("new", "replace", "to"))), "")
+        if not isinstance(old, str):
+            raise Refused("invalid", f"An edit needs a text to replace and a new text, not {encode(one).decode()}")
+        found.append((old, str(new)))
+    if not found:
+        raise Refused("invalid", "Nothing to replace was given")
+    return found
+
+
+def insert(asked: Asked) -> Outcome:
+    """Lines put behind a line; 0 is the beginning."""
+    entry = asked.tree.file(asked.path)
+    lines, at = (entry.content or "").split("\n"), asked.number("line")
+    if at is None or not 0 <= at <= len(lines):
+        raise Refused(
+            "invalid", f"Invalid line {asked.get('line')}: {asked.path} has {len(lines)} lines", path=asked.path
+        )
+    text = "\n".join([*lines[:at], _content(asked), *lines[at:]])
+    return _written(asked, entry.path, text, f"Successfully inserted at line {at} of {asked.path}")
+
+
+def mkdir(asked: Asked) -> Outcome:
+    """A directory, with those that lead to it where that is usual."""
+    path = asked.tree.at(asked.path)
+    found = asked.tree.find(path)
+    if found is not None and (found.is_file or not _is_lenient(asked)):
+        raise refuse_to_take("File" if found.is_file else "Directory", asked.path)
+    above = asked.tree.find(parent(path))
+    if above is None and "parents" in asked.roles and not asked.flag("parents"):
+        raise Refused("not_found", f"No such file or directory: {parent(path)}", path=asked.path, key=parent(path))
+    asked.tree.make(path)
+    facts: Record = {"path": asked.path, "created_new": found is None, "type": "directory"}
+    return Outcome(f"Successfully created directory {asked.path}", facts, changes=tuple(asked.tree.changes))
+
+
+def _is_lenient(asked: Asked) -> bool:
+    return asked.says("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
+
+
+def delete(asked: Asked) -> Outcome:
+    """A file; a directory where the tool takes one, and all it holds where the tool or the call says so."""
+    entry = asked.tree.entry(asked.path)
+    if not entry.is_file and not asked.says("director", "folder"):
+        raise Refused("invalid", f"Is a directory, not a file: {asked.path}", path=asked.path)
+    return _removed(asked, entry, is_deep="recursive" not in asked.roles or asked.flag("recursive"))
+
+
+def rmdir(asked: Asked) -> Outcome:
+    """A directory, which must be empty unless the tool or the call says otherwise."""
+    return _removed(asked, asked.tree.directory(asked.path), is_deep=_is_deep(asked))
+
+
+def _is_deep(asked: Asked) -> bool:
+    if "recursive" in asked.roles:
+        return asked.flag("recursive")
+    return asked.says("recursiv", "all its contents", "and its contents", "and all", "everything in")
+
+
+def _removed(asked: Asked, entry: Entry, *, is_deep: bool) -> Outcome:
+    if entry.path == ROOT:
+        raise Refused("forbidden", "The root directory cannot be deleted", path=asked.path)
+    if not entry.is_file and not is_deep and asked.tree.inside(entry.path):
+        raise Refused("conflict", f"Directory not empty: {asked.path}", path=asked.path, key=asked.path)
+    working = asked.tree.working
+    asked.tree.remove(entry)
+    if working == entry.path or working.startswith(f"{entry.path}/"):
+        asked.tree.go(parent(entry.path))
+    text = f"Successfully deleted {asked.path}"
+    return Outcome(text, {"path": asked.path, "deleted": True}, changes=tuple(asked.tree.changes))
+
+
+def move(asked: Asked) -> Outcome:
+    """A file or a directory under another path, or into a directory that is there."""
+    entry, target = _from_to(asked)
+    asked.tree.copy(entry, target)
+    asked.tree.remove(entry)
+    return _moved(asked, entry, target, "moved")
+
+
+def copy(asked: Asked) -> Outcome:
+    """The same under another path, or in a directory that is there."""
+    entry, target = _from_to(asked)
+    asked.tree.copy(entry, target)
+    return _moved(asked, entry, target, "copied")
+
+
+def _moved(asked: Asked, entry: Entry, target: str, done: str) -> Outcome:
+    source, destination = asked.text("source"), _as_told(asked, entry, target)
+    facts: Record = {"path": destination, "source": source, "destination": destination, "type": shown(entry)["type"]}
+    return Outcome(f"Successfully {done} {source} to {destination}", facts, changes=tuple(asked.tree.changes))
+
+
+def _as_told(asked: Asked, entry: Entry, target: str) -> str:
+    """The new place as the caller would write it."""
+    told = asked.text("destination")
+    return told if asked.tree.at(told) == target else joined(told, entry.name)
+
+
+def _from_to(asked: Asked) -> tuple[Entry, str]:
+    entry, told = asked.tree.entry(asked.text("source")), asked.text("destination")
+    target = asked.tree.at(_beside(asked, entry, told))
+    found = asked.tree.find(target)
+    if found is not None and not found.is_file and target != entry.path:
+        target = joined(target, entry.name)
+        found = asked.tree.find(target)
+    if entry.path in (ROOT, target) or target.startswith(f"{entry.path}/"):
+        raise Refused("invalid", f"Cannot put {asked.text('source')} into itself: {told}", path=told)
+    if found is not None and not (entry.is_file and found.is_file and _writes_over(asked)):
+        raise refuse_to_take("Destination", told)
+    _prepare(asked, target)
+    return entry, target
+
+
+def _beside(asked: Asked, entry: Entry, told: str) -> str:
+    """A new name alone means the directory that the file is in."""
+    is_name = asked.roles.get("destination", "").lower().endswith("name") and "/" not in told
+    return joined(parent(entry.path), told) if is_name else told
+
+
+def _writes_over(asked: Asked) -> bool:
+    return asked.flag("overwrite") or (asked.tool.name in {"mv", "cp"} and "overwrite" not in asked.roles)
+
+
+def cd(asked: Asked) -> Outcome:
+    """Another working directory."""
+    entry = asked.tree.directory(asked.path)
+    if entry.path != asked.tree.working:
+        asked.tree.go(entry.path)
+    text = f"Working directory is now {entry.path}"
+    return Outcome(text, {"path": entry.path}, "path", changes=tuple(asked.tree.changes))

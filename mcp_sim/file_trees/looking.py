@@ -1,0 +1,265 @@
+"""What do the tools tell that only look at files: contents, lists, trees, what was found, counts, differences?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from difflib import ndiff
+
+from mcp_sim.file_trees.asking import Asked, matches_name, shown
+from mcp_sim.file_trees.paths import ROOT
+from mcp_sim.file_trees.tree import Entry, Tree
+from mcp_sim.outcomes import Outcome, Refused
+from mcp_sim.types import Json, Record
+
+_USUAL_LINES = 10
+
+
+def read(asked: Asked) -> Outcome:
+    """The content of a file, or some lines of it."""
+    entry = asked.tree.file(asked.path)
+    content = _part(asked, entry.content or "")
+    return Outcome(content, {**shown(entry), "path": asked.path, "content": content}, "content")
+
+
+def _part(asked: Asked, content: str) -> str:
+    head, tail = asked.number("head"), asked.number("tail")
+    start, end, limit = asked.number("start"), asked.number("end"), asked.number("limit")
+    if all(one is None for one in (head, tail, start, end, limit)):
+        return content
+    lines = content.splitlines()
+    if head is not None:
+        return "\n".join(lines[: max(head, 0)])
+    if tail is not None:
+        return "\n".join(lines[-tail:] if tail > 0 else [])
+    counts_from_one = "line" in asked.roles.get("start", "")
+    first = max((start or 0) - (1 if counts_from_one else 0), 0)
+    last = end if end is not None and end >= 0 else len(lines)
+    return "\n".join(lines[first:last][:limit] if limit is not None else lines[first:last])
+
+
+def read_many(asked: Asked) -> Outcome:
+    """Several files; one that cannot be read does not keep the others from being read."""
+    rows = [_one(asked, path) for path in asked.texts("paths")]
+    told = [f"{row['path']}:\n{row.get('content', row.get('error'))}" for row in rows]
+    return Outcome("\n---\n".join(told), {"files": rows, "count": len(rows)}, "files")
+
+
+def _one(asked: Asked, path: str) -> Record:
+    try:
+        entry = asked.tree.file(path)
+    except Refused as refused:
+        return {"path": path, "error": str(refused)}
+    return {"path": path, "name": entry.name, "content": entry.content, "size": entry.size}
+
+
+def head(asked: Asked) -> Outcome:
+    return _lines(asked, lambda lines, many: lines[:many])
+
+
+def tail(asked: Asked) -> Outcome:
+    return _lines(asked, lambda lines, many: lines[-many:] if many else [])
+
+
+def sort(asked: Asked) -> Outcome:
+    return _lines(asked, lambda lines, _many: sorted(lines))
+
+
+def _lines(asked: Asked, choose: Callable[[list[str], int], list[str]]) -> Outcome:
+    many = asked.number("lines")
+    content = (asked.tree.file(asked.path).content or "").splitlines()
+    text = "\n".join(choose(content, _USUAL_LINES if many is None else max(many, 0)))
+    return Outcome(text, {"content": text, "path": asked.path}, "content")
+
+
+def listing(asked: Asked) -> Outcome:
+    """What a directory holds."""
+    entry = asked.tree.directory(asked.path)
+    deep = asked.flag("recursive")
+    held = list(asked.tree.below(entry.path) if deep else asked.tree.inside(entry.path))
+    if "hidden" in asked.roles and not asked.flag("hidden"):
+        held = [one for one in held if not one.name.startswith(".")]
+    rows = [_placed(one, entry) if deep else shown(one) for one in held]
+    text = "\n".join(f"[{'FILE' if one.is_file else 'DIR'}] {row['name']}" for one, row in zip(held, rows, strict=True))
+    facts = {"entries": rows, "path": asked.path, "count": len(rows)}
+    names = {
+        "files": [one.name for one in held if one.is_file],
+        "directories": [one.name for one in held if not one.is_file],
+    }
+    return Outcome(text or f"{asked.path} is empty", {**facts, **names}, "entries")
+
+
+def _placed(entry: Entry, base: Entry) -> Record:
+    return {**shown(entry), "name": entry.path[len(base.path.rstrip("/")) + 1 :]}
+
+
+def tree(asked: Asked) -> Outcome:
+    """A directory with everything below it."""
+    entry = asked.tree.directory(asked.path)
+    nodes = _nodes(asked, entry.path, entry.path, asked.number("depth"))
+    return Outcome("\n".join(_drawn(nodes, "")), {"entries": nodes, "path": asked.path}, "entries", is_json=True)
+
+
+def _nodes(asked: Asked, base: str, directory: str, depth: int | None) -> list[Record]:
+    if depth is not None and depth <= 0:
+        return []
+    found: list[Record] = []
+    for entry in asked.tree.inside(directory):
+        if not asked.is_left_out(entry, base):
+            node: Record = {"name": entry.name, "type": "file" if entry.is_file else "directory"}
+            further = None if depth is None else depth - 1
+            held = {} if entry.is_file else {"children": _nodes(asked, base, entry.path, further)}
+            found.append({**node, **held})
+    return found
+
+
+def _drawn(nodes: list[Record], indent: str) -> Iterator[str]:
+    for at, node in enumerate(nodes):
+        is_last = at == len(nodes) - 1
+        yield f"{indent}{'└── ' if is_last else '├── '}{node['name']}{'/' if node['type'] == 'directory' else ''}"
+        yield from _drawn(node.get("children", []), indent + ("    " if is_last else "│   "))
+
+
+def find(asked: Asked) -> Outcome:
+    """Files and directories by a part of the name, or by wildcards."""
+    base = asked.tree.directory(asked.path)
+    pattern = asked.text("pattern")
+    hits = [
+        one
+        for one in asked.tree.below(base.path)
+        if _is_hit(one, base, pattern) and not asked.is_left_out(one, base.path)
+    ]
+    paths = [_told_place(asked, base, one) for one in hits]
+    rows = [{"path": path, **_beside(one)} for one, path in zip(hits, paths, strict=True)]
+    facts: Record = {"matches": rows, "path": asked.path, "count": len(rows), "pattern": pattern}
+    return Outcome("\n".join(paths) or "No matches found", facts, "matches")
+
+
+def _beside(entry: Entry) -> Record:
+    return {name: value for name, value in shown(entry).items() if name != "path"}
+
+
+def _is_hit(entry: Entry, base: Entry, pattern: str) -> bool:
+    if "/" in pattern.removeprefix("**/"):
+        place = entry.path[len(base.path.rstrip("/")) + 1 :]
+        return bool(re.fullmatch(_expression(pattern.lstrip("/")), place))
+    return matches_name(pattern, entry.name)
+
+
+def _expression(pattern: str) -> str:
+    """Wildcards of a path as a regular expression: `**` spans directories, `*` does not."""
+    escaped = re.escape(pattern)
+    for sign, meaning in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
+        escaped = escaped.replace(sign, meaning)
+    return escaped
+
+
+def _told_place(asked: Asked, base: Entry, entry: Entry) -> str:
+    """A path as it is told: below the path that was asked for, where that was relative; else the whole."""
+    start = asked.path
+    return entry.path if start.startswith("/") else start.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
+
+
+def grep(asked: Asked) -> Outcome:
+    """The lines that hold a text, of a file or of all files below a directory."""
+    base = asked.tree.entry(asked.path)
+    files = [base] if base.is_file else [one for one in asked.tree.below(base.path) if one.is_file]
+    holds = _line_test(asked)
+    rows = [
+        {"path": asked.path if base.is_file else _told_place(asked, base, one), "line": at, "text": line}
+        for one in files
+        if not asked.is_left_out(one, base.path)
+        for at, line in enumerate((one.content or "").splitlines(), 1)
+        if holds(line)
+    ]
+    text = "\n".join(f"{row['path']}:{row['line']}: {row['text']}" for row in rows) or "No matches found"
+    shows = (
+        [str(row["text"]) for row in rows]
+        if base.is_file
+        else [f"{row['path']}:{row['line']}: {row['text']}" for row in rows]
+    )
+    return Outcome(text, {"matches": rows, "lines": shows, "count": len(rows), "path": asked.path}, "matches")
+
+
+def _line_test(asked: Asked) -> Callable[[str], bool]:
+    pattern = asked.text("pattern")
+    ignores = asked.flag("ignore_case") or ("case" in asked.roles and not asked.flag("case"))
+    if asked.says("regex", "regular expression") or "regex" in asked.roles.get("pattern", ""):
+        try:
+            expression = re.compile(pattern, re.IGNORECASE if ignores else 0)
+        except re.error as error:
+            raise Refused("invalid", f"Invalid regular expression {pattern!r}: {error}") from None
+        return lambda line: bool(expression.search(line))
+    return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)
+
+
+def stat(asked: Asked) -> Outcome:
+    """What is known of a file or a directory."""
+    entry = asked.tree.entry(asked.path)
+    facts: Record = {**shown(entry), "path": asked.path, "size": entry.size}
+    facts |= {"lines": len((entry.content or "").splitlines())} if entry.is_file else {}
+    said = ("path", "type", "size", "created", "modified", "permissions")
+    return Outcome("\n".join(f"{name}: {facts[name]}" for name in said if facts[name] is not None), facts)
+
+
+def exists(asked: Asked) -> Outcome:
+    entry = asked.tree.find(asked.tree.at(asked.path))
+    text = f"{asked.path} exists" if entry is not None else f"{asked.path} does not exist"
+    return Outcome(text, {**(shown(entry) if entry else {}), "path": asked.path, "exists": entry is not None})
+
+
+def du(asked: Asked) -> Outcome:
+    """How many bytes the files below a directory have."""
+    entry = asked.tree.entry(asked.path)
+    size = entry.size + sum(one.size for one in asked.tree.below(entry.path))
+    text = _human(size) if asked.flag("human") else f"{size} bytes"
+    return Outcome(text, {"usage": text, "size": size, "path": asked.path}, "usage")
+
+
+def _human(size: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if size < 1024:
+            return f"{size:.2f} {unit}"
+        size /= 1024
+    return f"{size:.2f} GB"
+
+
+_UNITS = {"l": "lines", "w": "words", "c": "characters", "m": "characters"}
+
+
+def wc(asked: Asked) -> Outcome:
+    """How many lines, words and characters a file has."""
+    content = asked.tree.file(asked.path).content or ""
+    counts = {"lines": len(content.splitlines()), "words": len(content.split()), "characters": len(content)}
+    mode = asked.text("mode", "l").strip("-").lower()
+    unit = _UNITS.get(mode[:1], "lines")
+    if "mode" in asked.roles and mode[:1] not in _UNITS:
+        raise Refused("invalid", f"Invalid mode {mode!r}: use l (lines), w (words) or c (characters)")
+    facts: Record = {**counts, "count": counts[unit], "type": unit, "path": asked.path}
+    return Outcome(", ".join(f"{many} {what}" for what, many in counts.items()), facts)
+
+
+def diff(asked: Asked) -> Outcome:
+    """The lines in which two files differ."""
+    one, other = asked.tree.file(asked.path), asked.tree.file(asked.text("other"))
+    text = differing(one.content or "", other.content or "")
+    return Outcome(text, {"diff": text, "identical": not text}, "diff")
+
+
+def differing(before: str, after: str) -> str:
+    """The lines that only one of two texts has."""
+    lines = ndiff(before.splitlines(), after.splitlines())
+    return "\n".join(line for line in lines if line[:2] in {"- ", "+ "})
+
+
+def pwd(asked: Asked) -> Outcome:
+    return Outcome(asked.tree.working, {"path": asked.tree.working}, "path")
+
+
+def allowed(asked: Asked) -> Outcome:
+    listed: list[Json] = list(asked.tree.allowed)
+    return Outcome("Allowed directories:\n" + "\n".join(listed), {"directories": listed}, "directories")
+
+
+def is_empty(tree: Tree, entry: Entry) -> bool:
+    return not entry.is_file and not tree.inside(entry.path) and entry.path != ROOT

@@ -1,0 +1,272 @@
+"""Tools that work on files: told by their company, they share one tree of files and directories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claimed import TEXT, behaviours, refused, said, simulator, tool
+
+from mcp_sim import Simulator
+
+Json = Any
+FLAG = {"type": "boolean"}
+TOOLS = [
+    tool("read_file", "Read a file. `head` or `tail`: only so many lines.", needed="path", path=TEXT,
+         head={"type": "integer"}, tail={"type": "integer"}),
+    tool("read_multiple_files", paths={"type": "array", "items": TEXT}),
+    tool("write_file", "Create a file or overwrite it.", path=TEXT, content=TEXT),
+    tool("edit_file", needed="path edits", path=TEXT, dryRun=FLAG, edits={
+        "type": "array", "items": {"type": "object", "properties": {"oldText": TEXT, "newText": TEXT}}}),
+    tool("create_directory", "Create a directory. Succeeds silently if it already exists.", path=TEXT),
+    tool("list_directory", path=TEXT),
+    tool("directory_tree", path=TEXT),
+    tool("move_file", source=TEXT, destination=TEXT),
+    tool("delete_file", path=TEXT),
+    tool("delete_directory", "Delete an empty directory.", path=TEXT),
+    tool("search_files", needed="path pattern", path=TEXT, pattern=TEXT,
+         excludePatterns={"type": "array", "items": TEXT}),
+    tool("get_file_info", path=TEXT),
+    tool("list_allowed_directories"),
+]  # fmt: skip
+STATE = {
+    "files": {
+        "/srv/app/main.py": "import os\nprint(os.name)\n",
+        "/srv/app/lib/math.py": "x = 1",
+        "/srv/README.md": "# Hi",
+    },
+    "allowed_directories": ["/srv"],
+}
+SHELL = [
+    tool("ls", needed="", a=FLAG, output={"type": "object", "properties": {"names": {"type": "array", "items": TEXT}}}),
+    tool("cd", folder=TEXT, output={"type": "object", "properties": {"current_working_directory": TEXT}}),
+    tool("pwd", output={"type": "object", "properties": {"current_working_directory": TEXT}}),
+    tool("cat", file_name=TEXT, output={"type": "object", "properties": {"file_content": TEXT}}),
+    tool("mkdir", dir_name=TEXT),
+    tool("rmdir", dir_name=TEXT),
+    tool("mv", source=TEXT, destination=TEXT),
+    tool("cp", source=TEXT, destination=TEXT),
+    tool("rm", "Remove a file or directory.", file_name=TEXT),
+    tool("wc", needed="file_name", file_name=TEXT, mode=TEXT, output={
+        "type": "object", "properties": {"count": {"type": "integer"}, "type": TEXT}}),
+    tool("sort", file_name=TEXT),
+    tool("diff", file_name1=TEXT, file_name2=TEXT),
+    tool("tail", needed="file_name", file_name=TEXT, lines={"type": "integer"}),
+    tool("grep", file_name=TEXT, pattern=TEXT, output={
+        "type": "object", "properties": {"matching_lines": {"type": "array", "items": TEXT}}}),
+    tool("find", needed="", path=TEXT, name=TEXT, output={
+        "type": "object", "properties": {"matches": {"type": "array", "items": TEXT}}}),
+    tool("echo", needed="content", content=TEXT, file_name=TEXT),
+    tool("touch", file_name=TEXT),
+    tool("du", needed="", human_readable=FLAG),
+]  # fmt: skip
+
+
+def held(name: str, contents: Json) -> Json:
+    return {name: {"type": "directory", "contents": contents}}
+
+
+FILES = {"a.txt": {"type": "file", "content": "pear\napple"}, **held("docs", {".secret": {"type": "file"}})}
+NESTED = {"disk": {"root": held("home", FILES)}}
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, TOOLS, STATE)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, SHELL, NESTED)
+
+
+async def test_what_is_written_is_read_listed_found_and_gone_again(drive: Simulator) -> None:
+    async with drive.open() as world:
+        told = await said(world, "write_file", path="/srv/app/new.txt", content="one\ntwo\nthree")
+        assert "/srv/app/new.txt" in told
+        assert await said(world, "read_file", path="/srv/app/new.txt", tail=2) == "two\nthree"
+        assert "[FILE] new.txt" in await said(world, "list_directory", path="/srv/app")
+        assert await said(world, "search_files", path="/srv", pattern="*.txt") == "/srv/app/new.txt"
+        assert "size: 13" in await said(world, "get_file_info", path="/srv/app/new.txt")
+        await said(world, "delete_file", path="/srv/app/new.txt")
+        assert "/srv/app/new.txt" in await refused(world, "read_file", path="/srv/app/new.txt")
+        await said(world, "write_file", path="/srv/app/./new.txt", content="again")
+        assert await said(world, "read_file", path="/srv/app/x/../new.txt") == "again"
+
+
+async def test_directories_follow_from_paths_and_are_listed_as_a_tree(drive: Simulator) -> None:
+    async with drive.open() as world:
+        assert await said(world, "directory_tree", path="/srv") == [
+            {"name": "app", "type": "directory", "children": [
+                {"name": "lib", "type": "directory", "children": [{"name": "math.py", "type": "file"}]},
+                {"name": "main.py", "type": "file"},
+            ]},
+            {"name": "README.md", "type": "file"},
+        ]  # fmt: skip
+        assert "not empty" in await refused(world, "delete_directory", path="/srv/app")
+        await said(world, "create_directory", path="/srv/a/b/c")
+        await said(world, "create_directory", path="/srv/a/b/c")
+        assert await said(world, "list_directory", path="/srv/a") == "[DIR] b"
+        assert world.view.count("directory") == 6
+
+
+async def test_a_path_that_leads_out_is_refused_and_so_is_one_outside_of_what_is_allowed(drive: Simulator) -> None:
+    async with drive.open() as world:
+        for path in ("/srv/../../etc/passwd", "/etc/passwd", "../x", "/srvx/y"):
+            assert path in await refused(world, "read_file", path=path)
+        assert "/srv" in await said(world, "list_allowed_directories")
+
+
+async def test_an_error_says_what_stands_at_the_path(drive: Simulator) -> None:
+    async with drive.open() as world:
+        assert "directory" in await refused(world, "read_file", path="/srv/app")
+        assert "Not a directory" in await refused(world, "list_directory", path="/srv/README.md")
+        assert "directory" in await refused(world, "write_file", path="/srv/app", content="x")
+        assert "/srv/nowhere" in await refused(world, "write_file", path="/srv/nowhere/x", content="x")
+        assert "exists" in await refused(world, "move_file", source="/srv/README.md", destination="/srv/app/main.py")
+        assert "itself" in await refused(world, "move_file", source="/srv/app", destination="/srv/app/lib/app")
+        assert "exists" in await refused(world, "create_directory", path="/srv/README.md")
+
+
+async def test_a_directory_is_moved_with_all_it_holds(drive: Simulator) -> None:
+    async with drive.open() as world:
+        await said(world, "move_file", source="/srv/app", destination="/srv/core")
+        assert await said(world, "read_file", path="/srv/core/lib/math.py") == "x = 1"
+        assert "/srv/app" in await refused(world, "list_directory", path="/srv/app")
+        assert world.view.count("file") == 3
+
+
+async def test_edits_are_made_together_or_not_at_all(drive: Simulator) -> None:
+    async with drive.open() as world:
+        both = [{"oldText": "x = 1", "newText": "x = 2"}, {"oldText": "y", "newText": "z"}]
+        assert "not found" in await refused(world, "edit_file", path="/srv/app/lib/math.py", edits=both)
+        assert (
+            await said(world, "edit_file", path="/srv/app/lib/math.py", edits=both[:1], dryRun=True)
+            == "- x = 1\n+ x = 2"
+        )
+        assert await said(world, "read_file", path="/srv/app/lib/math.py") == "x = 1"
+        await said(world, "edit_file", path="/srv/app/lib/math.py", edits=both[:1])
+        assert await said(world, "read_file", path="/srv/app/lib/math.py") == "x = 2"
+
+
+async def test_one_file_that_is_missing_does_not_keep_the_others_from_being_read(drive: Simulator) -> None:
+    async with drive.open() as world:
+        told = await said(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
+        assert "# Hi" in told
+        assert "No such file or directory: /srv/none" in told
+
+
+async def test_a_shell_has_a_working_directory_that_paths_are_relative_to(shell: Simulator) -> None:
+    async with shell.open() as world:
+        assert await said(world, "pwd") == {"current_working_directory": "/home"}
+        assert await said(world, "ls") == {"names": ["docs", "a.txt"]}
+        await said(world, "cd", folder="docs")
+        assert await said(world, "ls") == {"names": []}
+        assert await said(world, "ls", a=True) == {"names": [".secret"]}
+        await said(world, "cp", source="../a.txt", destination=".")
+        assert await said(world, "cat", file_name="a.txt") == {"file_content": "pear\napple"}
+        assert "nowhere" in await refused(world, "cd", folder="nowhere")
+        assert "not empty" in await refused(world, "rmdir", dir_name="/home/docs")
+        await said(world, "rm", file_name="../docs")
+        assert await said(world, "pwd") == {"current_working_directory": "/home"}
+
+
+async def test_shell_commands_look_at_the_same_files(shell: Simulator) -> None:
+    async with shell.open() as world:
+        assert await said(world, "sort", file_name="a.txt") == "apple\npear"
+        assert await said(world, "wc", file_name="a.txt", mode="c") == {"count": 10, "type": "characters"}
+        assert await said(world, "tail", file_name="a.txt", lines=1) == "apple"
+        assert await said(world, "grep", file_name="a.txt", pattern="pe") == {"matching_lines": ["pear"]}
+        await said(world, "echo", content="pear\nfig", file_name="b.txt")
+        assert await said(world, "diff", file_name1="a.txt", file_name2="b.txt") == "- apple\n+ fig"
+        await said(world, "mkdir", dir_name="new")
+        assert "exists" in await refused(world, "mkdir", dir_name="new")
+        await said(world, "mv", source="b.txt", destination="new")
+        assert await said(world, "find", path=".", name="b") == {"matches": ["./new/b.txt"]}
+        await said(world, "touch", file_name="c.txt")
+        assert await said(world, "du") == "18 bytes"
+
+
+async def test_where_nothing_is_given_there_are_files_and_the_directories_that_lead_to_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS).open() as world:
+        places = [path for path, _ in world.view.rows("file")]
+        assert len(places) == 20
+        for path in places:
+            assert await said(world, "read_file", path=path)
+        for folder, _ in world.view.rows("directory"):
+            assert "is empty" not in await said(world, "list_directory", path=folder)
+
+
+NAMED = [
+    tool("fs.readFile", filePath=TEXT), tool("fs.writeFile", filePath=TEXT, content=TEXT),
+    tool("fs.renameFile", oldPath=TEXT, newPath=TEXT), tool("fs.listDir", dirPath=TEXT),
+]  # fmt: skip
+NOTES = [
+    tool("note-read", path=TEXT), tool("note-write", path=TEXT, text=TEXT),
+    tool("directory-list", path=TEXT), tool("directory-create", path=TEXT),
+]  # fmt: skip
+CHOSEN = [
+    tool("manage_files", operation={"enum": ["read", "write", "delete", "list"]}, needed="operation path", path=TEXT,
+         content=TEXT),
+    tool("manage_directories", action={"enum": ["create", "remove"]}, path=TEXT),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "tools", [TOOLS, SHELL, NAMED, NOTES, CHOSEN], ids=["plain", "shell", "camel", "kebab", "chosen"]
+)
+def test_files_are_told_in_every_style_of_names(tmp_path: Path, tools: list[Json]) -> None:
+    sim = simulator(tmp_path, tools)
+    assert {one.partition(" ")[0] for one in behaviours(sim).values()} == {"file_tree"}
+    assert not sim.scenario.guesses
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [tool("get_file", fileKey=TEXT), tool("get_file_nodes", fileKey=TEXT, ids=TEXT),
+         tool("list_files", project_id=TEXT)],
+        [tool("read_document", document_id=TEXT), tool("write_document", document_id=TEXT, content=TEXT)],
+        [tool("get_file_contents", owner=TEXT, repo=TEXT, path=TEXT),
+         tool("create_file", owner=TEXT, repo=TEXT, path=TEXT, content=TEXT),
+         tool("delete_file", owner=TEXT, repo=TEXT, path=TEXT), tool("list_issues", owner=TEXT, repo=TEXT)],
+        [tool("create_project", name=TEXT, path=TEXT), tool("install_packages", path=TEXT, packages=TEXT)],
+    ],
+    ids=["ids", "documents", "repositories", "projects"],
+)  # fmt: skip
+def test_tools_that_are_about_something_else_are_left_alone(tmp_path: Path, tools: list[Json]) -> None:
+    assert not [one for one in behaviours(simulator(tmp_path, tools)).values() if one.startswith("file_tree")]
+
+
+async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
+    async with simulator(tmp_path, CHOSEN, {"files": {"a/b.txt": "hello"}}).open() as world:
+        assert await said(world, "manage_files", operation="read", path="/a/b.txt") == "hello"
+        await said(world, "manage_directories", action="create", path="/c")
+        await said(world, "manage_files", operation="write", path="c/d", content="new")
+        assert await said(world, "manage_files", operation="list", path="c") == "[FILE] d"
+        assert "not empty" in await refused(world, "manage_directories", action="remove", path="c")
+
+
+async def test_a_spec_can_say_what_a_tool_does_to_files(tmp_path: Path) -> None:
+    sim = {
+        "fetch": {
+            "verb": "get",
+            "entity": "file",
+            "behaviour": "file_tree",
+            "operation": "read",
+            "arguments": {"path": "where"},
+        }
+    }
+    odd = [*TOOLS, tool("fetch", where=TEXT)]
+    async with simulator(tmp_path, odd, STATE, {"sim": sim}).open() as world:
+        assert await said(world, "fetch", where="/srv/README.md") == "# Hi"
+
+
+async def test_a_lost_acknowledgement_leaves_the_file_and_a_fork_does_not_share_it(tmp_path: Path) -> None:
+    faults = [{"lost_ack": {}, "id": "lost", "tools": "write_file", "when": {"nth": 1}}]
+    async with simulator(tmp_path, TOOLS, STATE, perturbations=faults).open() as world:
+        other = world.fork("other")
+        assert "timed out" in await refused(world, "write_file", path="/srv/x", content="there")
+        assert await said(world, "read_file", path="/srv/x") == "there"
+        assert "/srv/x" in await refused(other, "read_file", path="/srv/x")
