@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from mcp_sim.domain import Operator, Verb
-from mcp_sim.errors import CRASH_CODE
+from mcp_sim.errors import CRASH_CODE, did_you_mean
 from mcp_sim.options import Count, CountFromZero
 from mcp_sim.spec_surface import Asks, Blocks, IconPart, NotifyPart, Part, PromptPart, ResourcePart, StubPart, one_of
 from mcp_sim.types import Json
@@ -41,6 +41,16 @@ class EntityPart(Part):
         description="Field -> JSON Schema; {link: ENTITY} where the value is the id of another record.",
         examples=[{"email": {"type": "string"}, "company_id": {"link": "company"}}],
     )
+    required: list[str] = Field(
+        default_factory=list[str], description="The fields among them that every record has.", examples=[["email"]]
+    )
+
+    @model_validator(mode="after")
+    def _required_are_fields(self) -> Self:
+        for name in self.required:
+            if name not in self.fields:
+                raise ValueError(f"required: there is no field {name!r}{did_you_mean(name, self.fields)}")
+        return self
 
     @field_validator("fields")
     @classmethod

@@ -17,17 +17,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", metavar="PATH", help="a scenario, tool spec or tools/list result; a shipped name; a folder"
     )
     parser.add_argument("--json", action="store_true", help="print the problems as a JSON list")
+    parser.add_argument("--strict", action="store_true", help="exit 1 for warnings too, as for a plan that is a guess")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 where a document has an error. Warnings are told, and do not fail."""
+    """Exit 0; 1 where a document has an error. Warnings are told, and fail with --strict."""
     found = [result for path in args.paths for result in checked(path)]
     if args.json:
         print(json.dumps([asdict(problem) for _, problems in found for problem in problems], indent=2))
     else:
         for file, problems in found:
             _tell(file, problems)
-    return 1 if any(_has_error(problems) for _, problems in found) else 0
+    return 1 if any(problems if args.strict else _has_error(problems) for _, problems in found) else 0
 
 
 def _tell(file: str, problems: list[Problem]) -> None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.documents import load
 from mcp_sim.errors import UsageError
 from mcp_sim.scenario import Scenario
@@ -135,15 +134,9 @@ def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
     if not isinstance(known, dict):
         raise UsageError(f"{path}: {key!r} is not an object; nothing was written")
     merged = {**before, key: {**cast("Record", known), **entries}}
-    kept = _keep(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"{path.name}.new")
-        fresh.write_text(json.dumps(merged, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    print(f"Wrote {', '.join(entries)} to {path}{f' (before: {kept})' if kept else ''}.", file=sys.stderr)
+    copy = kept(path)
+    replace_file(path, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")
+    print(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.", file=sys.stderr)
     print("Restart the client.", file=sys.stderr)
 
 
@@ -155,13 +148,3 @@ def _read(path: Path) -> Record:
     if not isinstance(value, dict):
         raise UsageError(f"{path} holds no object; nothing was written")
     return cast("Record", value)
-
-
-def _keep(path: Path) -> Path | None:
-    """A copy of the file as it was, under the first name that is free."""
-    if not path.exists():
-        return None
-    names = (f"{path.name}.bak{'' if n == 1 else n}" for n in count(1))
-    kept = next(path.with_name(name) for name in names if not path.with_name(name).exists())
-    shutil.copy2(path, kept)
-    return kept

@@ -8,18 +8,23 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from fnmatch import fnmatchcase
+from pathlib import Path
 from textwrap import wrap
 
 import yaml
 
+from mcp_sim import yaml12
+from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.style import Palette
-from mcp_sim.documents import load
+from mcp_sim.documents import load, shipped
+from mcp_sim.documents.statements import SpecFile, spec_beside, spec_files, spec_text
 from mcp_sim.domain import Domain, Entity, Envelope, Field, Paging, Plan
 from mcp_sim.errors import UsageError, did_you_mean
 from mcp_sim.plans import corrections
 from mcp_sim.types import Record
 
 _WIDTH = 100
+_GUESS = "a guess"
 _OPERATORS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "contains": "contains", "in": "is one of"}
 
 
@@ -29,21 +34,33 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, and their entities")
     parser.add_argument("--json", action="store_true", help="print plans and entities as one JSON object")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="put plans and entities into the tool spec: what it says stays, and the file as it was is kept as .bak",
+    )
+    parser.add_argument("--strict", action="store_true", help="exit 1 where a plan is a guess, and write nothing")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0, guesses or not; 1 where the documents have errors; 2 where no tool matches."""
-    domain = load(args.scenario).domain
+    """Exit 0, guesses or not; 1 where the documents have errors, or with --strict a guess; 2 where no tool matches."""
+    if args.write and args.tool:
+        raise UsageError("--write is about all tools: leave --tool out")
+    scenario = load(args.scenario)
+    domain = scenario.domain
     plans = _chosen(domain, args.tool)
     names = {plan.entity for plan in plans if plan.entity} if args.tool else {*domain.entities}
     entities = [entity for name, entity in domain.entities.items() if name in names]
     if args.json:
         print(json.dumps(_as_json(plans, entities), indent=2, ensure_ascii=False))
-        return 0
-    palette = Palette.of(sys.stdout)
-    print(
-        "\n".join([*_plan_lines(plans, palette), *_entity_lines(entities, palette), *_correction_lines(domain, plans)])
-    )
+    else:
+        palette = Palette.of(sys.stdout)
+        told = [*_plan_lines(plans, palette), *_entity_lines(entities, palette), *_correction_lines(domain, plans)]
+        print("\n".join(told))
+    if args.strict and any(plan in scenario.guesses for plan in plans):
+        return 1
+    if args.write:
+        _write(args.scenario, domain)
     return 0
 
 
@@ -71,8 +88,9 @@ def _as_json(plans: Sequence[Plan], entities: Sequence[Entity]) -> Record:
 
 
 def _plan_lines(plans: Sequence[Plan], palette: Palette) -> Iterator[str]:
-    widths = [max(len(word) for word in column) for column in zip(*[_heads(plan) for plan in plans], strict=True)]
-    yield palette.bold(_row(("TOOL", "VERB", "ENTITY", "SURE"), widths))
+    rows = [("TOOL", "VERB", "ENTITY", "SURE"), *map(_heads, plans)]
+    widths = [max(len(word) for word in column) for column in zip(*rows, strict=True)]
+    yield palette.bold(_row(rows[0], widths))
     for plan in plans:
         row = _row(_heads(plan), widths)
         yield palette.yellow(f"{row}  a guess") if plan.guessed else row
@@ -90,6 +108,8 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _details(plan: Plan) -> Iterator[tuple[str, str]]:
     texts = {
+        "works as": " ".join(name for name in (plan.behaviour, plan.operation) if name not in {"", "records"}),
+        "with": ", ".join(f"{name} = {argument}" for name, argument in plan.arguments.items()),
         "key": plan.key or "",
         "sets": ", ".join(
             [*_pairs(plan.sets), *(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())]
@@ -176,3 +196,35 @@ def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
 def _scalar(text: str) -> str:
     """A key as YAML writes it: in quotes where it must be."""
     return yaml.safe_dump({text: 0}, allow_unicode=True).rsplit(":", 1)[0]
+
+
+# --write --------------------------------------------------------------------------------------------------------------
+
+
+def _write(reference: str, domain: Domain) -> None:
+    """Put what was inferred into the spec of each server; a plain list gets one beside it."""
+    files = spec_files(reference)
+    for file in files:
+        if file.path in shipped("tool_specs").values():
+            raise UsageError(f"{file.path.stem} ships with mcp-sim and stays as it is: write into a copy of it")
+    for file in files:
+        path = spec_beside(file.path) if file.is_list else file.path
+        if file.is_list and path.exists():
+            raise UsageError(f"{path} stands beside {file.path.name} already: mcp-sim plan {path} --write")
+        _write_spec(file, path, domain)
+
+
+def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
+    beginning = {"mcp_sim": 1, "name": path.stem, "tools": file.path.name}
+    before = yaml12.dump(beginning) if file.is_list else file.path.read_bytes().decode("utf-8-sig")
+    text = spec_text(before, domain, file.server)
+    if text == before:
+        print(f"{path} says it all already.", file=sys.stderr)
+        return
+    copy = kept(path)
+    replace_file(path, text)
+    instead = f"; name it where {file.path.name} is named" if file.is_list else ""
+    print(f"Wrote {path}{f' (before: {copy})' if copy else ''}{instead}.", file=sys.stderr)
+    guesses = sum(f"  # {_GUESS}" in line for line in text.splitlines())
+    if guesses:
+        print(f"{guesses} of its plans were guesses; look at those below `# {_GUESS}`.", file=sys.stderr)

@@ -150,12 +150,13 @@ def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Readin
 
 
 def _entity(name: str, part: EntityPart) -> Entity:
-    return Entity(name, part.key, part.key_like, {field: _field(field, body) for field, body in part.fields.items()})
+    fields = {field: _field(field, body, is_needed=field in part.required) for field, body in part.fields.items()}
+    return Entity(name, part.key, part.key_like, fields)
 
 
-def _field(name: str, body: Record) -> Field:
+def _field(name: str, body: Record, *, is_needed: bool) -> Field:
     schema = {key: value for key, value in body.items() if key != "link"}
-    return Field(name, schema, body.get("link"))
+    return Field(name, schema, body.get("link"), is_needed)
 
 
 def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:

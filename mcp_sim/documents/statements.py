@@ -1,0 +1,142 @@
+"""How does a tool spec say what was inferred? Plans and entities, as entries of `sim:` and `entities:`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from pathlib import Path
+from typing import cast
+
+from mcp_sim.documents.places import Place
+from mcp_sim.documents.sources import TOOL_LIST, Reading, locate
+from mcp_sim.documents.specs import is_tool_list, spec_file
+from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.errors import DocumentError
+from mcp_sim.schemas import as_object
+from mcp_sim.tool_spec import EntityPart, SimPart
+from mcp_sim.types import Json, Record
+from mcp_sim.yaml12 import Path as Parts
+from mcp_sim.yaml12.insertion import with_entries
+
+
+@dataclass(frozen=True, slots=True)
+class SpecFile:
+    """Where the tools of one server come from. `is_list`: a plain tools/list result, beside which a spec can stand."""
+
+    server: str
+    path: Path
+    is_list: bool
+
+
+def spec_files(reference: str | Path) -> list[SpecFile]:
+    """The files of a scenario's tool specs, by server; of a tool spec or a tools/list result, itself."""
+    path, reading = locate(reference), Reading()
+    place = reading.open(path)
+    if place is None:
+        raise DocumentError(reading.problems)
+    if is_tool_list(place.value):
+        return [SpecFile("", path, is_list=True)]
+    named: Json = place.mapping.get("tools")
+    if isinstance(named, str) and not named.endswith(".json"):
+        return [_spec(reading, "", named, path)]
+    if isinstance(named, dict):
+        return [_spec(reading, server, str(value), path) for server, value in as_object(named).items()]
+    return [SpecFile("", path, is_list=False)]
+
+
+def spec_beside(tools: Path) -> Path:
+    """Where the spec of a tools/list result stands."""
+    return tools.with_name(tools.name.removesuffix(TOOL_LIST).removesuffix(".json") + ".yaml")
+
+
+def _spec(reading: Reading, server: str, value: str, document: Path) -> SpecFile:
+    file = Path(spec_file(value, document))
+    place: Place | None = reading.open(file)
+    return SpecFile(server, file, is_list=place is not None and is_tool_list(place.value))
+
+
+def spec_text(text: str, domain: Domain, server: str) -> str:
+    """The text of a server's tool spec, with what it does not say of plans and entities; what it says stays.
+
+    A plan that is a guess has a comment above it that says so.
+    """
+    plans = [plan for plan in domain.plans.values() if _is_of(domain, plan, server)]
+    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in plans if plan.verb != "unknown"}
+    entities = {_bare(name, server): _said_entity(domain.entities[name], server) for name in _spoken_of(domain, plans)}
+    guesses: dict[Parts, str] = {("sim", domain.tools[plan.tool].name): _doubt(plan) for plan in plans if plan.guessed}
+    said = {"entities": entities, "sim": sim}
+    return with_entries(text, {name: part for name, part in said.items() if part}, _is_open, guesses)
+
+
+def _is_open(path: Parts) -> bool:
+    """May it be completed, where the spec has it? Tools and entities may; a field or a list of filters stands as is."""
+    return len(path) < 3 or (len(path) == 3 and path[0] == "entities" and path[2] == "fields")
+
+
+def _is_of(domain: Domain, plan: Plan, server: str) -> bool:
+    return not server or domain.tools[plan.tool].server == server
+
+
+def _doubt(plan: Plan) -> str:
+    return f"a guess ({plan.confidence:.2f}): {'; '.join(plan.reasons)}".replace("\n", " ")
+
+
+def _bare(entity: str, server: str) -> str:
+    """The name of an entity in the spec of a server whose entities are kept apart from those of others."""
+    return entity.removeprefix(f"{server}.") if server else entity
+
+
+def _spoken_of(domain: Domain, plans: list[Plan]) -> list[str]:
+    """The entities that these plans work on, and those that they link to, in the domain's order."""
+    found: set[str] = set()
+    waiting = [plan.entity for plan in plans if plan.entity in domain.entities]
+    while waiting:
+        name = waiting.pop() or ""
+        if name not in found:
+            found.add(name)
+            links = (field.link for field in domain.entities[name].fields.values())
+            waiting += [link for link in links if link in domain.entities]
+    return [name for name in domain.entities if name in found]
+
+
+# entries --------------------------------------------------------------------------------------------------------------
+
+
+def _said_plan(plan: Plan, server: str) -> Record:
+    usual = {part.name: part.default for part in fields(Plan) if part.default is not MISSING}
+    usual |= {part.name: part.default_factory() for part in fields(Plan) if part.default_factory is not MISSING}
+    whole = asdict(plan)
+    said = {
+        name: _said_part(name, whole[name])
+        for name in SimPart.model_fields
+        if name in whole and (name not in usual or getattr(plan, name) != usual[name])
+    }
+    return {**said, **({"entity": _bare(plan.entity, server)} if plan.entity is not None else {})}
+
+
+def _said_part(name: str, value: Json) -> Json:
+    if name == "filters":
+        return {argument: _short_filter(as_object(rule)) for argument, rule in as_object(value).items()}
+    if name in {"paging", "envelope"}:
+        usual = as_object(SimPart.model_validate({name: {}}).model_dump()[name])
+        return {key: part for key, part in as_object(value).items() if part != usual[key]}
+    return list(cast("tuple[Json, ...]", value)) if isinstance(value, tuple) else value
+
+
+def _short_filter(rule: Record) -> Json:
+    return rule["field"] if rule["op"] == "equals" else rule
+
+
+def _said_entity(entity: Entity, server: str) -> Record:
+    known = {name: getattr(entity, name) for name in EntityPart.model_fields if hasattr(entity, name)}
+    needed = [name for name, field in entity.fields.items() if field.required and field.derived is None]
+    known |= {"required": needed, "fields": dict(_said_fields(entity.fields, server))}
+    usual = EntityPart()
+    return {name: value for name, value in known.items() if value != getattr(usual, name)}
+
+
+def _said_fields(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:
+    """The fields that are stored; those that are looked up are left to the inference."""
+    for name, field in inferred.items():
+        if field.derived is None:
+            yield name, {**field.schema, **({} if field.link is None else {"link": _bare(field.link, server)})}

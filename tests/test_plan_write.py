@@ -1,0 +1,172 @@
+"""`mcp-sim plan --write` puts what was inferred into the spec, and --strict refuses guesses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mcp_sim.cli import main
+from mcp_sim.documents import check, load, shipped
+from mcp_sim.documents.statements import spec_files, spec_text
+from mcp_sim.domain import Domain, Plan
+
+VAGUE = [
+    {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},
+    {"name": "list_widgets", "inputSchema": {"type": "object", "properties": {"colour": {"type": "string"}}}},
+    {
+        "name": "get_widget",
+        "inputSchema": {"type": "object", "properties": {"widget_id": {"type": "string"}}, "required": ["widget_id"]},
+    },
+    {"name": "resync_gadget", "inputSchema": {"type": "object", "properties": {"depth": {"type": "integer"}}}},
+]
+
+SPEC = """\
+# My own words come first.
+mcp_sim: 1
+name: widgets   # shown to the client
+tools: widgets.tools.json
+
+sim:
+  list_widgets: {verb: list, entity: widget}   # sure of that
+
+errors:
+  not_found: |
+    There is no such widget.
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    (tmp_path / "widgets.tools.json").write_text(json.dumps({"tools": VAGUE}), encoding="utf-8")
+    (tmp_path / "widgets.yaml").write_text(SPEC, encoding="utf-8")
+    return tmp_path / "widgets.yaml"
+
+
+def judged_apart(plan: Plan) -> Plan:
+    """The plan without how sure it is: what a spec says is sure."""
+    return replace(plan, confidence=1.0, reasons=())
+
+
+def without_judgement(domain: Domain) -> dict[str, Plan]:
+    return {name: judged_apart(plan) for name, plan in domain.plans.items()}
+
+
+@pytest.mark.parametrize("name", sorted(shipped("tool_specs")))
+def test_a_spec_with_what_was_inferred_means_the_same(name: str, tmp_path: Path) -> None:
+    path = shipped("tool_specs")[name]
+    for other in path.parent.glob("*.tools.json"):
+        (tmp_path / other.name).write_bytes(other.read_bytes())
+    before = load(name).domain
+    (tmp_path / "x.yaml").write_text(spec_text(path.read_text(encoding="utf-8"), before, ""), encoding="utf-8")
+    after = load(tmp_path / "x.yaml").domain
+    assert without_judgement(after) == without_judgement(before)
+    assert after.entities == before.entities
+
+
+def test_plans_and_entities_are_written_and_every_line_of_the_author_stays(spec: Path) -> None:
+    assert main(["plan", str(spec), "--write"]) == 0
+    text = spec.read_text(encoding="utf-8")
+    lines = iter(text.splitlines())
+    assert all(line in lines for line in SPEC.splitlines() if "list_widgets" not in line)
+    assert "  list_widgets: {verb: list, entity: widget, envelope: {" in text
+    assert "}   # sure of that\n" in text
+    assert "  get_widget: {verb: get, entity: widget, key: widget_id" in text
+    assert "entities:\n  widget:" in text or "entities: {widget:" in text
+    assert spec.with_name("widgets.yaml.bak").read_text(encoding="utf-8") == SPEC
+    assert not [problem for problem in check([spec]) if problem.severity == "error"]
+
+
+def test_what_was_a_guess_is_marked_as_one(spec: Path) -> None:
+    domain = load(spec).domain
+    doubtful = replace(domain.plans["get_widget"], confidence=0.4, reasons=("one thing", "and another"))
+    text = spec_text(SPEC, replace(domain, plans={**domain.plans, "get_widget": doubtful}), "")
+    lines = text.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("  get_widget:"))
+    assert lines[at - 1] == "  # a guess (0.40): one thing; and another"
+
+
+def test_nothing_is_written_of_a_tool_of_which_nothing_is_known(spec: Path) -> None:
+    assert "resync_gadget" not in spec_text(SPEC, load(spec).domain, "")
+
+
+def test_written_a_second_time_nothing_changes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", str(spec), "--write"])
+    once = spec.read_text(encoding="utf-8")
+    main(["plan", str(spec), "--write"])
+    assert spec.read_text(encoding="utf-8").startswith(once.rstrip("\n"))
+    main(["plan", str(spec), "--write"])
+    assert "says it all already" in capsys.readouterr().err
+
+
+def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec.unlink()
+    tools = spec.with_name("widgets.tools.json")
+    before = tools.read_bytes()
+    assert main(["plan", str(tools), "--write"]) == 0
+    assert tools.read_bytes() == before
+    assert "sim:\n" in spec.read_text(encoding="utf-8")
+    assert "name it where widgets.tools.json is named" in capsys.readouterr().err
+    assert main(["plan", str(tools), "--write"]) == 2
+    assert "stands beside widgets.tools.json already" in capsys.readouterr().err
+
+
+def test_each_server_of_a_scenario_gets_its_own_plans(spec: Path) -> None:
+    scenario = spec.with_name("two.yaml")
+    other = spec.with_name("other.yaml")
+    other.write_text(f"mcp_sim: 1\nname: other\ntools: {json.dumps(VAGUE[1:2])}\n", encoding="utf-8")
+    scenario.write_text("mcp_sim: 1\ntools: {one: widgets.yaml, two: other.yaml}\nseed: 1\n", encoding="utf-8")
+    assert [(file.server, file.path.name) for file in spec_files(scenario)] == [
+        ("one", "widgets.yaml"),
+        ("two", "other.yaml"),
+    ]
+    assert main(["plan", str(scenario), "--write"]) == 0
+    assert "get_widget" in spec.read_text(encoding="utf-8")
+    assert "get_widget" not in other.read_text(encoding="utf-8")
+    assert "list_widgets: {verb: list" in other.read_text(encoding="utf-8")
+    assert not [problem for problem in check([scenario]) if problem.severity == "error"]
+
+
+def test_entities_that_are_kept_apart_are_written_under_the_names_that_their_spec_knows(spec: Path) -> None:
+    scenario = spec.with_name("apart.yaml")
+    scenario.write_text("mcp_sim: 1\ntools: {one: widgets.yaml}\nworld: {namespaces: true}\n", encoding="utf-8")
+    main(["plan", str(scenario), "--write"])
+    assert "one.widget" not in spec.read_text(encoding="utf-8")
+    assert "entity: widget" in spec.read_text(encoding="utf-8")
+
+
+def test_what_ships_is_not_written_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "flaky_crm", "--write"]) == 2
+    assert "crm ships with mcp-sim and stays as it is" in capsys.readouterr().err
+
+
+def test_strict_refuses_guesses_and_writes_nothing(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(spec), "--strict", "--write"]) == 1
+    assert spec.read_text(encoding="utf-8") == SPEC
+    assert main(["plan", str(spec), "--strict", "--tool", "list_widgets"]) == 0
+    assert main(["check", str(spec), "--strict"]) == 1
+    assert main(["check", str(spec)]) == 0
+    capsys.readouterr()
+    assert main(["serve", str(spec), "--strict"]) == 2
+    assert "resync_gadget" in capsys.readouterr().err
+
+
+def test_strict_lets_through_what_is_sure() -> None:
+    assert main(["plan", "crm", "--strict"]) == 0
+    assert main(["check", "flaky_crm", "--strict"]) == 0
+
+
+def test_a_spec_that_cannot_be_written_is_left_as_it_is(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "mcp_sim: 1\nname: x\ntools: widgets.tools.json\nentities: {a: &a {key: id}}\nsim: {}\n"
+    spec.write_text(text.replace("sim: {}", "sim: *a"), encoding="utf-8")
+    assert main(["plan", str(spec), "--write"]) in {1, 2}
+    assert "sim: *a" in spec.read_text(encoding="utf-8")
+    assert not spec.with_name("widgets.yaml.bak").exists()
+    assert capsys.readouterr().err
+
+
+def test_what_is_required_is_one_of_the_fields(spec: Path) -> None:
+    spec.write_text(SPEC + "entities: {widget: {fields: {name: {}}, required: [nam]}}\n", encoding="utf-8")
+    assert "there is no field 'nam'; did you mean 'name'?" in str(check([spec])[0])
