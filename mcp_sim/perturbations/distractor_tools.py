@@ -28,7 +28,8 @@ class DistractorTools(Perturbation):
     """List tools beside the real ones that look like them and do nothing: near names, the same arguments.
 
     They are made of the tools in reach, drawn by the seed, and stand among them. A call of one is an error that says
-    `message`; it changes nothing. Calls of the real ones are as ever (`no_effect` in the ledger).
+    `message`; it changes nothing, and tells nothing of the world: an agent gets on with the real ones alone, so whoever
+    judges a run sees whether it did. Calls of the real ones are as ever (`no_effect` in the ledger).
 
     It lasts: without `when` from the start; with `after`, `until` or `between` as long as they hold; with any other
     `when` from the first call of a tool in reach on for which it holds.
