@@ -3,331 +3,251 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
 from typing import TypeAlias
-from uuid import UUID
 
 from mcp_sim.records import wordlists as w
+from mcp_sim.records.addresses import Addresses
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.codes import Codes
+from mcp_sim.records.people import People
+from mcp_sim.records.prose import Prose
+from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment
-from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types import Record
+from mcp_sim.words import singular, snake, vocabulary
 
 Write: TypeAlias = Callable[[Chance, Record, Moment], str]
 
-_PEOPLE = frozenset({
-    "person", "contact", "user", "customer", "employee", "member", "lead", "patient", "author", "candidate",
-    "student", "teacher", "agent", "owner", "client", "guest", "passenger", "attendee", "participant", "profile",
-    "assignee", "driver", "doctor", "recipient", "sender", "player", "reviewer", "reporter", "subscriber",
-    "applicant", "artist",
-})  # fmt: skip
-_COMPANIES = frozenset({
-    "company", "organization", "organisation", "vendor", "supplier", "business", "account", "brand", "employer",
-    "partner", "manufacturer", "merchant", "airline", "store", "shop", "restaurant", "hotel", "agency", "firm",
-})  # fmt: skip
-_GOODS = frozenset({"product", "item", "article", "good", "sku", "part", "variant"})
-_ROLE = re.compile(
-    r"(.*_)?(author|owner|assignee|assigned_to|created_by|updated_by|manager|reporter|sender|user|by|to)"
+_PEOPLE = vocabulary(
+    "person contact user customer employee member lead patient author candidate student teacher agent owner client "
+    "guest passenger attendee participant profile assignee driver doctor recipient sender player reviewer reporter "
+    "subscriber applicant artist staff colleague nurse tutor instructor buyer seller host tenant donor volunteer "
+    "creator actor borrower visitor manager requester me friend speaker"
 )
+_COMPANIES = vocabulary(
+    "company organization organisation vendor supplier business account brand employer partner manufacturer merchant "
+    "airline store shop restaurant hotel agency firm publisher carrier bank dealer distributor workspace org"
+)
+_GOODS = vocabulary("product item article good sku part variant asset listing offer equipment")
+_ROLE = re.compile(
+    r"(.*_)?(author|owner|assignee|assigned_to|created_by|updated_by|modified_by|manager|reporter|sender|user|by|to|"
+    r"recipient|attendee|participant|approver|reviewer|member|contact|customer|requester)"
+)
+_TALK = vocabulary("comment message reply note reaction chat post thread")
 
 
-def text_meaning(entity: str, name: str, schema: Record) -> Write:
+class Writers:
+    """The writers of one setting and one kind of record, each made when a field first asks for it."""
+
+    def __init__(self, setting: Setting, noun: str) -> None:
+        self._setting, self.noun = setting, noun
+
+    @cached_property
+    def people(self) -> People:
+        return People(self._setting)
+
+    @cached_property
+    def places(self) -> Addresses:
+        return Addresses(self._setting)
+
+    @cached_property
+    def codes(self) -> Codes:
+        return Codes(self._setting, self.noun)
+
+    @cached_property
+    def prose(self) -> Prose:
+        return Prose(self._setting, self.noun)
+
+    @property
+    def talk(self) -> Write:
+        """What people say where they talk, else a text."""
+        return self.prose.line if self.noun.rsplit("_", 1)[-1] in _TALK else self.prose.text
+
+
+Find: TypeAlias = Callable[[Writers], Write]
+
+
+def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Write:
     """The writer of a text field, by its format, else by its name and the entity it belongs to."""
-    by_format = _FORMATS.get(schema.get("format", ""))
+    noun, name = snake(entity.rpartition(".")[2]), snake(name)
+    writers = Writers(setting, noun)
+    by_format = _FORMATS.get(str(schema.get("format", "")))
     if by_format is not None:
-        return by_format
-    entity, name = snake(entity), snake(name)
-    if name.endswith("name") or name in {"label", "title"}:
-        return _name_writer(entity.rsplit("_", 1)[-1], name)
-    if name.endswith("country") and _takes_code(schema):
-        return _country_code
-    for pattern, write in _TEXTS:
-        if pattern.fullmatch(name):
-            return write
-    return _person if _ROLE.fullmatch(name) else _phrase
+        return by_format(writers)
+    return _by_name(noun, name, _takes_code(schema))(writers)
 
 
 def _takes_code(schema: Record) -> bool:
-    """True where a country can only be a code of two letters."""
+    """True where a country or a currency can only be a short code."""
     return schema.get("maxLength") == 2 or schema.get("pattern") in {"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"}
 
 
-def number_meaning(name: str, *, whole: bool) -> tuple[float, float, float]:
-    """Smallest, largest and step of what a number field of this name usually holds."""
-    for pattern, low, high, step in _NUMBERS:
-        if pattern.fullmatch(snake(name)):
-            return low, high, max(1, step) if whole else step
-    return (1, 100, 1) if whole else (0, 1000, 0.01)
+@lru_cache(maxsize=4096)
+def _by_name(noun: str, name: str, code: bool) -> Find:
+    if name.endswith("name") or name in {"label", "title"}:
+        return _named(noun.rsplit("_", 1)[-1], name)
+    if name.endswith("country") and code:
+        return lambda writers: writers.places.country_code
+    for pattern, find in _TEXTS:
+        if pattern.fullmatch(name):
+            return find
+    if _ROLE.fullmatch(name):
+        return lambda writers: writers.people.someone
+    last = singular(name.rsplit("_", 1)[-1])
+    return _of_kind(last) or (lambda writers: writers.prose.title)
 
 
 # names ----------------------------------------------------------------------------------------------------------------
 
 
-def _name_writer(noun: str, name: str) -> Write:
-    if re.fullmatch(r"(first|given|fore)_?name", name):
-        return _first_name
-    if re.fullmatch(r"(last|family|sur)_?name|surname", name):
-        return _last_name
-    if re.fullmatch(r"(user|login|screen|nick)_?name|handle", name):
-        return _username
-    if re.fullmatch(r"(.*_)?(file|document)_?name", name):
-        return _file_name
+def _named(noun: str, name: str) -> Find:
+    """The writer of a name or a title: of what, the field or else the entity says."""
+    for pattern, find in _NAMES:
+        if pattern.fullmatch(name):
+            return find
     about = name.removesuffix("name").rstrip("_").rsplit("_", 1)[-1]
-    about = noun if about in {"", "full", "display", "label", "title", "legal"} else about
+    about = noun if about in {"", "full", "display", "label", "title", "legal", "short", "real"} else about
     if name == "title":
-        return _job_title if about in _PEOPLE else _phrase
-    if about in _PEOPLE:
-        return _person
-    if about in _COMPANIES:
-        return _company
-    if about in _GOODS:
-        return _product
-    special: dict[str, Write] = {"city": _city, "country": _country, "tag": _one_of(w.TAGS), "label": _one_of(w.TAGS)}
-    return special.get(about, _phrase)
+        return (lambda _writers: one_of(w.JOB_TITLES)) if about in _PEOPLE else _of_kind(about) or _title
+    return _of_kind(singular(about)) or _title
 
 
-def _first_name(chance: Chance, record: Record, _moment: Moment) -> str:
-    whole = _whole_name(record)
-    return whole.split()[0] if whole else chance.choice(w.FIRST_NAMES)
+def _title(writers: Writers) -> Write:
+    return writers.prose.title
 
 
-def _last_name(chance: Chance, record: Record, _moment: Moment) -> str:
-    whole = _whole_name(record)
-    return whole.split()[-1] if whole else chance.choice(w.LAST_NAMES)
+def _of_kind(noun: str) -> Find | None:
+    """The writer of what a thing of this kind is called."""
+    if noun in _PEOPLE:
+        return lambda writers: writers.people.person
+    if noun in _COMPANIES:
+        return lambda writers: writers.people.company
+    if noun in _GOODS:
+        return lambda writers: writers.codes.product
+    return _KINDS.get(noun)
 
 
-def _person(chance: Chance, record: Record, _moment: Moment) -> str:
-    first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
-    if isinstance(first, str) and isinstance(last, str):
-        return f"{first} {last}"
-    return f"{chance.choice(w.FIRST_NAMES)} {chance.choice(w.LAST_NAMES)}"
-
-
-def _whole_name(record: Record) -> str:
-    found = _told(record, "name", "full_name", "fullName", "display_name", "displayName")
-    return found if isinstance(found, str) else ""
-
-
-def _told(record: Record, *names: str) -> Json:
-    """The first of these fields that the record has."""
-    return next((record[name] for name in names if record.get(name)), None)
-
-
-def _username(chance: Chance, record: Record, _moment: Moment) -> str:
-    return _address(chance, record).replace(".", "_")
-
-
-def _company(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{chance.choice(w.COMPANY_STEMS)} {chance.choice(w.COMPANY_FORMS)}"
-
-
-def _product(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{chance.choice(w.PRODUCT_STYLES)} {chance.choice(w.PRODUCT_KINDS).lower()}"
-
-
-# addresses of all kinds -----------------------------------------------------------------------------------------------
-
-
-def _address(chance: Chance, record: Record) -> str:
-    """The part of an e-mail address before the @: the record's own name, where it has one."""
-    first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
-    whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else _whole_name(record)
-    slug = _slug(whole or f"{chance.choice(w.FIRST_NAMES)} {chance.choice(w.LAST_NAMES)}", ".")
-    return slug or f"user{chance.between(100, 999)}"
-
-
-def _email(chance: Chance, record: Record, _moment: Moment) -> str:
-    return f"{_address(chance, record)}@{chance.choice(w.COMPANY_STEMS).lower()}.example"
-
-
-def _url(chance: Chance, record: Record, _moment: Moment) -> str:
-    slug = _slug(_whole_name(record).split(" ", maxsplit=1)[0], "-") or chance.choice(w.COMPANY_STEMS).lower()
-    return f"https://{slug}.example"
-
-
-def _host(chance: Chance, record: Record, moment: Moment) -> str:
-    return _url(chance, record, moment).removeprefix("https://")
-
-
-def _phone(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"+31 {chance.between(10, 79)} 555 {chance.below(10000):04d}"
-
-
-def _street(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{chance.choice(w.STREETS)} {chance.between(1, 180)}"
-
-
-def _city(chance: Chance, record: Record, _moment: Moment) -> str:
-    country = _told(record, "country", "country_code", "countryCode")
-    near = [place for place in w.CITIES if country in place.split(",")[1:]]
-    return chance.choice(near or w.CITIES).split(",")[0]
-
-
-def _country_code(chance: Chance, record: Record, _moment: Moment) -> str:
-    return _place_of(record, 1) or chance.choice(w.CITIES).split(",")[1]
-
-
-def _country(chance: Chance, record: Record, _moment: Moment) -> str:
-    return _place_of(record, 2) or chance.choice(w.CITIES).split(",")[2]
-
-
-def _place_of(record: Record, part: int) -> str | None:
-    city = record.get("city")
-    return next((place.split(",")[part] for place in w.CITIES if city and place.startswith(f"{city},")), None)
-
-
-def _postal_code(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return str(chance.between(10000, 99999))
-
-
-def _ip(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"192.0.2.{chance.between(1, 254)}"
-
-
-# things and phrases ---------------------------------------------------------------------------------------------------
-
-
-def _phrase(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{chance.choice(w.ACTIONS)} {chance.choice(w.MATTERS)}"
-
-
-def _text(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return " ".join(chance.choice(w.SENTENCES) for _ in range(chance.between(1, 2)))
-
-
-def _job_title(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return chance.choice(w.JOB_TITLES)
-
-
-def _code(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return "".join(chance.choice("ABCDEFGHJKLMNPRSTUVWXYZ") for _ in range(3)) + f"-{chance.below(10000):04d}"
-
-
-def _hash(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return "".join(chance.choice("0123456789abcdef") for _ in range(40))
-
-
-def _uuid(chance: Chance, _record: Record, _moment: Moment) -> str:
-    number = 0
-    for _ in range(4):
-        number = number << 32 | chance.below(1 << 32)
-    return str(UUID(int=number, version=4))
-
-
-def _file_name(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{_slug(chance.choice(w.MATTERS).removeprefix('the '), '_')}.{chance.choice(w.FILE_ENDINGS)}"
-
-
-def _path(chance: Chance, record: Record, moment: Moment) -> str:
-    return f"/{chance.choice(w.TAGS)}/{_file_name(chance, record, moment)}"
-
-
-def _slugged(chance: Chance, record: Record, moment: Moment) -> str:
-    told = _told(record, "title", "name")
-    return _slug(told if isinstance(told, str) else _phrase(chance, record, moment), "-")
-
-
-def _version(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{chance.between(1, 5)}.{chance.below(12)}.{chance.below(20)}"
-
-
-def _clock_time(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"{chance.between(8, 18):02d}:{15 * chance.below(4):02d}"
-
-
-def _duration(chance: Chance, _record: Record, _moment: Moment) -> str:
-    return f"PT{chance.between(5, 90)}M"
-
-
-def _one_of(options: tuple[str, ...]) -> Write:
+def one_of(options: Sequence[str]) -> Write:
+    """One of these words."""
     return lambda chance, _record, _moment: chance.choice(options)
 
 
-def _slug(text: str, joint: str) -> str:
-    return joint.join(re.findall(r"[a-z0-9]+", text.lower()))
-
-
-_FORMATS: dict[str, Write] = {
-    "email": _email,
-    "idn-email": _email,
-    "uri": _url,
-    "url": _url,
-    "iri": _url,
-    "uri-reference": _url,
-    "hostname": _host,
-    "uuid": _uuid,
-    "ipv4": _ip,
-    "ipv6": lambda chance, _record, _moment: f"2001:db8::{chance.between(1, 9999):x}",
-    "duration": _duration,
-    "regex": lambda _chance, _record, _moment: "^[a-z]+$",
-    "json-pointer": lambda _chance, _record, _moment: "/name",
+_KINDS: dict[str, Find] = {
+    "city": lambda writers: writers.places.city,
+    "country": lambda writers: writers.places.country,
+    "tag": lambda _writers: one_of(w.TAGS),
+    "label": lambda _writers: one_of(w.TAGS),
+    "topic": lambda writers: writers.codes.channel,
+    "category": lambda writers: writers.codes.category,
+    "collection": lambda writers: writers.codes.category,
+    "genre": lambda writers: writers.codes.category,
+    "channel": lambda writers: writers.codes.channel,
+    "room": lambda writers: writers.codes.channel,
+    "repo": lambda writers: writers.codes.channel,
+    "repository": lambda writers: writers.codes.channel,
+    "bucket": lambda writers: writers.codes.channel,
+    "branch": lambda writers: writers.codes.branch,
+    "team": lambda _writers: one_of(w.DEPARTMENTS),
+    "department": lambda _writers: one_of(w.DEPARTMENTS),
+    "group": lambda _writers: one_of(w.DEPARTMENTS),
+    "calendar": lambda _writers: one_of(w.DEPARTMENTS),
+    "file": lambda writers: writers.codes.file_name,
+    "attachment": lambda writers: writers.codes.file_name,
+    "image": lambda writers: writers.codes.file_name,
+    "folder": lambda writers: writers.codes.category,
+    "warehouse": lambda writers: writers.places.city,
+    "location": lambda writers: writers.places.city,
+    "host": lambda writers: writers.people.host,
 }
 
-_TEXTS: tuple[tuple[re.Pattern[str], Write], ...] = tuple(
-    (re.compile(pattern), write)
-    for pattern, write in (
-        (r"(.*_)?e_?mail(_address)?", _email),
-        (r"(.*_)?(phone|mobile|tel|telephone|fax)(_number)?", _phone),
-        (r"(.*_)?(url|uri|link|website|homepage|avatar|image|photo|picture|thumbnail)", _url),
-        (r"(.*_)?(domain|host|hostname)", _host),
-        (r"(.*_)?(company|organization|organisation|employer|vendor|supplier|brand|manufacturer)", _company),
-        (r"(.*_)?(product|item)", _product),
-        (r"(.*_)?country_code|nationality", _country_code),
-        (r"(.*_)?country", _country),
-        (r"(.*_)?(city|town|location|place|venue|origin|destination)", _city),
-        (r"(.*_)?(street|address|address_line_?\d?|line_?\d|street_address)", _street),
-        (r"(.*_)?(zip|zip_code|zipcode|postal_code|postcode)", _postal_code),
-        (r"(.*_)?currency(_code)?", _one_of(w.CURRENCIES)),
-        (r"(.*_)?(language|locale|lang)", _one_of(w.LANGUAGES)),
-        (r"(.*_)?(time_?zone|tz)", _one_of(w.TIME_ZONES)),
-        (r"job_title|position|occupation|job|role|profession", _job_title),
-        (r"(.*_)?(industry|sector)", _one_of(w.INDUSTRIES)),
-        (r"(.*_)?(department|team|division|group)", _one_of(w.DEPARTMENTS)),
-        (r"(.*_)?(status|state|stage|phase)", _one_of(w.STATUSES)),
-        (r"(.*_)?(priority|severity|urgency|importance|level)", _one_of(w.PRIORITIES)),
-        (r"(.*_)?(type|kind|category|genre|classification)", _one_of(w.CATEGORIES)),
-        (r"(.*_)?colou?r", _one_of(w.COLORS)),
-        (r"(.*_)?(tag|tags|label|labels|keyword|keywords|topic|topics)", _one_of(w.TAGS)),
-        (
-            r"(.*_)?(notes?|description|body|content|comments?|message|text|summary|bio|details?|about|reason|feedback)",
-            _text,
-        ),
-        (r"(.*_)?(user|login|handle)", _username),
-        (r"(.*_)?(sha|hash|checksum|digest|token|secret|commit)", _hash),
-        (r"(.*_)?(uuid|guid)", _uuid),
-        (r"(.*_)?(slug|permalink)", _slugged),
-        (r"(.*_)?(sku|code|number|ref|reference|serial|barcode|symbol|id|key|identifier)", _code),
-        (r"(.*_)?(path|directory|folder|filepath)", _path),
-        (r"(.*_)?(file|filename|attachment|document)", _file_name),
-        (r"(.*_)?version", _version),
-        (r"(.*_)?ip(_address)?", _ip),
-        (r"(.*_)?(time|hour)", _clock_time),
-        (r"gender|sex", _one_of(("female", "male"))),
-    )
+_NAMES: tuple[tuple[re.Pattern[str], Find], ...] = (
+    (re.compile(r"(first|given|fore)_?name"), lambda writers: writers.people.first_name),
+    (re.compile(r"(last|family|sur)_?name"), lambda writers: writers.people.last_name),
+    (re.compile(r"(user|login|screen|nick)_?name"), lambda writers: writers.people.username),
+    (re.compile(r"(.*_)?(file|document)_?name"), lambda writers: writers.codes.file_name),
+    (re.compile(r"(host|domain)_?name"), lambda writers: writers.people.host),
+    (re.compile(r"job_title"), lambda _writers: one_of(w.JOB_TITLES)),
 )
 
-_NUMBERS: tuple[tuple[re.Pattern[str], float, float, float], ...] = tuple(
-    (re.compile(pattern), low, high, step)
-    for pattern, low, high, step in (
-        (r"(.*_)?(price|cost|fee|rate_per_.*|unit_price)", 2, 500, 0.01),
-        (r"(.*_)?(amount|total|subtotal|value|revenue|budget|balance|salary|spend|income|credit)", 50, 20000, 0.01),
-        (r"(.*_)?(employee|staff|member|head)s?(_count)?|employees", 3, 900, 1),
-        (r"(.*_)?(quantity|qty|stock|inventory|units?)", 0, 250, 1),
-        (r"(.*_)?(count|num|views|likes|number_of_.*|num_.*)", 0, 120, 1),
-        (r"(.*_)?age", 18, 80, 1),
-        (r"(.*_)?(percent|percentage|progress|completion)", 0, 100, 1),
-        (r"(.*_)?(probability|ratio|confidence|fraction|share)", 0, 1, 0.01),
-        (r"(.*_)?(rating|stars)", 1, 5, 0.5),
-        (r"(.*_)?score", 0, 100, 1),
-        (r"(.*_)?(lat|latitude)", 36, 60, 0.0001),
-        (r"(.*_)?(lon|lng|longitude)", -10, 30, 0.0001),
-        (r"(.*_)?year", 2015, 2029, 1),
-        (r"(.*_)?(duration|minutes|length)(_.*)?", 5, 180, 1),
-        (r"(.*_)?(size|bytes)", 200, 5_000_000, 1),
-        (r"(.*_)?(weight|height|width|depth|distance)", 1, 200, 0.1),
-        (r"(.*_)?(temperature|temp)", -5, 35, 0.1),
-        (r"(.*_)?(priority|level|order|position|rank|index)", 1, 5, 1),
-        (r"(.*_)?discount", 0, 30, 1),
-        (r"(.*_)?port", 1024, 49151, 1),
-    )
+_FORMATS: dict[str, Find] = {
+    "email": lambda writers: writers.people.email,
+    "idn-email": lambda writers: writers.people.email,
+    "uri": lambda writers: writers.people.url,
+    "url": lambda writers: writers.people.url,
+    "iri": lambda writers: writers.people.url,
+    "uri-reference": lambda writers: writers.people.url,
+    "iri-reference": lambda writers: writers.people.url,
+    "uri-template": lambda writers: writers.people.url,
+    "hostname": lambda writers: writers.people.host,
+    "idn-hostname": lambda writers: writers.people.host,
+    "uuid": lambda writers: writers.codes.uuid,
+    "ipv4": lambda writers: writers.codes.ip,
+    "ipv6": lambda _writers: lambda chance, _record, _moment: f"2001:db8::{chance.between(1, 9999):x}",
+    "duration": lambda writers: writers.codes.duration,
+    "regex": lambda _writers: one_of(("^[a-z]+$", "^[A-Z]{3}$")),
+    "json-pointer": lambda _writers: one_of(("/name", "/items/0", "/id")),
+    "relative-json-pointer": lambda _writers: one_of(("0", "1/name")),
+}
+
+_RULES: tuple[tuple[str, Find], ...] = (
+    (r"e_?mail(_address)?", _FORMATS["email"]),
+    (r"(from|to|cc|bcc|sender|recipient)s?|(.*_)?e_?mails?(_address)?", lambda writers: writers.people.an_email),
+    (r"(.*_)?(phone|mobile|tel|telephone|fax)(_number)?", lambda writers: writers.people.phone),
+    (r"(.*_)?(url|uri|link|website|homepage|avatar|image|photo|picture|thumbnail)s?", _FORMATS["uri"]),
+    (r"(.*_)?(domain|host|hostname)", _FORMATS["hostname"]),
+    (
+        r"(.*_)?(company|organization|organisation|employer|vendor|supplier|brand|manufacturer|carrier|publisher)",
+        lambda writers: writers.people.company,
+    ),
+    (r"(.*_)?(product|item)", lambda writers: writers.codes.product),
+    (r"(.*_)?country_code|nationality", lambda writers: writers.places.country_code),
+    (r"(.*_)?country", lambda writers: writers.places.country),
+    (r"(.*_)?(city|town|location|place|venue|origin|destination)", lambda writers: writers.places.city),
+    (r"(.*_)?(street|address_line_?\d?|line_?\d|street_address)", lambda writers: writers.places.street),
+    (r"(ip|ip_address|(.*_)ip(_address)?)", lambda writers: writers.codes.ip),
+    (r"(.*_)?address", lambda writers: writers.places.address),
+    (r"(.*_)?(zip|zip_code|zipcode|postal_code|postcode)", lambda writers: writers.places.postal_code),
+    (r"(.*_)?currency(_code)?", lambda writers: writers.places.currency),
+    (r"(.*_)?locale", lambda writers: writers.places.locale),
+    (r"(.*_)?(language|lang)s?", lambda writers: writers.places.language),
+    (r"(.*_)?(time_?zone|tz)", lambda writers: writers.places.time_zone),
+    (r"(.*_)?job_title|position|occupation|job|role|profession|designation", lambda _writers: one_of(w.JOB_TITLES)),
+    (r"(.*_)?(industry|sector)", lambda _writers: one_of(w.INDUSTRIES)),
+    (r"(.*_)?(department|team|division|group)", lambda _writers: one_of(w.DEPARTMENTS)),
+    (r"(.*_)?(status|state|stage|phase)", lambda _writers: one_of(w.STATUSES)),
+    (r"(.*_)?(priority|severity|urgency|importance|level)", lambda _writers: one_of(w.PRIORITIES)),
+    (r"(.*_)?(type|kind|category|genre|classification|collection)", lambda writers: writers.codes.category),
+    (r"(.*_)?colou?r", lambda _writers: one_of(w.COLORS)),
+    (r"(.*_)?(tag|label|keyword)s?", lambda _writers: one_of(w.TAGS)),
+    (r"(.*_)?(emoji|reaction)s?", lambda _writers: one_of(w.EMOJI)),
+    (r"payment_method|method", lambda _writers: one_of(w.METHODS)),
+    (r"unit|uom", lambda _writers: one_of(w.UNITS)),
+    (r"(lead_)?source", lambda _writers: one_of(w.SOURCES)),
+    (r"(.*_)?(comments?|message|text|reply|snippet)", lambda writers: writers.talk),
+    (
+        r"(.*_)?(notes?|description|body|content|bio|details?|about|reason|feedback|observations?|instructions?|"
+        r"abstract|excerpt|remarks?)",
+        lambda writers: writers.prose.text,
+    ),
+    (r"(.*_)?(user|login|handle)", lambda writers: writers.people.username),
+    (r"(.*_)?(sha|hash|checksum|digest|token|secret|commit|etag)\d*", lambda writers: writers.codes.hash),
+    (r"(.*_)?(uuid|guid)", _FORMATS["uuid"]),
+    (r"(.*_)?(slug|permalink)", lambda writers: writers.codes.slugged),
+    (r"sku|(product|item|article)_(code|number)", lambda writers: writers.codes.sku),
+    (r"ean|gtin|upc|(.*_)?barcode|isbn", lambda writers: writers.codes.barcode),
+    (
+        r"(invoice|order|quote|ticket|case|contract|reference|booking|po)?_?(number|no|ref|reference)",
+        lambda writers: writers.codes.number,
+    ),
+    (r"(.*_)?(sku|code|number|ref|reference|serial|symbol|id|key|identifier)", lambda writers: writers.codes.code),
+    (r"(.*_)?(directory|folder|dir|cwd)", lambda writers: writers.codes.folder),
+    (r"(.*_)?(path|filepath)", lambda writers: writers.codes.path),
+    (r"(.*_)?(file|filename|attachment|document)s?", lambda writers: writers.codes.file_name),
+    (r"(.*_)?version", lambda writers: writers.codes.version),
+    (r"(.*_)?(time|hour)", lambda writers: writers.codes.clock_time),
+    (r"(.*_)?branch|head|base", lambda writers: writers.codes.branch),
+    (r"gender|sex", lambda _writers: one_of(("female", "male"))),
 )
+_TEXTS = tuple((re.compile(pattern), find) for pattern, find in _RULES)

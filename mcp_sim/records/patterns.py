@@ -18,12 +18,13 @@ _ATTEMPTS = 8
 _MOST_ATOMS = 10_000
 
 
-def matching(pattern: str, chance: Chance) -> str | None:
-    """A text that the pattern matches, or None where none was found."""
+def matching(pattern: str, chance: Chance, shortest: int = 0) -> str | None:
+    """A text that the pattern matches, or None where none was found; long, where `shortest` asks for it."""
+    more = max(_MORE, min(shortest, _MOST_ATOMS))
     try:
         compiled = re.compile(pattern)
         for _ in range(_ATTEMPTS):
-            text = _Writer(pattern, chance).written()
+            text = _Writer(pattern, chance, more).written()
             if compiled.search(text):
                 return text
     except (ValueError, IndexError, re.error):
@@ -34,8 +35,8 @@ def matching(pattern: str, chance: Chance) -> str | None:
 class _Writer:
     """Walks a pattern once and writes as it goes."""
 
-    def __init__(self, pattern: str, chance: Chance) -> None:
-        self.pattern = pattern
+    def __init__(self, pattern: str, chance: Chance, more: int) -> None:
+        self.pattern, self.more = pattern, more
         self.chance = chance
         self.at = 0
         self.atoms = 0
@@ -142,10 +143,10 @@ class _Writer:
             return 1
         self.at = found.end()
         low = int(found[2]) if found[2] else int(found[1] == "+")
-        most = {"*": _MORE, "+": _MORE, "?": 1}.get(found[1])
+        most = {"*": self.more, "+": self.more, "?": 1}.get(found[1])
         if most is None:
-            most = int(found[4]) if found[4] else low
-        return self.chance.between(low, min(most, low + _MORE))
+            most = int(found[4]) if found[4] else low + self.more if found[3] else low
+        return self.chance.between(low, min(most, low + self.more))
 
     def _peek(self) -> str:
         return self.pattern[self.at] if self.at < len(self.pattern) else ""

@@ -8,13 +8,17 @@ from datetime import datetime, timedelta
 
 from mcp_sim.clock import DEFAULT_NOW
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.progress import is_over
 from mcp_sim.records.times import Sense, moment_of, sense, written
 from mcp_sim.types import Json, Record
 
 HISTORY = timedelta(days=730)
 """How far back a world's oldest record reaches."""
 
-_HALF = 50
+_GROWTH = 1.6
+_OPENS, _HOURS = 7.0, 12.0
+_DAY = 86_400
+_CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +34,24 @@ class Moment:
         return cls(DEFAULT_NOW, DEFAULT_NOW)
 
 
-def born(index: int, chance: Chance, now: datetime) -> datetime:
-    """When the index-th record of an entity was made: later than the ones before, whatever follows; never after `now`.
+def born(index: int, count: int, chance: Chance, now: datetime) -> datetime:
+    """When the index-th of so many records was made: later than the ones before, in the daytime, never after `now`.
 
-    The world grows ever faster: half of its history has passed after 50 records, nine tenths after 450.
+    The world grows: the later half of the records takes up about a third of its history.
     """
-    place = index + chance.unit()
-    moment = now - HISTORY * (_HALF / (_HALF + place))
-    return moment.replace(microsecond=0)
+    past = 1 - ((index + chance.unit()) / max(count, index + 1)) ** (1 / _GROWTH)
+    return _by_day(now - HISTORY * past, now)
+
+
+def _by_day(moment: datetime, now: datetime) -> datetime:
+    """The moment, moved into the hours of the day in which people work; what was earlier stays earlier."""
+    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    passed = (moment - start).total_seconds()
+    until = (now - start).total_seconds()
+    if until >= _DAY:
+        return start + timedelta(seconds=int(_OPENS * 3600 + passed * _HOURS / 24))
+    opens = min(_OPENS * 3600, until / 2)
+    return start + timedelta(seconds=int(opens + passed * (until - opens) / max(until, 1)))
 
 
 def time_maker(name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
@@ -51,30 +65,61 @@ def _created(_chance: Chance, _record: Record, when: Moment) -> datetime:
 
 
 def _updated(chance: Chance, record: Record, when: Moment) -> datetime:
-    return when.born if chance.unit() < 0.4 else _past(chance, record, when)
+    return when.born if chance.unit() < 0.35 else _past(chance, record, when)
 
 
 def _past(chance: Chance, _record: Record, when: Moment) -> datetime:
-    return when.born + (when.now - when.born) * chance.unit()
+    """Some time since; rather soon after the record was made."""
+    return when.born + (when.now - when.born) * chance.unit() ** 2
 
 
-def _occurred(chance: Chance, _record: Record, when: Moment) -> datetime:
+def _recent(chance: Chance, _record: Record, when: Moment) -> datetime:
+    """Not long ago."""
+    return when.now - min(timedelta(days=60), when.now - when.born) * chance.unit() ** 2
+
+
+def _occurred(chance: Chance, record: Record, when: Moment) -> datetime:
+    """What the record tells of: written down at once, or up to three days later where it tells when that was."""
+    if not any(name in record for name in _CREATED):
+        return when.born
     return when.born - timedelta(minutes=chance.below(3 * 24 * 60))
 
 
-def _future(chance: Chance, _record: Record, when: Moment) -> datetime:
-    day = (when.now + timedelta(days=chance.between(-30, 90))).replace(minute=0, second=0)
-    return day.replace(hour=8 + chance.below(10), minute=15 * chance.below(4))
+def _due(chance: Chance, record: Record, when: Moment) -> datetime:
+    """For what is over, some weeks after it began; for what is not, around now and later."""
+    if is_over(record):
+        return _quarter(when.born + timedelta(days=chance.between(2, 45)), chance)
+    days = chance.between(-12, 75) if chance.unit() < 0.8 else chance.between(60, 120)
+    return _quarter(max(when.now + timedelta(days=days), when.born + timedelta(days=1)), chance)
+
+
+def _start(chance: Chance, _record: Record, when: Moment) -> datetime:
+    """Some are still to come; the others were in the weeks after they were planned."""
+    if chance.unit() < 0.4:
+        return _quarter(when.now + timedelta(days=chance.between(0, 45)), chance)
+    return _quarter(when.born + timedelta(days=chance.between(1, 30)), chance)
+
+
+def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
+    return _quarter(max(when.now + timedelta(days=chance.between(-60, 365)), when.born + timedelta(days=30)), chance)
 
 
 def _end(chance: Chance, record: Record, when: Moment) -> datetime:
     """Some time after the record's start, where it has one."""
     start = next(
-        (moment_of(value) for name, value in record.items() if name.startswith(("start", "begin", "from"))), None
+        (moment_of(value) for name, value in record.items() if name.startswith(("start", "begin", "from", "check_in"))),
+        None,
     )
     if start is None:
-        return _future(chance, record, when)
+        return _expiry(chance, record, when)
+    if start.hour == start.minute == 0:
+        return start + timedelta(days=chance.between(1, 14))
     return start + timedelta(minutes=15 * chance.between(2, 8))
+
+
+def _quarter(day: datetime, chance: Chance) -> datetime:
+    """A quarter of an hour in the working time of a day."""
+    return day.replace(hour=8 + chance.below(10), minute=15 * chance.below(4), second=0, microsecond=0)
 
 
 def _birth(chance: Chance, _record: Record, when: Moment) -> datetime:
@@ -85,8 +130,11 @@ _MOMENTS: dict[Sense, Callable[[Chance, Record, Moment], datetime]] = {
     "created": _created,
     "updated": _updated,
     "past": _past,
+    "recent": _recent,
     "occurred": _occurred,
-    "future": _future,
+    "future": _due,
+    "start": _start,
+    "expiry": _expiry,
     "end": _end,
     "birth": _birth,
 }

@@ -7,36 +7,40 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
 from mcp_sim.clock import iso
+from mcp_sim.records.progress import step_of
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
 
-Sense: TypeAlias = Literal["created", "updated", "future", "birth", "occurred", "end", "past"]
+Sense: TypeAlias = Literal[
+    "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
+]
 
-_CREATED = re.compile(
-    r"created(_at|_on|_date|_time|_timestamp)?|date_created|creation_(date|time)|inserted_at|added_at"
+_AT = r"(_at|_on|_date|_time|_timestamp|_datetime)?"
+_RULES: tuple[tuple[str, Sense], ...] = (
+    (rf"created{_AT}|date_created|creation_(date|time)|(inserted|added)_at", "created"),
+    (
+        rf"(last_)?(updated|modified|changed|edited){_AT}|date_(updated|modified)|modification_(date|time)",
+        "updated",
+    ),
+    (r".*birth.*|dob", "birth"),
+    (r".*(expir|valid_until|valid_to|renew).*", "expiry"),
+    (r"(end|ends|finish|until|check_?out)(_.*)?|.*_(end|until)", "end"),
+    (r"last_.*|.*_last_.*", "recent"),
+    (r"due|.*(due|deadline|expected|planned|estimated|delivery_date|delivery_time|target).*", "future"),
+    (r"(.*_)?(start|starts|begin|begins|scheduled|departure|arrival|check_?in|remind|reminder)(_.*)?", "start"),
+    (
+        r"date|time|timestamp|day|(occurred|happened).*|date_.*|.*_date|"
+        r"(.*_)?(sent|received|posted|logged|ordered|placed|submitted|opened|joined|registered|uploaded|issued|"
+        r"reported|booked|started|requested|assigned|enrolled|hired|purchased|measured|recorded)_(at|on|date|time)",
+        "occurred",
+    ),
 )
-_UPDATED = re.compile(
-    r"(updated|modified|changed|edited)(_at|_on|_date|_time)?|last_(updated|modified|changed|edited)(_at|_on|_date|_time)?|"
-    r"date_(updated|modified)|modification_(date|time)"
-)
-_FUTURE = re.compile(
-    r"due|.*(due|deadline|expected|scheduled|expir|planned|start|begin|departure|arrival|delivery|renew).*"
-)
-_BIRTH = re.compile(r".*birth.*|dob")
-_OCCURRED = re.compile(
-    r"date|time|timestamp|occurred.*|.*(sent|received|posted|logged|ordered|placed)_(at|on)|.*_date|day"
-)
-_END = re.compile(r"(end|ends|finish|until)(_.*)?|.*_(end|until)")
-_SENSES: tuple[tuple[re.Pattern[str], Sense], ...] = (
-    (_CREATED, "created"),
-    (_UPDATED, "updated"),
-    (_BIRTH, "birth"),
-    (_END, "end"),
-    (_FUTURE, "future"),
-    (_OCCURRED, "occurred"),
+_SENSES: tuple[tuple[re.Pattern[str], Sense], ...] = tuple(
+    (re.compile(pattern), meaning) for pattern, meaning in _RULES
 )
 _NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
+_CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
 _FORMATS = {"date-time", "date", "time"}
 
 
@@ -47,7 +51,7 @@ def sense(name: str, schema: Record) -> Sense | None:
         return None
     for pattern, meaning in _SENSES:
         if pattern.fullmatch(name):
-            return meaning
+            return "past" if meaning == "occurred" and step_of(name) else meaning
     return "past"
 
 
@@ -86,5 +90,5 @@ def _holds_time(name: str, schema: Record) -> bool:
         return True
     if kind in {"integer", "number"}:
         return bool(re.fullmatch(r".*(_at|timestamp)|created|updated", name))
-    named = any(pattern.fullmatch(name) for pattern in (_NAMED, _CREATED, _UPDATED))
-    return kind in {"string", ""} and "format" not in schema and named
+    named = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
+    return kind in {"string", ""} and "format" not in schema and named is not None

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Answer, Predictor, WorldModel, behaviours, world_models
-from mcp_sim.records.values import invent
+from mcp_sim.records.values import inventor
 from mcp_sim.types import Attempt, Transition, Turn
 
 
@@ -30,13 +30,14 @@ class _Answers:
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
+        self._invent = inventor(domain)
         self._compiled: dict[str, Answer] = {}
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         answer = self._compiled.get(turn.tool.id)
         if answer is None:
             answer = self._compiled[turn.tool.id] = self._compile(turn.tool.id)
-        return answer(turn, invent)
+        return answer(turn, self._invent)
 
     def _compile(self, tool: str) -> Answer:
         plan = self._domain.plans[tool]

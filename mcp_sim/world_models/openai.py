@@ -18,7 +18,7 @@ from mcp_sim.extensions import Predictor, WorldModel, world_models
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.narrator import Narrator, Request, Settings
 from mcp_sim.options import Count, PositiveDuration, duration_text
-from mcp_sim.records.values import invent
+from mcp_sim.records.values import inventor
 from mcp_sim.types import Json, Turn
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Openai(WorldModel):
         client = AsyncOpenAI(base_url=self.base_url, api_key=key, max_retries=self.retries, timeout=None)
         async with client:
             endpoint = Endpoint(self, client, key)
-            yield Narrator(domain, endpoint.complete, invent, self._settings())
+            yield Narrator(domain, endpoint.complete, inventor(domain), self._settings())
 
     def _key(self, environment: Mapping[str, str]) -> str:
         name = self.api_key_env or "OPENAI_API_KEY"

@@ -1,0 +1,145 @@
+"""Which one schema says what two JSON Schemas say together?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+from mcp_sim.json_text import canonical
+from mcp_sim.types import Json, Record
+
+NEVER: Record = {"not": {}}
+"""The schema of no value at all."""
+
+_LARGER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
+_SMALLER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
+_INNER = ("items", "additionalProperties", "propertyNames")
+_NAMED = ("properties", "patternProperties", "$defs", "definitions")
+_NOTES = frozenset({"title", "description", "default", "examples", "$comment", "format", "deprecated", "readOnly"})
+
+
+def meet(first: Json, second: Json) -> Json:
+    """A schema of the values that both allow; what cannot be said as one stays apart, under `allOf`.
+
+    Of what is only said (titles, descriptions, formats), the second one's word stands.
+    """
+    if first is False or second is False:
+        return False
+    if not isinstance(first, dict):
+        return second
+    return _met(cast("Record", first), cast("Record", second)) if isinstance(second, dict) else cast("Json", first)
+
+
+def _met(first: Record, second: Record) -> Record:
+    if NEVER in (first, second):
+        return NEVER
+    met: Record = {**_closed(first, second), **_closed(second, first)}
+    apart: list[Json] = []
+    for word in first.keys() & second.keys():
+        if first[word] == second[word] or word in _NOTES:
+            continue
+        join = _JOINS.get(word)
+        joined = join(first[word], second[word]) if join is not None else None
+        if joined is NEVER:
+            return NEVER
+        if joined is None:
+            apart.append({word: first[word]})
+        else:
+            met[word] = joined
+    met |= {word: _named(_closed(first, second), _closed(second, first), word) for word in _NAMED if word in met}
+    if apart:
+        met["allOf"] = [*cast("list[Json]", met.get("allOf", [])), *apart]
+    return _agreeing(met)
+
+
+def _closed(schema: Record, other: Record) -> Record:
+    """The schema, which forbids by name what the other declares and its closed object does not."""
+    if schema.get("additionalProperties") is not False or "patternProperties" in schema:
+        return schema
+    own, others = cast("Record", schema.get("properties") or {}), cast("Record", other.get("properties") or {})
+    return {**schema, "properties": {**own, **{name: False for name in others if name not in own}}}
+
+
+def _named(first: Record, second: Record, word: str) -> Record:
+    left, right = cast("Record", first.get(word) or {}), cast("Record", second.get(word) or {})
+    both = {name: meet(left[name], right[name]) for name in left if name in right}
+    return {**left, **right, **both}
+
+
+def _agreeing(schema: Record) -> Record:
+    """The schema, whose constants are those that its types allow; none at all where that leaves no value."""
+    allowed = schema.get("type")
+    if allowed is None or "enum" not in schema:
+        return schema
+    types = cast("Sequence[str]", allowed if isinstance(allowed, list) else [allowed])
+    kept = [value for value in schema["enum"] if any(_is_of(value, name) for name in types)]
+    return {**schema, "enum": kept} if kept else NEVER
+
+
+def _is_of(value: Json, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "null": type(None), "integer": int, "number": (int, float), "string": str, "array": list, "object": dict,
+    }  # fmt: skip
+    return name not in kinds or isinstance(value, kinds[name]) or (name == "integer" and _is_whole(value))
+
+
+def _is_whole(value: Json) -> bool:
+    return isinstance(value, float) and value.is_integer()
+
+
+def _types(first: Json, second: Json) -> Json:
+    left, right = _listed(first), _listed(second)
+    both = [name for name in left if name in right or (name == "integer" and "number" in right)]
+    both += [name for name in right if name == "integer" and "number" in left and name not in both]
+    return (both[0] if len(both) == 1 else both) if both else NEVER
+
+
+def _listed(value: Json) -> list[Json]:
+    return cast("list[Json]", value) if isinstance(value, list) else [value]
+
+
+def _constants(first: Json, second: Json) -> Json:
+    allowed = {canonical(value) for value in second}
+    return [value for value in first if canonical(value) in allowed] or NEVER
+
+
+def _multiples(first: Json, second: Json) -> Json:
+    if not all(isinstance(number, int | float) and number > 0 for number in (first, second)):
+        return None
+    left, right = Fraction(str(first)), Fraction(str(second))
+    common = Fraction(math.lcm(left.numerator, right.numerator), math.gcd(left.denominator, right.denominator))
+    return common.numerator if common.denominator == 1 else float(common)
+
+
+def _united(first: Json, second: Json) -> Json:
+    return [*dict.fromkeys([*first, *second])]
+
+
+def _prefix(first: Json, second: Json) -> Json:
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    return [*(meet(left, right) for left, right in zip(first, second, strict=False)), *longer[len(shorter) :]]
+
+
+def _following(first: Json, second: Json) -> Json:
+    return {**first, **{name: _united(first.get(name, []), names) for name, names in second.items()}}
+
+
+_JOINS: dict[str, Callable[[Any, Any], Json]] = {
+    "type": _types,
+    "enum": _constants,
+    "const": lambda _first, _second: NEVER,
+    "multipleOf": _multiples,
+    "required": _united,
+    "allOf": lambda first, second: [*first, *second],
+    "uniqueItems": lambda first, second: first or second,
+    "prefixItems": _prefix,
+    "dependentRequired": _following,
+    **dict.fromkeys(_LARGER, max),
+    **dict.fromkeys(_SMALLER, min),
+    **dict.fromkeys(_INNER, meet),
+    **dict.fromkeys(_NAMED, lambda _first, second: second),
+}

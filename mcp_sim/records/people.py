@@ -1,0 +1,142 @@
+"""What are people and companies called, and how are they reached: names, e-mails, telephones, accounts?"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import cast
+
+from mcp_sim.records import wordlists as w
+from mcp_sim.records.chance import Chance
+from mcp_sim.records.pools import pool
+from mcp_sim.records.setting import Setting
+from mcp_sim.records.timeline import Moment
+from mcp_sim.types import Json, Record
+
+_WHOLE = ("name", "full_name", "fullName", "display_name", "displayName")
+_FAMILY_FIRST = frozenset({"ja", "zh", "ko", "hu"})
+_WITHOUT_SPACE = frozenset({"ja", "zh", "ko"})
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+
+
+class People:
+    """Writers of names in one setting."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._locale, self._theme = setting.locale, setting.theme
+        self._pool = pool(setting.locale.code)
+
+    # persons
+
+    def first_name(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        whole = whole_name(record)
+        return whole.split()[0] if whole else chance.choice(self._pool.given[_sex(record, chance)])
+
+    def last_name(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        whole = whole_name(record)
+        if whole:
+            return whole.partition(" ")[2] or whole
+        return chance.choice(self._pool.family[_sex(record, chance)])
+
+    def person(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
+        if not (isinstance(first, str) and isinstance(last, str)):
+            sex = _sex(record, chance)
+            first, last = chance.choice(self._pool.given[sex]), chance.choice(self._pool.family[sex])
+        if self._locale.code in _FAMILY_FIRST:
+            first, last = last, first
+        return f"{first}{'' if self._locale.code in _WITHOUT_SPACE else ' '}{last}"
+
+    def someone(self, chance: Chance, _record: Record, moment: Moment) -> str:
+        """Somebody who has nothing to do with the record's own name."""
+        return self.person(chance, {}, moment)
+
+    def username(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return self._account(chance, record).replace(".", "_")
+
+    # companies
+
+    def company(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        form = chance.choice(self._locale.forms)
+        kind = chance.unit()
+        if kind < 0.4:
+            return f"{chance.choice(self._pool.family[1])} {chance.choice(self._theme.firms)} {form}"
+        if kind < 0.6:
+            return f"{chance.choice(self._pool.family[1])} {form}"
+        return f"{chance.choice(w.COMPANY_STEMS)} {chance.choice(self._theme.firms)}{f' {form}' if kind < 0.8 else ''}"
+
+    # ways to reach them
+
+    def email(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return f"{self._account(chance, record)}@{self._domain(chance)}"
+
+    def an_email(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        """The address of somebody who has nothing to do with the record's own name."""
+        return f"{self._account(chance, {})}@{self._domain(chance)}"
+
+    def phone(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        locale = self._locale
+        return f"+{locale.calling} {chance.choice(locale.areas)} 555 {chance.below(10000):04d}"
+
+    def url(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return f"https://{self._host_of(chance, record)}"
+
+    def host(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return self._host_of(chance, record)
+
+    def _host_of(self, chance: Chance, record: Record) -> str:
+        told = whole_name(record).split(" ")
+        name = slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")
+        return f"{name or chance.choice(w.COMPANY_STEMS).lower()}.example"
+
+    def _domain(self, chance: Chance) -> str:
+        kind = chance.unit()
+        if kind < 0.35:
+            return chance.choice(w.MAIL_HOSTS)
+        name = self._pool.family[1] if kind < 0.6 else w.COMPANY_STEMS
+        return f"{slug(chance.choice(name), '') or 'mail'}.example"
+
+    def _account(self, chance: Chance, record: Record) -> str:
+        """The part of an e-mail address before the @: the record's own name, where it has one."""
+        first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
+        whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
+        found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
+        return found or f"{chance.choice(w.COMPANY_STEMS).lower()}{chance.between(10, 999)}"
+
+
+def whole_name(record: Record) -> str:
+    """The record's own name, '' where it has none."""
+    found = _told(record, *_WHOLE)
+    return found if isinstance(found, str) else ""
+
+
+def slug(text: str, joint: str) -> str:
+    """The letters and digits of a text, without accents, in lower case."""
+    if text.isascii():
+        return joint.join(re.findall(r"[a-z0-9]+", text.lower()))
+    return _plain_slug(text, joint)
+
+
+@lru_cache(maxsize=4096)
+def _plain_slug(text: str, joint: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return joint.join(re.findall(r"[a-z0-9]+", plain))
+
+
+def _sex(record: Record, chance: Chance) -> int:
+    """Which of the two lists of names: what the record says, else one of them."""
+    told = cast("Json", record.get("gender", record.get("sex")))
+    if isinstance(told, str) and told[:1].lower() in {"f", "m"}:
+        return int(told[:1].lower() == "m")
+    return chance.below(2)
+
+
+def _told(record: Record, *names: str) -> Json:
+    """The first of these fields that the record has."""
+    for name in names:
+        value = record.get(name)
+        if value:
+            return value
+    return None

@@ -1,0 +1,68 @@
+"""Texts that keep to length and pattern, and read like what their field's name promises."""
+
+from __future__ import annotations
+
+import re
+
+from mcp_sim.records.chance import Chance
+from mcp_sim.records.making import LONGEST, MANY, Make
+from mcp_sim.records.meanings import text_meaning
+from mcp_sim.records.patterns import matching
+from mcp_sim.records.setting import Setting
+from mcp_sim.records.timeline import Moment, time_maker
+from mcp_sim.records.times import sense
+from mcp_sim.types import Json, Record
+
+_TRIES = 12
+
+
+def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
+    """The maker of a text field."""
+    make = time_maker(name, schema) if sense(name, schema) else text_meaning(entity, name, schema, setting)
+    if not schema.keys() & {"minLength", "maxLength", "pattern"}:
+        return make
+
+    def fitting(chance: Chance, record: Record, moment: Moment) -> Json:
+        value: Json = make(chance, record, moment)
+        return value if text_fits(value, schema) else _fitted(str(value), schema, chance)
+
+    return fitting
+
+
+def text_fits(text: str, schema: Record) -> bool:
+    """Does a text keep to length and pattern? (Formats are taken on trust.)"""
+    length_ok = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", MANY)
+    return length_ok and ("pattern" not in schema or _matches(schema["pattern"], text))
+
+
+def _fitted(text: str, schema: Record, chance: Chance) -> str:
+    """The text brought into the bounds of its schema, or another one that matches its pattern."""
+    if "pattern" in schema:
+        return _patterned(text, schema, chance)
+    shortest, longest = min(schema.get("minLength", 0), LONGEST), schema.get("maxLength", MANY)
+    if len(text) < shortest:
+        text = " ".join([text or "x"] * (shortest // max(1, len(text)) + 1))[:shortest]
+    if shortest <= len(text) <= longest:
+        return text
+    cut = text[:longest]
+    return cut.rstrip() if len(cut.rstrip()) >= shortest else cut
+
+
+def _patterned(text: str, schema: Record, chance: Chance) -> str:
+    """A text for the pattern, of the right length where one is found."""
+    found = text
+    for _ in range(_TRIES):
+        made = matching(schema["pattern"], chance, schema.get("minLength", 0))
+        if made is None:
+            return found
+        found = made
+        if text_fits(found, schema):
+            return found
+    return found
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return True

@@ -1,0 +1,41 @@
+"""Which values does only one record have: e-mail addresses, SKUs, names of products and teams?"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.records.making import MANY
+from mcp_sim.schemas import constants, main_type
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake, vocabulary
+
+_ONCE = vocabulary(
+    "email email_address username user_name login handle slug sku code barcode ean isbn number invoice_number "
+    "order_number serial serial_number reference phone"
+)
+_NAMED = vocabulary("name title full_name display_name")
+_NAMESAKES = vocabulary(
+    "contact user person customer employee member patient author student teacher guest passenger lead candidate file "
+    "message comment note email document event review notification"
+)
+
+
+def is_unique(entity: Entity, field: Field) -> bool:
+    """Would two records with the same value be a mistake?"""
+    if main_type(field.schema) not in {"string", ""} or constants(field.schema):
+        return False
+    name, noun = snake(field.name), snake(entity.name.rpartition(".")[2]).rsplit("_", 1)[-1]
+    return name in _ONCE or (name in _NAMED and noun not in _NAMESAKES)
+
+
+def numbered(value: Json, taken: Container[Json], schema: Record) -> Json:
+    """The value with a number that makes it another: before the @ of an address, else at its end."""
+    if not isinstance(value, str) or "pattern" in schema:
+        return value
+    head, at, tail = value.partition("@")
+    joint = "" if at or " " not in value else " "
+    number = 2
+    while (made := f"{head}{joint}{number}{at}{tail}") in taken:
+        number += 1
+    return made if len(made) <= schema.get("maxLength", MANY) else value

@@ -1,0 +1,197 @@
+"""How is one record of a generated world written: field by field, each made of what the record says already?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mcp_sim.domain import Domain, Entity, Field
+from mcp_sim.draws import SEPARATOR
+from mcp_sim.records.chance import Chance
+from mcp_sim.records.choices import constants_in_order
+from mcp_sim.records.coherence import inherited, linked, mends
+from mcp_sim.records.linking import Choose, Targets, by_way_of, chooser
+from mcp_sim.records.making import Make
+from mcp_sim.records.progress import has_come_to, step_of
+from mcp_sim.records.setting import Setting
+from mcp_sim.records.timeline import Moment, born
+from mcp_sim.records.times import moment_of, sense
+from mcp_sim.records.uniqueness import is_unique, numbered
+from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.schemas import IMPOSSIBLE, is_nullable, main_type
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.words import snake
+
+_PRESENT = 0.85
+_TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How one field is filled. `present`: how likely it is that there is a value at all; else null or nothing.
+
+    `step` is what a time tells of, `steps` the states of the record in order; `taken` holds the values that no other
+    record may have.
+    """
+
+    name: str
+    salt: bytes
+    present: float
+    nullable: bool
+    make: Make | None = None
+    choose: Choose | None = None
+    step: str | None = None
+    steps: tuple[str, ...] = ()
+    taken: set[Json] | None = None
+    schema: Record | None = None
+
+
+class Writer:
+    """Writes the records of one entity. `targets` are the records of all entities, as far as they are written."""
+
+    def __init__(
+        self, domain: Domain, entity: Entity, seed: int, targets: Mapping[str, Targets], setting: Setting
+    ) -> None:
+        self.domain, self.entity, self.seed, self.targets, self.setting = domain, entity, seed, targets, setting
+        self.steps = self._steps()
+        self.parts = [self._part(field) for field in sorted(self._stored(), key=self._rank)]
+        self.order = [name for name in entity.fields if entity.fields[name].derived is None]
+        self.inherits = inherited(domain, entity)
+        self.tables = {name: target.records for name, target in targets.items()}
+        self.mends = mends(entity)
+        self.pair = self._pair()
+
+    def written(self, rows: Mapping[Key, Record], made: dict[Key, Record], births: Sequence[datetime]) -> None:
+        """Write all records into `made`: those that rows begin, then those that nothing is told of."""
+        now, pairs = self.domain.now, set[tuple[Json, ...]]()
+        self._take(rows.values())
+        for place, key in enumerate(self.targets[self.entity.name].keys):
+            salt = f"{self.seed}{SEPARATOR}{self.entity.name}{SEPARATOR}{key}{SEPARATOR}".encode(
+                "utf-8", "surrogatepass"
+            )
+            record = self._record(key, rows.get(key), salt, place, Moment(births[place], now))
+            for again in range(_TRIES if self.pair else 0):
+                pair = tuple(record.get(name) for name in self.pair)
+                if key in rows or pair not in pairs:
+                    pairs.add(pair)
+                    break
+                record = self._record(key, None, salt + bytes([again]), place, Moment(births[place], now))
+            made[key] = record
+
+    def _record(self, key: Key, row: Record | None, salt: bytes, place: int, moment: Moment) -> Record:
+        named: Record = {} if self.entity.singleton else {self.entity.key: key}
+        record = dict(named)
+        told: Iterable[str] = ()
+        if row is not None:
+            record.update({name: value for name, value in row.items() if not self._is_derived(name)})
+            record.update(named)
+            moment, told = self._as_told(record, moment), frozenset(record)
+        for part in self.parts:
+            if part.name not in record:
+                self._fill(part, Chance(salt + part.salt), record, place, moment)
+        self._bring_into_line(record, told)
+        return {name: record[name] for name in self.order if name in record} | record
+
+    def _fill(self, part: _Part, chance: Chance, record: Record, place: int, moment: Moment) -> None:
+        there = part.present >= 1 or chance.unit() < part.present
+        if part.step is not None and part.present < 1:
+            come = has_come_to(part.step, record, part.steps)
+            there = there if come is None else come
+        value: Json = None
+        if there:
+            if part.choose is not None:
+                value = part.choose(chance, record, place, moment)
+            elif part.make is not None:
+                value = part.make(chance, record, moment)
+                if part.taken is not None:
+                    value = self._another(part, value, chance, record, moment)
+        if value is not None or part.nullable:
+            record[part.name] = value
+
+    def _another(self, part: _Part, value: Json, chance: Chance, record: Record, moment: Moment) -> Json:
+        """The value, or another one where another record has it."""
+        taken, make = part.taken, part.make
+        assert taken is not None
+        assert make is not None
+        tries = 0
+        while value in taken and tries < _TRIES:
+            value, tries = make(chance, record, moment), tries + 1
+        if value in taken:
+            value = numbered(value, taken, part.schema or {})
+        taken.add(value)
+        return value
+
+    def _bring_into_line(self, record: Record, told: Iterable[str]) -> None:
+        for rule in self.inherits:
+            if rule.name not in told and record.get(rule.name) is not None:
+                value = linked(record, rule, self.tables)
+                record[rule.name] = record[rule.name] if value is None else value
+        for name, mend in self.mends:
+            if name not in told:
+                mend(record)
+
+    def _take(self, rows: Iterable[Record]) -> None:
+        """What given rows say is taken."""
+        for row in rows:
+            for part in self.parts:
+                if part.taken is not None and isinstance(row.get(part.name), str):
+                    part.taken.add(row[part.name])
+
+    def _as_told(self, record: Record, moment: Moment) -> Moment:
+        """A row that says when it was made was made then."""
+        for name, field in self.entity.fields.items():
+            if name in record and sense(name, field.schema) == "created":
+                told = moment_of(record[name])
+                return Moment(min(told, moment.now), moment.now) if told else moment
+        return moment
+
+    # what is known before any record is written
+
+    def _stored(self) -> Iterable[Field]:
+        return [f for f in self.entity.fields.values() if f.derived is None and f.name != self.entity.key]
+
+    def _is_derived(self, name: str) -> bool:
+        field = self.entity.fields.get(name)
+        return field is not None and field.derived is not None
+
+    def _steps(self) -> tuple[str, ...]:
+        """The states of a record, in the order in which its schema names them."""
+        named = (field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
+        return next((constants_in_order(field.schema) for field in named), ())
+
+    def _pair(self) -> tuple[str, ...]:
+        """The links that make up a record which is nothing but a link: a member of a channel is one once."""
+        links = [f.name for f in self._stored() if f.link is not None and main_type(f.schema) != "array"]
+        rest = [f for f in self._stored() if f.link is None and sense(f.name, f.schema) is None]
+        kinds = [f.name for f in rest if "enum" in f.schema]
+        return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
+
+    def _part(self, field: Field) -> _Part:
+        nullable, schema = is_nullable(field.schema), field.schema
+        certain = field.required and not nullable
+        present = 0.0 if schema == IMPOSSIBLE else 1.0 if certain else _PRESENT
+        salt = field.name.encode("utf-8", "surrogatepass")
+        if field.link is not None and field.link in self.targets:
+            choose = chooser(self.domain, self.entity, field, self.targets)
+            return _Part(field.name, salt, present, nullable, choose=choose)
+        make = value_maker(self.entity.name, field.name, schema, self.setting)
+        step = step_of(field.name) if sense(field.name, schema) else None
+        taken = set[Json]() if is_unique(self.entity, field) else None
+        return _Part(field.name, salt, present, nullable, make, None, step, self.steps, taken, schema)
+
+    def _rank(self, field: Field) -> int:
+        """The order in which fields are filled: names before what is made of them, links after what they may follow."""
+        if field.link is not None:
+            return 2 if by_way_of(self.domain, self.entity, field) else 1
+        meaning = sense(field.name, field.schema)
+        if meaning == "created" or field.name.lower().endswith("name") or field.name in {"city", "title", "subject"}:
+            return 0
+        if meaning is None:
+            return 4 if main_type(field.schema) == "string" and "enum" not in field.schema else 3
+        return 6 if meaning in {"updated", "end"} else 5
+
+
+def births(entity: Entity, count: int, seed: int, now: datetime) -> list[datetime]:
+    """When each of an entity's records was made, in the order of creation."""
+    return [born(index, count, chance_of(seed, entity.name, index), now) for index in range(count)]
