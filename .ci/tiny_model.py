@@ -1,0 +1,102 @@
+"""Make a model of 400,000 random weights that a real engine can serve: the worst world model there is.
+
+    ENGINE_PYTHON .ci/tiny_model.py FOLDER      in an environment that has torch and transformers, as an engine's has
+
+Its tokenizer is trained on the tool specs and scenarios of this project, so that tokens end where those of a model that
+knows JSON end. Its chat template knows `enable_thinking`, and opens a thought itself where that is not false.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    pre_tokenizers,
+    trainers,
+)
+from transformers import (
+    GenerationConfig,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
+
+ROOT = Path(__file__).parents[1]
+VOCABULARY = 4096
+LONGEST = 65_536
+END, TURN, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
+MARKS = ("<think>", "</think>")
+TEMPLATE = (
+    "{%- for message in messages -%}"
+    "{{ '<|im_start|>' ~ message.role ~ '\\n' ~ message.content ~ '<|im_end|>\\n' }}"
+    "{%- endfor -%}"
+    "{%- if add_generation_prompt -%}"
+    "{{ '<|im_start|>assistant\\n<think>\\n' }}"
+    "{%- if enable_thinking is defined and not enable_thinking -%}{{ '\\n</think>\\n\\n' }}{%- endif -%}"
+    "{%- endif -%}"
+)
+
+
+def corpus() -> Iterator[str]:
+    """The project's own JSON, YAML and prose."""
+    for folder, ending in (
+        ("tool_specs", "*.json"),
+        ("tool_specs", "*.yaml"),
+        ("scenarios", "*.yaml"),
+        ("docs", "*.md"),
+    ):
+        for path in sorted((ROOT / folder).glob(ending)):
+            yield path.read_text(encoding="utf-8")
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """A byte-level BPE."""
+    bare = Tokenizer(models.BPE())
+    bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bare.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY - len(MARKS),
+        special_tokens=[PAD, TURN, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    bare.train_from_iterator(corpus(), trainer)
+    bare.add_tokens([AddedToken(mark, normalized=False, special=False) for mark in MARKS])
+    made = PreTrainedTokenizerFast(tokenizer_object=bare, eos_token=END, pad_token=PAD, model_max_length=LONGEST)
+    made.chat_template = TEMPLATE
+    return made
+
+
+def main(folder: Path) -> None:
+    tokens = tokenizer()
+    tokens.save_pretrained(folder)
+    torch.manual_seed(0)
+    shape = Qwen3Config(
+        vocab_size=len(tokens),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=32,
+        max_position_embeddings=LONGEST,
+        tie_word_embeddings=True,
+        initializer_range=0.5,  # far above the usual 0.02: what comes out is spread over the vocabulary
+        eos_token_id=tokens.eos_token_id,
+        pad_token_id=tokens.pad_token_id,
+        bos_token_id=None,
+        dtype="float32",
+    )
+    Qwen3ForCausalLM(shape).to(torch.float32).save_pretrained(folder)
+    GenerationConfig(eos_token_id=tokens.eos_token_id, pad_token_id=tokens.pad_token_id).save_pretrained(folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
