@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import asynccontextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, cast
@@ -288,6 +288,21 @@ class Foreign(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (as it is called)
         return
 
+    def endless(self, first: bytes, rest: bytes | None = None) -> None:
+        """An answer without an end; of one event where `rest` is given."""
+        self.send_response(200)
+        self.send_header("content-type", "application/json" if rest is None else "text/event-stream")
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(first)
+            while True:
+                self.wfile.write(rest or first)
+
+    def hang(self) -> None:
+        """No answer, as long as the client is there."""
+        with suppress(OSError):
+            self.rfile.read(1)
+
     def reply(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)
         self.send_header("content-type", kind)
@@ -313,6 +328,11 @@ answers: dict[str, Callable[[Foreign, dict[str, Any]], None]] = {
         200, "application/json", answer(asked["id"], tools=[5, {"name": 7}], protocolVersion="☃").encode()
     ),
     "/accepted": lambda to, asked: to.reply(202, "application/json", b""),
+    "/endless": lambda to, asked: to.endless(b"x" * 1_000_000),
+    "/endless-event": lambda to, asked: to.endless(b"data: " + b"x" * 1_000_000, b"x" * 1_000_000),
+    "/deaf": lambda to, asked: (
+        to.reply(200, "application/json", answer(asked["id"], n=1).encode()) if "id" in asked else to.hang()
+    ),
     "/error": lambda to, asked: to.reply(
         400, "application/json", b'{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"no"}}'
     ),
@@ -331,16 +351,32 @@ answers: dict[str, Callable[[Foreign, dict[str, Any]], None]] = {
     ],
 )
 def test_every_way_to_answer_comes_through(path: str, expected: list[dict[str, Any]]) -> None:
-    with HTTPServer(("127.0.0.1", 0), Foreign) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            done = connected(
-                f"http://127.0.0.1:{server.server_port}{path}", b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n'
-            )
-        finally:
-            server.shutdown()
-            thread.join()
+    done = bridged_to(path, b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n')
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [{key: line[key] for key in wanted} for line, wanted in zip(lines, expected, strict=True)] == expected
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("path", ["/endless", "/endless-event"])
+def test_an_answer_that_does_not_end_is_an_error(path: str) -> None:
+    done = bridged_to(path, b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n')
+    (line,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (line["id"], line["error"]["code"], done.returncode) == ("x", -32000, 0)
+
+
+def test_a_server_that_never_takes_what_it_is_told_holds_nothing_up() -> None:
+    told = b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}\n'
+    done = bridged_to("/deaf", told + b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n')
+    assert json.loads(done.stdout)["result"] == {"n": 1}
+
+
+def bridged_to(path: str, said: bytes) -> subprocess.CompletedProcess[bytes]:
+    """What the bridge makes of a foreign server."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Foreign) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            return connected(f"http://127.0.0.1:{server.server_port}{path}", said)
+        finally:
+            server.shutdown()
+            thread.join()

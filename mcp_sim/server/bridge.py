@@ -40,11 +40,26 @@ from pydantic import ValidationError
 
 from mcp_sim.errors import McpSimError
 from mcp_sim.schemas import as_list, as_object
+from mcp_sim.server.lines import LONGEST_LINE
 
 SESSION_HEADER = "mcp-session-id"
 STREAM = "text/event-stream"
 CONNECT_SECONDS = 10.0
+
+TELL_SECONDS = 2.0
+"""How long what follows waits for a server that does not say that it was told something."""
+
+TOLD_SECONDS = 30.0
+"""How long a server may take to say so."""
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class TooLong(httpx2.RequestError):
+    """An answer of more bytes than a message may have."""
+
+    def __init__(self) -> None:
+        super().__init__(f"The answer is longer than {LONGEST_LINE} bytes")
 
 
 class ServerGone(McpSimError):
@@ -110,21 +125,30 @@ class Bridge:
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
                 await self._cancel(request, message)
             case _:
-                await self._tell(message)
+                await self._tell_in_turn(message)
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/initialized":
             tasks.start_soon(self._overhear)
 
     async def _cancel(self, request: RequestId, message: JSONRPCNotification) -> None:
         """Without a session, a request is cancelled by leaving it; with one, by saying so."""
         if self._session:
-            await self._tell(message)
-        elif request in self._posts:
+            await self._tell_in_turn(message)
+        if request in self._posts:
             self._posts[request].cancel()
 
-    async def _tell(self, message: JSONRPCMessage) -> None:
-        """Post what is not answered."""
-        with suppress(httpx2.RequestError):
-            await self._client.post(self._url, content=_written(message), headers=self._headers(message))
+    async def _tell_in_turn(self, message: JSONRPCMessage) -> None:
+        """Post what is not answered, before whatever follows; but a server that is slow to take it holds nothing up."""
+        told = anyio.Event()
+        self._tasks.start_soon(self._tell, message, told)
+        with anyio.move_on_after(TELL_SECONDS):
+            await told.wait()
+
+    async def _tell(self, message: JSONRPCMessage, told: anyio.Event) -> None:
+        content, headers = _written(message), self._headers(message)
+        with suppress(httpx2.RequestError), anyio.move_on_after(TOLD_SECONDS):
+            async with self._client.stream("POST", self._url, content=content, headers=headers) as response:
+                await _body(response)
+        told.set()
 
     async def _ask(self, request: JSONRPCRequest, scope: anyio.CancelScope) -> None:
         """Post a request, and carry back whatever comes for it, an answer in any case."""
@@ -135,6 +159,8 @@ class Bridge:
                 self._leave(str(error) or "connection refused")
             except httpx2.ConnectTimeout:
                 self._leave("connecting takes too long")
+            except TooLong as error:
+                await self._fail(request, str(error))
             except httpx2.RequestError as error:
                 await self._fail(request, f"Connection closed: {type(error).__name__}")
         if request.method == "initialize" and self._greeting is not None:
@@ -148,7 +174,7 @@ class Bridge:
             if response.headers.get("content-type", "").startswith(STREAM):
                 is_answered = await self._carry_events(response, request)
             else:
-                is_answered = await self._carry(await response.aread(), request)
+                is_answered = await self._carry(await _body(response), request)
             session = response.headers.get(SESSION_HEADER, "")
             if session and session.isascii():
                 self._session[SESSION_HEADER] = session
@@ -156,7 +182,7 @@ class Bridge:
                 await self._fail(request, f"HTTP {response.status_code} {response.reason_phrase}".strip())
 
     async def _carry_events(self, response: httpx2.Response, request: JSONRPCRequest | None) -> bool:
-        async for event in httpx2.EventSource(response, max_event_size=None):
+        async for event in httpx2.EventSource(response, max_event_size=LONGEST_LINE):
             if event.data and await self._carry(event.data.encode(), request):
                 return True
         return False
@@ -220,6 +246,16 @@ class Bridge:
         if SESSION_HEADER in self._session:
             with suppress(httpx2.RequestError), anyio.move_on_after(1.0, shield=True):
                 await self._client.delete(self._url, headers=self._session)
+
+
+async def _body(response: httpx2.Response) -> bytes:
+    """All of an answer. Raises TooLong, where it does not end."""
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > LONGEST_LINE:
+            raise TooLong
+    return bytes(body)
 
 
 def _written(message: JSONRPCMessage) -> bytes:
