@@ -6,14 +6,27 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, cast
+from uuid import UUID
 
 import jsonschema_rs
 
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.patterns import matching
-from mcp_sim.schemas import expanded
+from mcp_sim.schemas import (
+    as_list,
+    as_object,
+    constants,
+    expanded,
+    is_nullable,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.words import singular_phrase, snake, words
+from mcp_sim.world import World
 
 Json = Any
 
@@ -23,27 +36,47 @@ NAMING = ("id", "ids", "key", "path")
 REMOVING = frozenset({"delete", "remove", "revoke"})
 """Words in the names of tools after which a record is gone."""
 
+MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write", "save"})
+"""Words in the names of tools after which there should be something that was not there before."""
+
+MISTAKEN = 0.06
+"""How often an agent asks for what it has removed."""
+
 PAGING = ("cursor", "token")
 """How the names of arguments end that continue a list."""
 
 
 class Walker:
-    """Chooses calls by schema; ids come from earlier answers, by the name of the field or tool that told them."""
+    """Chooses calls by schema; ids come from earlier answers, by the name of the field or tool that told them.
 
-    def __init__(self, tools: Sequence[Tool], seed: int) -> None:
+    With a `world`, ids come from its records too, as an agent knows them from its task: `domain` tells which
+    argument names which of them.
+    """
+
+    def __init__(self, tools: Sequence[Tool], seed: int, world: World | None = None) -> None:
         self.tools = tools
         self.random = Random(seed)
         self.seen: defaultdict[str, list[Json]] = defaultdict(list)
+        self.removed: defaultdict[str, list[Json]] = defaultdict(list)
+        self.world = world
 
     def call(self) -> tuple[Tool, dict[str, Json]]:
         """The next call: a tool, and arguments that its schema allows."""
         tool = self.random.choice(self.tools)
-        return tool, self._object(expanded(tool.input_schema), tool.name)
+        return tool, self._object(expanded(tool.input_schema), tool, "")
+
+    def needed(self, tool: Tool) -> dict[str, Json]:
+        """Arguments for a tool, and none that it does not ask for."""
+        schema = expanded(tool.input_schema)
+        parts = {name: part for name, part in properties(schema).items() if name in required(schema)}
+        return self._object({**schema, "properties": parts}, tool, "")
 
     def learn(self, tool: Tool, arguments: dict[str, Json], observation: Observation) -> None:
         """Remember the ids that an answer holds; forget those that the service did not like, or does not have now."""
         body = observation.body
         if not isinstance(body, ToolResult) or body.is_error or REMOVING.intersection(words(tool.name)):
+            for name, value in _pairs(arguments, "") if observation.ok else ():
+                self.removed[snake(name)].append(value)
             self._forget([value for name, value in _pairs(arguments, "") if snake(name).endswith(NAMING)])
             return
         for path, value in _pairs(body.value, ""):
@@ -57,28 +90,80 @@ class Walker:
         for known in self.seen.values():
             known[:] = [value for value in known if value not in values]
 
-    def _object(self, schema: dict[str, Json], about: str) -> dict[str, Json]:
-        required = set(schema.get("required", ()))
-        properties = cast("dict[str, dict[str, Json]]", schema.get("properties", {}))
-        asked = [name for name in properties if name in required or self._is_given(name)]
-        values = {name: self._value(name, properties[name], about) for name in asked}
-        return {name: value for name, value in values.items() if name in required or valid(properties[name], value)}
+    def _object(self, schema: dict[str, Json], tool: Tool, path: str) -> dict[str, Json]:
+        needed, parts = required(schema), properties(schema)
+        asked = [name for name in parts if name in needed or self._is_given(name, tool, path)]
+        values = {name: self._value(name, parts[name], tool, path) for name in asked}
+        kept = {name: value for name, value in values.items() if name in needed or valid(parts[name], value)}
+        for branch in as_list(schema.get("anyOf")) or as_list(schema.get("oneOf")):
+            missing = required(as_object(branch)) - set(kept)
+            if not missing <= set(parts):
+                continue
+            return kept | {name: self._value(name, parts[name], tool, path) for name in missing}
+        return kept if kept or parts or path == "" else {"name": self._text("name")}
 
-    def _is_given(self, name: str) -> bool:
-        """Is this optional argument given? No id is, of which nothing is known."""
-        return self.random.random() < 0.35 and (not snake(name).endswith(NAMING) or bool(self._known(name)))
+    def _is_given(self, name: str, tool: Tool, path: str) -> bool:
+        """Is this optional argument given? What names the record is; no id is, of which nothing is known, no cursor."""
+        plan = self.world.scenario.domain.plans[tool.id] if self.world is not None else None
+        if plan is not None and plan.key == (f"{path}.{name}" if path else name):
+            return True
+        names_one = snake(name).endswith((*NAMING, *PAGING))
+        return self.random.random() < 0.35 and (
+            not names_one or bool(self._known(name) or self._held(tool, path, name))
+        )
 
-    def _value(self, name: str, spec: dict[str, Json], about: str) -> Json:
-        if "enum" in spec:
-            return self.random.choice(spec["enum"])
-        is_many = spec.get("type") == "array"
-        known = [value for value in self._known(name) if valid(spec, [value] if is_many else value)]
+    def _value(self, name: str, spec: dict[str, Json], tool: Tool, path: str) -> Json:
+        if constants(spec):
+            return self.random.choice(constants(spec))
+        spec = self._branch(spec)
+        many = "array" in types_of(spec) and "string" not in types_of(spec)
+        mistaken = self._mistaken(name)
+        if mistaken is not None:
+            return [mistaken] if many else mistaken
+        held = [value for value in self._held(tool, path, name) if valid(spec, [value] if many else value)]
+        if held and (self.random.random() < 0.9 or not self._known(name)):
+            value = self.random.choice(held)
+            return [value] if many else value
+        known = [value for value in self._known(name) if valid(spec, [value] if many else value)]
         names_one, continues = snake(name).endswith(NAMING), snake(name).endswith(PAGING)
-        is_new = snake(name) in NAMING and "create" in words(about)
+        is_new = snake(name) in NAMING and not MAKING.isdisjoint(words(tool.name))
         if known and not is_new and (names_one or continues or self.random.random() < 0.3):
             value = self.random.choice(known[-200:])
-            return [value] if is_many else value
-        return None if continues else self._fresh(name, spec, about)
+            return [value] if many else value
+        return None if continues and is_nullable(spec) else self._fresh(name, spec, tool, path)
+
+    def _mistaken(self, name: str) -> Json:
+        """Now and then the id of something that was removed; else None."""
+        gone = self.removed[snake(name)] if snake(name).endswith(NAMING) else []
+        return self.random.choice(gone) if gone and self.random.random() < MISTAKEN else None
+
+    def _branch(self, spec: dict[str, Json]) -> dict[str, Json]:
+        """One of the alternatives of a schema, if it has any."""
+        branches = [as_object(part) for part in as_list(spec.get("anyOf")) or as_list(spec.get("oneOf"))]
+        branches = [part for part in branches if part.get("type") != "null"]
+        return {**spec, **self.random.choice(branches)} if branches and not types_of(spec) else spec
+
+    def _held(self, tool: Tool, path: str, name: str) -> list[Json]:
+        """The keys of the records that this argument names, as the world has them now."""
+        if self.world is None:
+            return []
+        domain, place = self.world.scenario.domain, f"{path}.{name}" if path else name
+        plan = domain.plans[tool.id]
+        entity = domain.entities.get(plan.entity or "")
+        if entity is None:
+            return []
+        rule = plan.filters.get(place)
+        field = entity.fields.get(rule.field if rule is not None else plan.sets.get(place, ""))
+        if field is not None and field.link is not None:
+            return self._keys(field.link)
+        if place == plan.key or (rule is not None and rule.field == entity.key):
+            return self._keys(entity.name)
+        return []
+
+    def _keys(self, entity: str) -> list[Json]:
+        """Some of the keys of an entity: the oldest and the newest."""
+        keys: list[Json] = [key for key, _ in self.world.view.rows(entity)] if self.world is not None else []
+        return keys if len(keys) < 60 else [*keys[:30], *keys[-30:]]
 
     def _known(self, name: str) -> list[Json]:
         """What answers told under this name, or as the ids of what it names: `company_id`, of `list_companies`."""
@@ -93,13 +178,14 @@ class Walker:
             if isinstance(value, str | int) and not isinstance(value, bool)
         ]
 
-    def _fresh(self, name: str, spec: dict[str, Json], about: str) -> Json:
-        kinds = spec.get("type", "string")
-        kind = kinds if isinstance(kinds, str) else kinds[0]
+    def _fresh(self, name: str, spec: dict[str, Json], tool: Tool, path: str) -> Json:
+        kind = main_type(spec) or "string"
+        inner = f"{path}.{name}" if path else name
         if kind == "object":
-            return self._object(spec, about)
+            return self._object(spec, tool, inner)
         if kind == "array":
-            return [self._value(name, spec.get("items", {}), about) for _ in range(max(1, spec.get("minItems", 1)))]
+            many = max(1, spec.get("minItems", 1))
+            return [self._value(name, items(spec), tool, path) for _ in range(many)]
         if kind == "boolean":
             return self.random.random() < 0.5
         if kind in ("integer", "number"):
@@ -114,11 +200,24 @@ class Walker:
             "date-time": f"2029-02-{number:02d}T10:00:00Z",
             "email": f"someone{number}@example.com",
             "uri": f"https://example.com/{number}",
+            "uuid": str(UUID(bytes=self.random.randbytes(16), version=4)),
         }
         if "pattern" in spec:
             return matching(spec["pattern"], Chance(self.random.randbytes(8))) or "x"
-        text = formats.get(spec.get("format", ""), f"{name} {self.random.choice('abcdefgh')}{number}")
+        looks = {
+            "url": formats["uri"],
+            "email": formats["email"],
+            "date": formats["date"],
+            "path": f"/notes/{self._text('page').replace(' ', '_')}.txt",
+            "filename": f"{self._text('page').replace(' ', '_')}.txt",
+        }
+        ending = (words(name) or ("",))[-1]
+        text = formats.get(spec.get("format", ""), looks.get(ending, self._text(name)))
         return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
+
+    def _text(self, name: str) -> str:
+        """A text that one would write there."""
+        return f"{name} {self.random.choice('abcdefgh')}{self.random.randint(1, 28)}"
 
 
 def valid(schema: dict[str, Json], value: Json) -> bool:

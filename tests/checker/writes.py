@@ -1,0 +1,107 @@
+"""R3, R4, R7 of what is written: does it say what the call said, under a new key like those before it?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from checker.knowledge import Key, Knowledge
+from checker.ledger import Answered, Json, Record
+from checker.records import time_problems
+from checker.specs import NOWHERE, Specs, given
+
+Finding = tuple[str, str]
+
+_SIBLINGS = 5
+"""So many keys must be known before they say how a key of this entity looks."""
+
+
+def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowledge) -> Iterator[Finding]:
+    """What is wrong with what a call wrote; look before it is learnt."""
+    puts = [change for change in call.written if change["op"] == "put"]
+    mine = [change for change in puts if change["entity"] == plan["entity"]]
+    if call.failed:
+        return
+    if plan["verb"] == "create" and not call.written:
+        yield "R3", f"{call.tool} succeeds, but nothing is written"
+    if plan["verb"] in {"create", "update"} and len(mine) == 1:
+        yield from _said_problems(plan, call, mine[0]["record"])
+    if plan["verb"] == "create":
+        for change in mine:
+            yield from _key_problems(change["entity"], change["key"], call, knowledge)
+    for change in puts:
+        yield from time_problems(change["entity"], change["key"], change["record"], call.at)
+        yield from _link_problems(change, specs, knowledge, puts)
+
+
+def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Finding]:
+    """R3: what a write was told is what is written."""
+    for argument, field in plan["sets"].items():
+        value = given(call, argument)
+        if value is NOWHERE or field == "*" or field not in record:
+            continue
+        if record[field] != value:
+            yield "R3", f"{field} is written as {record[field]!r}, but {argument} was given as {value!r}"
+
+
+def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: list[Record]) -> Iterator[Finding]:
+    made = {(put["entity"], put["key"]) for put in puts}
+    for name, target in specs.links(change["entity"]):
+        value = change["record"].get(name)
+        for key in cast("list[Json]", value) if isinstance(value, list) else [value]:
+            if isinstance(key, str | int) and (target, key) not in made and knowledge.is_absent(target, key):
+                yield "R5", f"{change['entity']} {change['key']!r} is written with {name} {key!r}, which is no {target}"
+
+
+def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -> Iterator[Finding]:
+    """R4: a key that the service chose is new, and looks like its siblings; R7: counters go up."""
+    if key in set(_scalars(call.arguments)):
+        return
+    siblings = [known for known, fact in knowledge.facts[entity].items() if not fact.referred]
+    if key in knowledge.facts[entity]:
+        yield "R4", f"the new {entity} has the key {key!r}, which was used before"
+        return
+    looks = Counter(look(known) for known in siblings)
+    if sum(looks.values()) >= _SIBLINGS and look(key) not in looks:
+        yield "R4", f"the new {entity} has the key {key!r}, unlike {siblings[-1]!r}"
+    made = [known for known in siblings if knowledge.facts[entity][known].made]
+    if made and all(_number(known) is not None for known in (*made, key)):
+        last = made[-1]
+        if look(last) == look(key) and cast("int", _number(last)) > cast("int", _number(key)):
+            yield "R7", f"the new {entity} has the key {key!r}, after {last!r}"
+
+
+def look(key: Key) -> tuple[str, ...]:
+    """What keys of one kind have in common: type, length of hexadecimal ones, the letters around a counter."""
+    if isinstance(key, int):
+        return ("integer",)
+    if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", key):
+        return ("uuid",)
+    if re.fullmatch(r"[0-9a-f]{7,64}", key):
+        return ("hex", str(len(key)))
+    if re.search(r"[A-Za-z]\d|\d[A-Za-z]", key) and not re.fullmatch(r"[A-Za-z]+[-_]?\d+", key):
+        return ("token", re.sub(r"[A-Za-z0-9]+$", "", key))
+    return ("text", re.sub(r"\d+", "#", key))
+
+
+def _number(key: Key) -> int | None:
+    """The counter of a key; None where it has none."""
+    if isinstance(key, int):
+        return key
+    found = re.fullmatch(r"[A-Za-z]+[-_]?(\d+)", key)
+    return int(found[1]) if found is not None else None
+
+
+def _scalars(value: Json) -> Iterator[Any]:
+    """Every text and number in the arguments."""
+    parts: Iterable[Json] = ()
+    if isinstance(value, dict):
+        parts = cast("Record", value).values()
+    elif isinstance(value, list):
+        parts = cast("list[Json]", value)
+    elif isinstance(value, str | int | float):
+        yield value
+    for part in parts:
+        yield from _scalars(part)

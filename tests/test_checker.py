@@ -1,0 +1,63 @@
+"""The checker that shares no code with the product: it sees each rule broken, and nothing broken where nothing is."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from checker import Report, judged
+from long_walks import plans_json, tools_of, unperturbed
+from mutants import MUTANTS, unchecked, with_mutant
+from walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.documents import load
+from mcp_sim.scenario import Scenario
+
+CALLS = 600
+
+
+async def report_on(scenario: Scenario, calls: int = CALLS) -> Report:
+    """What the checker says of a walk over a scenario."""
+    async with Simulator(scenario, ledger_keep=2 * calls).open() as world:
+        walker = Walker(tools_of(world), 1, world)
+        for _ in range(calls):
+            tool, arguments = walker.call()
+            walker.learn(tool, arguments, await world.call(tool.id, arguments))
+        return judged(world.ledger, plans_json(scenario.domain))
+
+
+def calm_crm() -> Scenario:
+    return unperturbed(load("calm_crm"))
+
+
+def test_the_checker_imports_nothing_of_the_product() -> None:
+    for path in (Path(__file__).parent / "checker").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.split(".")[0] == "mcp_sim"], path
+
+
+async def test_the_unmutated_product_violates_nothing() -> None:
+    report = await report_on(calm_crm())
+    assert report.violations == ()
+    assert report.calls == CALLS
+    assert report.succeeded > 0.7 * CALLS
+
+
+@pytest.mark.parametrize("rule", MUTANTS)
+async def test_a_mutant_that_breaks_one_rule_is_caught_under_that_rule(
+    rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unchecked(monkeypatch)
+    report = await report_on(with_mutant(calm_crm(), MUTANTS[rule]()))
+    assert report.by_rule[rule] > 0, report.by_rule
+    assert report.per_thousand >= 2
+
+
+async def test_nothing_is_wrong_with_a_mutant_that_mutates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    unchecked(monkeypatch)
+    report = await report_on(with_mutant(calm_crm(), lambda _turn, _plan, transition: transition))
+    assert report.violations == ()
