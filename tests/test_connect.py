@@ -18,6 +18,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from over_http import HERE, listening
+from telltale import TOKEN, assert_nothing_is_told, telltale_scenario, telltale_tokens
 
 DEAL: dict[str, Any] = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 eras = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -222,20 +223,6 @@ def hello(number: int) -> bytes:
 
 
 async def test_nothing_that_a_client_of_the_bridge_can_read_tells_what_it_speaks_to(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text("telltale-bearer tiptop-token\n", encoding="utf-8")
-    path = document(
-        tmp_path,
-        name="telltale-scenario",
-        seed=918273645,
-        task="The task that nobody should read",
-        perturbations=[
-            {"lost_ack": None, "id": "telltale-perturbation", "tools": "create_deal", "when": {"nth": 1}},
-            {"bug": None, "id": "telltale-bug", "tools": "list_companies"},
-            {"undelivered": "closed", "id": "telltale-closed", "tools": "get_company"},
-        ],
-        expect=[{"called": {"tool": "create_deal"}, "id": "telltale-expectation"}],
-    )
     calls: list[tuple[str, dict[str, Any]]] = [
         ("create_deal", DEAL),
         ("create_deal", DEAL),
@@ -245,33 +232,16 @@ async def test_nothing_that_a_client_of_the_bridge_can_read_tells_what_it_speaks
     ]
     said = hello(0) + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
     for number, (tool, arguments) in enumerate(calls, 1):
-        asked = {
-            "jsonrpc": "2.0",
-            "id": number,
-            "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments},
-        }
-        said += json.dumps(asked).encode() + b"\n"
+        params = {"name": tool, "arguments": arguments}
+        said += json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
     said += b'{"jsonrpc":"2.0","id":8,"method":"tools/list"}\n{"jsonrpc":"2.0","id":9,"method":"x/y"}\n{\n'
-    with listening(path, "--token-file", str(tokens)) as served:
-        done = connected(f"{served.url}/w/a/mcp", said, MCP_SIM_TOKEN="tiptop-token")
-        refused = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="tiptop-wrong")
-        nowhere = connected(f"{served.url}/elsewhere", hello(1), MCP_SIM_TOKEN="tiptop-token")
+    with listening(telltale_scenario(tmp_path), "--token-file", telltale_tokens(tmp_path)) as served:
+        done = connected(f"{served.url}/w/a/mcp", said, MCP_SIM_TOKEN=TOKEN)
+        refused = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="telltale-wrong")
+        nowhere = connected(f"{served.url}/elsewhere", hello(1), MCP_SIM_TOKEN=TOKEN)
     assert len(done.stdout.splitlines()) == 9
-    everything = b"\n".join(part for one in (done, refused, nowhere) for part in (one.stdout, one.stderr)).lower()
-    assert b"deal_00" in everything
-    for word in (
-        "telltale",
-        "tiptop",
-        "odd.yaml",
-        str(tmp_path),
-        "918273645",
-        "nobody should read",
-        "vault",
-        "mcp-sim",
-    ):
-        assert word.lower().encode() not in everything, word
-    assert everything.count(b"mcp_sim") == everything.count(b'"mcp_sim":"crash"') == 1
+    everything = b"\n".join(part for one in (done, refused, nowhere) for part in (one.stdout, one.stderr))
+    assert_nothing_is_told(everything, tmp_path, crashes=1)
     assert done.returncode == refused.returncode == nowhere.returncode == 0
 
 

@@ -18,6 +18,7 @@ import anyio
 import httpx2
 import pytest
 from over_http import ERAS, HERE, META, Caller, Served, caller, listening
+from telltale import TOKEN, assert_nothing_is_told, telltale_scenario, telltale_tokens
 
 from mcp_sim import Simulator
 from mcp_sim.server.call_log import LogLines
@@ -250,40 +251,18 @@ async def busy(url: str, era: str, n: int) -> None:
 
 
 async def test_nothing_that_an_agent_can_read_tells_what_it_speaks_to(tmp_path: Path) -> None:
-    secret = "tiptop-token-9871"
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"anne {secret}\nother-token-5512\n", encoding="utf-8")
-    path = document(
-        tmp_path,
-        name="telltale-scenario",
-        seed=918273645,
-        task="The task that nobody should read",
-        perturbations=[
-            {"lost_ack": None, "id": "telltale-perturbation", "tools": "create_deal", "when": {"nth": 1}},
-            {"bug": None, "id": "telltale-bug", "tools": "list_companies"},
-            {"undelivered": "http", "id": "telltale-http", "tools": "get_company"},
-        ],
-        expect=[{"called": {"tool": "create_deal"}, "id": "telltale-expectation"}],
-    )
-    heard = list[bytes]()
-    with listening(path, "--token-file", str(tokens)) as served:
+    heard, bearer = list[bytes](), {"authorization": f"Bearer {TOKEN}"}
+    with listening(telltale_scenario(tmp_path), "--token-file", telltale_tokens(tmp_path)) as served:
         for era in ERAS:
-            async with caller(f"{served.url}/w/w/mcp", era, heard, {"authorization": f"Bearer {secret}"}) as one:
+            async with caller(f"{served.url}/w/w/mcp", era, heard, bearer) as one:
                 await everything(one)
         async with httpx2.AsyncClient(trust_env=False) as client:
             for era in ERAS:
                 stranger = Caller(f"{served.url}/w/w/mcp", era, client, heard)
                 assert (await stranger.post("tools/list")).status_code == 401
                 lost = Caller(f"{served.url}/nowhere", era, client, heard)
-                await lost.post("tools/list", {}, {"authorization": f"Bearer {secret}"})
-    said = b"\n".join(heard).lower()
-    assert b"deal_00" in said
-    for word in (
-        "telltale", "odd.yaml", str(tmp_path), "918273645", "nobody should read", secret, "5512", "vault", "lost_ack",
-        "uvicorn", "traceback", "python",
-    ):  # fmt: skip
-        assert word.lower().encode() not in said, word
-    assert said.count(b"mcp_sim") == said.count(b'"mcp_sim":"crash"') == 2
+                await lost.post("tools/list", {}, bearer)
+    assert_nothing_is_told(b"\n".join(heard), tmp_path, crashes=2)
 
 
 async def everything(one: Caller) -> None:
