@@ -342,8 +342,16 @@ def _entities(
         seen = _seen_keys(name, keys[name], looks, examples)
         like = key_like(declared.get(name), parts[keys[name]], seen, name)
         whole = counted(name, parts, linked)
-        entities[name] = Entity(name, keys[name], like, _key_first(keys[name], whole))
+        entities[name] = _entity_of(declared.get(name), Entity(name, keys[name], like, _key_first(keys[name], whole)))
     return entities
+
+
+def _entity_of(declared: Entity | None, found: Entity) -> Entity:
+    """What is inferred of an entity, as the kind of entity that it is declared to be."""
+    if declared is None:
+        return found
+    is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
+    return declared if is_all else replace(found, singleton=declared.singleton, natural=declared.natural)
 
 
 def _named(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
