@@ -462,7 +462,7 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
         [
             'x.yaml:3: tools[0]: has no inputSchema; a tool without arguments has {"type": "object"}',
             "x.yaml:4: tools[1].inputSchema: is without a type; clients take only schemas with `type: object`",
-            "x.yaml:6: tools[3].name: a second tool 'c': names are unique within a server",
+            "x.yaml:6: warning: tools[3].name: a second tool 'c' is left out: names are unique within a server",
             "x.yaml:7: warning: tools[4].outputSchema: is of type 'array'; clients with a handshake (up to 2025-11-25)",
             "x.yaml:8: tools[5]: has no name",
             "x.yaml:9: tools[6]: must be a tool, not 7",

@@ -44,7 +44,7 @@ def usable_tools(tools: Place) -> dict[str, Place]:
             continue
         name = tool.value["name"]
         if name in usable:
-            tool.at("name").error(f"a second tool {name!r}: names are unique within a server")
+            tool.at("name").warning(f"a second tool {name!r} is left out: names are unique within a server")
             continue
         usable[name] = tool
     return usable
