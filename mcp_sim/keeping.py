@@ -118,7 +118,8 @@ def _restore(world: World, standing: Record, lines: Sequence[bytes]) -> None:
         raise ValueError(f"its format is {standing['format']}, not {FORMAT}")
     rest: Record = loads(standing["rest"].encode())
     overlays = {entity: _overlay(body) for entity, body in standing["state"].items()}
-    state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"))
+    size = sum(row.size for overlay in overlays.values() for row in overlay.rows().values())
+    state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"), size)
     world.version = Version(state=state, **rest)
     world.clock = _clock(world.clock, standing)
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
@@ -157,7 +158,10 @@ def _overlay_json(overlay: Overlay) -> Record:
 
 
 def _overlay(body: Record) -> Overlay:
-    rows = {key: Row(record, version, born) for key, version, born, record in body["rows"]}
+    rows = {
+        key: Row(record, version, born, 0 if record is None else len(encode(record)))
+        for key, version, born, record in body["rows"]
+    }
     return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
 
 

@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from anyio import Lock
 
 from mcp_sim.errors import UsageError
-from mcp_sim.types import Call, Observation
+from mcp_sim.types import Call, Observation, ToolResult
 
 KEPT = 1000
 """So many keys are remembered in one world; then the oldest is forgotten."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""The oldest is forgotten, too, where what was answered has more bytes."""
 
 LONGEST_KEY = 256
 
@@ -26,20 +29,25 @@ class Reused(UsageError):
 
 @dataclass(slots=True)
 class _Keyed:
-    """A call that bears a key, and its observation once there is one."""
+    """A call that bears a key, and its observation once there is one; `size` is about how many bytes that has."""
 
     call: Call
     observation: Observation | None = None
+    size: int = 0
     lock: Lock = field(default_factory=Lock)
 
 
 class Repeats:
-    """The calls of one world that bear a key. One that crashed, or was given up, is made again when it is repeated."""
+    """The calls of one world that bear a key. One that crashed, or was given up, is made again when it is repeated.
 
-    __slots__ = ("_keyed",)
+    `size` is about how many bytes the observations have.
+    """
+
+    __slots__ = ("_keyed", "size")
 
     def __init__(self) -> None:
         self._keyed: OrderedDict[str, _Keyed] = OrderedDict()
+        self.size = 0
 
     async def once(self, key: str, call: Call, answer: Callable[[], Awaitable[Observation]]) -> Observation:
         """The observation of the first call under this key. Raises Reused where that was another call."""
@@ -48,7 +56,8 @@ class Repeats:
         keyed = self._of(key, call)
         async with keyed.lock:
             if keyed.observation is None:
-                keyed.observation = await answer()
+                self._note(key, keyed, await answer())
+            assert keyed.observation is not None
             return keyed.observation
 
     def known(self, call: Call) -> Observation | None:
@@ -58,12 +67,24 @@ class Repeats:
     def learn(self, call: Call, observation: Observation) -> None:
         """A call was answered, here or elsewhere."""
         if call.key is not None:
-            self._of(call.key, call).observation = observation
+            self._note(call.key, self._of(call.key, call), observation)
 
     def _of(self, key: str, call: Call) -> _Keyed:
         keyed = self._keyed.setdefault(key, _Keyed(call))
         if keyed.call != call:
             raise Reused
-        while len(self._keyed) > KEPT:
-            self._keyed.popitem(last=False)
+        self._forget()
         return keyed
+
+    def _note(self, key: str, keyed: _Keyed, observation: Observation) -> None:
+        if keyed.observation is None:
+            keyed.observation = observation
+            if self._keyed.get(key) is keyed:
+                keyed.size = len(observation.body.encoded) if isinstance(observation.body, ToolResult) else 0
+                self.size += keyed.size
+                self._forget()
+
+    def _forget(self) -> None:
+        """Let go of the oldest, where there are too many, or too much was answered."""
+        while len(self._keyed) > 1 and (len(self._keyed) > KEPT or self.size > MOST_BYTES):
+            self.size -= self._keyed.popitem(last=False)[1].size

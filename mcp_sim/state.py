@@ -16,7 +16,7 @@ from typing import Any
 from rpds import HashTrieMap
 
 from mcp_sim.errors import StaleChange
-from mcp_sim.json_text import canonical
+from mcp_sim.json_text import canonical, encode
 from mcp_sim.types import Change, Due, Json, Key, Record
 
 SETTLE = 256
@@ -66,11 +66,15 @@ EMPTY_TABLE = Table({})
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A written record (None: removed), its version, and its place: `born` is -1 where the base has its place."""
+    """A written record (None: removed), its version, and its place: `born` is -1 where the base has its place.
+
+    `size` is how many bytes it has as JSON.
+    """
 
     record: Record | None
     version: int
     born: int
+    size: int = 0
 
 
 class Overlay:
@@ -105,6 +109,12 @@ class Overlay:
         return Overlay({**self.settled, **dict(recent.items())}, HashTrieMap(), born, count, last_key)
 
 
+def size_of(overlay: Overlay, key: Key) -> int:
+    """How many bytes as JSON were written under this key."""
+    row = overlay.get(key)
+    return 0 if row is None else row.size
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """One version of a world's state. Implements `View`; `apply` makes the next version, atomically."""
@@ -112,6 +122,8 @@ class State:
     base: Mapping[str, Table]
     overlays: HashTrieMap[str, Overlay]
     agenda: tuple[Due, ...] = ()
+    size: int = 0
+    """How many bytes as JSON the written records have."""
 
     @classmethod
     def of(cls, records: Mapping[str, Mapping[Key, Record]]) -> State:
@@ -158,12 +170,14 @@ class State:
 
     def apply(self, changes: Sequence[Change], agenda: Sequence[Due] = ()) -> State:
         """The next version, with these changes written and these entries on the agenda. Raises StaleChange."""
-        overlays = self.overlays
+        overlays, size = self.overlays, self.size
         for change in changes:
             overlay = overlays.get(change.entity) or self._untouched(change.entity)
-            overlays = overlays.insert(change.entity, self._write(overlay, change))
+            written = self._write(overlay, change)
+            overlays = overlays.insert(change.entity, written)
+            size += size_of(written, change.key) - size_of(overlay, change.key)
         due = tuple(sorted((*self.agenda, *agenda), key=lambda entry: entry.at)) if agenda else self.agenda
-        return replace(self, overlays=overlays, agenda=due)
+        return replace(self, overlays=overlays, agenda=due, size=size)
 
     def split_agenda(self, is_due: Callable[[Due], bool]) -> tuple[tuple[Due, ...], State]:
         """The entries that are due, earliest first, and the state without them."""
@@ -184,7 +198,8 @@ class State:
         keeps_place = stood or change.op != "put"
         place = before.born if before is not None else -1 if change.key in table.records else overlay.born
         born = place if keeps_place else overlay.born
-        row = Row(change.record if change.op == "put" else None, version + 1, born)
+        record = change.record if change.op == "put" else None
+        row = Row(record, version + 1, born, 0 if record is None else len(encode(record)))
         is_new = change.op == "put" and not stood
         count = overlay.count + (1 if is_new else -1 if stood and change.op == "remove" else 0)
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key

@@ -167,6 +167,11 @@ class Ledger:
         return twin
 
     @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self._bytes
+
+    @property
     def newest(self) -> Record:
         """The latest entry."""
         return decode(self._lines[-1])

@@ -151,6 +151,11 @@ class World:
         return self.version.state
 
     @property
+    def size(self) -> int:
+        """About how many bytes it holds that no other world holds: what was written, its ledger, answers under keys."""
+        return self.version.state.size + self.ledger.size + self.repeats.size
+
+    @property
     def scenario(self) -> Scenario:
         return self.origin.scenario
 

@@ -628,6 +628,7 @@ def test_two_headers_that_name_different_worlds_are_refused(calm: Served) -> Non
         (("--http", "127.0.0.1:0", "--grace", "never"), "--grace"),
         (("--http", "127.0.0.1:0", "--max-worlds", "0"), "--max-worlds"),
         (("--http", "127.0.0.1:0", "--max-sessions", "0"), "--max-sessions"),
+        (("--http", "127.0.0.1:0", "--max-megabytes", "0"), "--max-megabytes"),
         (("--http", "127.0.0.1:0", "--store", "x.db"), "--store"),
         (("--http", "127.0.0.1:0", "--token-file", "/no/such/file"), "/no/such/file"),
         (("--world", "a"), "--store"),

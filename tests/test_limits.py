@@ -147,6 +147,44 @@ async def test_answers_that_nobody_reads_hold_little_memory_together(tmp_path: P
         assert resident_megabytes(served) - before < 400
 
 
+# what worlds hold -----------------------------------------------------------------------------------------------------
+
+
+@eras
+async def test_a_world_that_grows_beyond_its_share_is_refused_and_the_others_go_on(era: str) -> None:
+    with listening("calm_crm", "--max-megabytes", "20", "--log-level", "warning") as served:
+        async with caller(f"{served.url}/w/large/mcp", era) as large, caller(f"{served.url}/w/small/mcp", era) as small:
+            assert await total(small) == 80
+            company = {"name": "Wielhuis", "website": "https://wielhuis.example/" + "x" * 3 * MEGABYTE}
+            refused = None
+            for _ in range(20):
+                answer = await large.post("tools/call", {"name": "create_company", "arguments": company})
+                if answer.status_code != 200:
+                    refused = answer
+                    break
+            assert refused is not None
+            assert refused.status_code == 503
+            assert refused.json()["error"]["message"] == "There is no room for more in this world"
+            assert await total(small) == 80
+            async with caller(f"{served.url}/w/new/mcp", era) as new:
+                assert await total(new) == 80
+
+
+async def test_a_world_weighs_what_it_has_written_and_not_what_it_wrote_over() -> None:
+    async with Simulator.load("calm_crm").open() as world:
+
+        async def size(tool: str, **arguments: Any) -> int:
+            await world.call(tool, arguments)
+            return world.view.size
+
+        first = await size("update_contact", contact_id="con_00001", job_title="Buyer")
+        assert 0 < first < 1000
+        assert await size("update_contact", contact_id="con_00001", job_title="Baker") == first
+        assert await size("create_contact", name="Ada", email="ada@vos.example") > first
+        assert await size("delete_contact", contact_id="con_00201") == first
+        assert world.fork().size >= world.view.size
+
+
 # the end --------------------------------------------------------------------------------------------------------------
 
 

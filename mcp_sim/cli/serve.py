@@ -65,6 +65,7 @@ def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
         "--worlds", choices=["any", "declared"], default="any", help="any (the default): made when named; or --world's"
     )
     group.add_argument("--max-worlds", type=int, default=10_000, metavar="N", help="worlds at a time (default 10000)")
+    group.add_argument("--max-megabytes", type=int, default=2048, metavar="N", help="what worlds may hold (2048)")
     group.add_argument("--max-sessions", type=int, default=2000, metavar="N", help="sessions of older protocols (2000)")
     group.add_argument("--session-idle", default="5m", metavar="SPAN", help="when an idle session ends (default 5m)")
     group.add_argument("--unread", default="60s", metavar="SPAN", help="how long an answer may stay unread (60s)")

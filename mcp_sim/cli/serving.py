@@ -36,6 +36,8 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError("--store keeps the world of a process over stdio; over HTTP the worlds live with the server")
     if args.max_worlds < 1:
         raise UsageError(f"--max-worlds must be at least 1, not {args.max_worlds}")
+    if args.max_megabytes < 1:
+        raise UsageError(f"--max-megabytes must be at least 1, not {args.max_megabytes}")
     for name in args.world:
         checked_name(name)
 
@@ -57,7 +59,8 @@ async def _serve(
     where = url(address(args.http)[0], listener)
     async with simulator:
         make = partial(simulator.world, seed=args.seed, clock=clock)
-        worlds = Worlds(make, args.max_worlds, args.world, only_declared=args.worlds == "declared")
+        room = args.max_megabytes * 1024 * 1024
+        worlds = Worlds(make, args.max_worlds, args.world, only_declared=args.worlds == "declared", room=room)
         view = simulator.base(args.seed)
         limits, unread = _limits(args), _seconds("--unread", args.unread)
         server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
