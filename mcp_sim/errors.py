@@ -8,6 +8,8 @@ McpSimError
 +-- StaleChange     a change was computed from an older version of a record
 +-- Unwritable      a sink cannot take an entry
 +-- Unevaluable     an expression gives no answer on the world it is asked of
++-- Unanswered      a model did not answer
+|   +-- TooLong       because the conversation does not fit into its context
 +-- Rejected        a world model's answer cannot be served; may be asked again
 +-- Crash           a call could not be answered; never an observation
 """
@@ -97,6 +99,18 @@ class Unevaluable(McpSimError):
     def __init__(self, text: str, reason: str) -> None:
         self.text, self.reason = text, reason
         super().__init__(f"{text}: {reason}")
+
+
+class Unanswered(McpSimError):
+    """A language model did not answer: who was asked, and why there is no answer, with what to do about it."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        self.where, self.reason = where, reason
+        super().__init__(f"{where}: {reason}")
+
+
+class TooLong(Unanswered):
+    """The conversation is longer than the model's context."""
 
 
 class Rejected(McpSimError):

@@ -18,11 +18,16 @@ _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n?```\Z", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an engine sent back for one request. `usage` has its token counts by name."""
+    """What an engine sent back for one request. `usage` has its token counts by name.
+
+    `reasoning` is what it thought, where the engine tells it apart; `cached`: it was answered before, and kept.
+    """
 
     content: str
     finish_reason: str | None = None
     usage: dict[str, int] = field(default_factory=dict[str, int])
+    reasoning: str = ""
+    cached: bool = False
 
 
 def observed(reply: Reply) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from secrets import token_hex
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.domain import Domain, Plan
-from mcp_sim.errors import Rejected
+from mcp_sim.errors import Crash, Rejected, Unanswered
 from mcp_sim.extensions import Answer, Invent, behaviours
 from mcp_sim.json_text import canonical, decode
 from mcp_sim.language_model import prompt
 from mcp_sim.language_model.answer import Reply, json_or_text, observed, parsed
+from mcp_sim.language_model.endpoint import Request
 from mcp_sim.language_model.facts import Bearing, bearing, facts
 from mcp_sim.language_model.openings import Filling, Survey
 from mcp_sim.language_model.tighten import MOST_TEXT, tighten
@@ -33,6 +35,9 @@ from mcp_sim.types import (
 from mcp_sim.validation import Validator
 
 FORMS_KEPT = 1_024
+MOST_RAW = 20_000
+"""How much of what a model said is kept in the ledger, in characters."""
+
 REFUSAL: Record = {
     "type": "object",
     "properties": {"isError": {"const": True}, "text": {"type": "string", "maxLength": MOST_TEXT}},
@@ -41,17 +46,8 @@ REFUSAL: Record = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One question to an engine: the conversation, the schema that binds the answer (None: free), the sampling seed."""
-
-    messages: Sequence[prompt.Message]
-    schema: Record | None
-    seed: int
-
-
-Complete: TypeAlias = Callable[[Turn, Request], Awaitable[Reply]]
-"""Asks the engine once for a turn. Raises Crash where there is no answer."""
+Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
+"""Asks the engine once. Raises Unanswered where there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +62,22 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`owner` names the transcript in a world's memory, which holds at most `transcript` characters."""
+    """`owner` names the transcript in a world's memory, which holds at most `transcript` characters.
+
+    `room` tells how many the engine takes at present, the system prompt included; None where it does not know.
+    """
 
     owner: str
     ask_always: bool
     transcript: int
+    room: Callable[[], int | None]
 
 
 class Narrator:
     """A predictor that asks a language model, at most once a call."""
 
-    def __init__(self, domain: Domain, complete: Complete, invent: Invent, settings: Settings) -> None:
-        self._domain, self._complete, self._invent, self._settings = domain, complete, invent, settings
+    def __init__(self, domain: Domain, ask: Ask, invent: Invent, settings: Settings) -> None:
+        self._domain, self._engine, self._invent, self._settings = domain, ask, invent, settings
         self._system = prompt.system(domain)
         self._roles = dict[str, Role]()
         self._form = lru_cache(maxsize=FORMS_KEPT)(_form)
@@ -148,7 +148,20 @@ class Narrator:
 
     async def _ask(self, turn: Turn, user: str, schema: Record | None, rejected: tuple[Attempt, ...]) -> Reply:
         conversation = prompt.messages(self._system, self._said(turn), user, rejected)
-        return await self._complete(turn, Request(conversation, schema, _seed(turn, len(rejected))))
+        request = Request(conversation, schema, _seed(turn, len(rejected)), self._affinity(turn))
+        try:
+            return await self._engine(request)
+        except Unanswered as error:
+            raise Crash(turn.tool.id, str(error)) from None
+
+    def _affinity(self, turn: Turn) -> str:
+        """A name of the conversation, for routers; forks begin with the same, as they begin with the same words."""
+        memory = self._memory(turn)
+        known = memory.get("affinity")
+        if known is None:
+            known = token_hex(8)
+            memory.set("affinity", known)
+        return known
 
     def _memory(self, turn: Turn) -> Memory:
         return turn.memories.of(self._settings.owner)
@@ -221,5 +234,8 @@ def _seed(turn: Turn, attempt: int) -> int:
 
 
 def _measured(transition: Transition, reply: Reply, rejected: tuple[Attempt, ...], **noted: Any) -> Transition:
-    figures: Mapping[str, Any] = {"asked": True, "attempts": len(rejected) + 1, **noted, **reply.usage}
+    said: Record = {"raw": reply.content[:MOST_RAW], **({"reasoning": reply.reasoning} if reply.reasoning else {})}
+    kept: Record = {"cached": True} if reply.cached else {}
+    figures: Mapping[str, Any] = {"asked": True, "attempts": len(rejected) + 1, "said": said, **kept, **noted}
+    figures = {**figures, **reply.usage}
     return replace(transition, measured={**transition.measured, **figures})

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from anyio import CapacityLimiter, fail_after
-from pydantic import Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from mcp_sim.domain import Domain
-from mcp_sim.errors import Crash, UsageError
+from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Predictor, WorldModel, world_models
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.narrator import Narrator, Request, Settings
-from mcp_sim.options import Count, PositiveDuration, duration_text
+from mcp_sim.language_model.cache import Cache
+from mcp_sim.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
+from mcp_sim.language_model.endpoint import KEYLESS, Line, opened
+from mcp_sim.language_model.narrator import Ask, Narrator, Settings
+from mcp_sim.options import Count, PositiveDuration
 from mcp_sim.records.values import inventor
-from mcp_sim.types import Json, Turn
+from mcp_sim.types import Json
 
-if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI, OpenAIError
-    from openai.types.chat import ChatCompletion
+CACHE_FOLDER = "mcp-sim-cache"
 
-KEYLESS = "none"
-"""What is sent as the key where there is none; local engines ask for none."""
 
-LONGEST_REASON = 300
+class CachePart(BaseModel):
+    """Where answers are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dir: str = Field(default=CACHE_FOLDER, min_length=1, description="The folder, relative to where mcp-sim runs.")
+    replay: bool = Field(
+        default=False, description="Never ask: what is not kept is a crash that names what is nearest."
+    )
+
+
+def _as_cache(value: Any) -> Any:
+    if value == "replay":
+        return {"replay": True}
+    return {"dir": value} if isinstance(value, str) else value
+
+
+CacheOption = Annotated[CachePart, BeforeValidator(_as_cache, json_schema_input_type=str | CachePart)]
 
 
 @world_models.register("openai")
@@ -36,22 +51,32 @@ class Openai(WorldModel):
     """Ask a language model behind an OpenAI-compatible endpoint (vLLM, SGLang, llama.cpp, Ollama, OpenAI, ...).
 
     Where a tool's plan is sure, the world determines the answer and the model fills in only what is left open; where
-    the plan is a guess, the model says everything. An answer that cannot be served is asked for again with its problems
-    named, then the call is a crash. An endpoint that does not answer is a crash at once.
+    the plan is a guess, the model says everything, and is held to it from then on. An answer that cannot be served is
+    asked for again with its problems named, then the call is a crash. An endpoint that does not answer is a crash at
+    once. The key comes from the environment, and appears in no trace, log or error.
     """
 
     base_url: str = Field(
         description="Where the endpoint is, with its version path.", examples=["http://127.0.0.1:8000/v1"]
     )
     model: str = Field(description="The model's name there.", examples=["Qwen/Qwen-AgentWorld-35B-A3B"])
+    preset: Preset | None = Field(
+        default=None,
+        description="What engine it is, for what is not standard. Default: as the URL suggests, else vllm.",
+    )
     ask: Literal["always", "undetermined"] = Field(
         default="always",
         description="Ask for every call, and note where model and world differ, or only where something is open.",
     )
+    thinking: Literal["off", "on"] | Count | None = Field(
+        default=None,
+        description="Does the model reason first? A number is the most tokens it may spend on it. Default: as the "
+        "engine does. What it thought is in the ledger, and never in an answer.",
+    )
     timeout: PositiveDuration = Field(
         default=timedelta(minutes=2), description="How long one request may take, in real time."
     )
-    max_tokens: Count = Field(default=4096, description="The longest answer, in tokens.")
+    max_tokens: Count = Field(default=4096, description="The longest answer, reasoning included, in tokens.")
     temperature: float = Field(default=0.7, ge=0, le=2, description="How freely the model chooses.")
     max_concurrency: Count = Field(default=16, description="How many requests may be under way, over all worlds.")
     retries: int = Field(
@@ -60,7 +85,15 @@ class Openai(WorldModel):
         le=10,
         description="How often a request is sent again after 408, 409, 429, 5xx or a lost connection.",
     )
-    transcript: Count = Field(default=200_000, description="How much of a world's conversation is sent, in characters.")
+    transcript: Count = Field(
+        default=200_000,
+        description="How much of a world's conversation is sent, in characters; less where the context is shorter.",
+    )
+    cache: CacheOption | None = Field(
+        default=None,
+        description="Keep answers in this folder, and ask nothing twice; `replay` never asks.",
+        examples=["recorded", {"dir": "recorded", "replay": True}],
+    )
     extra_body: dict[str, Json] = Field(default_factory=dict, description="What else each request's body holds.")
     api_key_env: str | None = Field(
         default=None, description="The environment variable with the key; else OPENAI_API_KEY."
@@ -77,15 +110,57 @@ class Openai(WorldModel):
             raise ValueError("a URL with a user or password would end up in traces; use api_key_env")
         return url
 
+    @model_validator(mode="after")
+    def _can_think(self) -> Self:
+        if self._dialect.thinking(self._thinking) is None:
+            what = "no budget for thinking" if isinstance(self.thinking, int) else "no thinking under a schema"
+            raise ValueError(
+                f"thinking: {self._preset} has {what}; write off{'' if what.endswith('schema') else ' or on'}"
+            )
+        return self
+
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
-        from openai import AsyncOpenAI  # noqa: PLC0415 (400 ms, and only who asks a model needs it)
+        line = self.line(os.environ)
+        if self.cache is not None and self.cache.replay:
+            kept = Cache.opened(Path(self.cache.dir), line, None)
+            yield self._narrator(domain, kept.complete, lambda: None)
+            return
+        async with opened(line) as endpoint:
+            cache = None if self.cache is None else Cache.opened(Path(self.cache.dir), line, endpoint.complete)
+            yield self._narrator(domain, endpoint.complete if cache is None else cache.complete, lambda: endpoint.room)
 
-        key = self._key(os.environ)
-        client = AsyncOpenAI(base_url=self.base_url, api_key=key, max_retries=self.retries, timeout=None)
-        async with client:
-            endpoint = Endpoint(self, client, key)
-            yield Narrator(domain, endpoint.complete, inventor(domain), self._settings())
+    def _narrator(self, domain: Domain, ask: Ask, room: Callable[[], int | None]) -> Narrator:
+        owner = f"openai {self.model} {self.base_url}"
+        settings = Settings(owner, self.ask == "always", self.transcript, room)
+        return Narrator(domain, ask, inventor(domain), settings)
+
+    def line(self, environment: Mapping[str, str]) -> Line:
+        """How the endpoint is reached. Raises UsageError where the environment lacks the key."""
+        return Line(
+            base_url=self.base_url,
+            model=self.model,
+            dialect=self._dialect,
+            key=self._key(environment),
+            timeout=self.timeout,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            max_concurrency=self.max_concurrency,
+            retries=self.retries,
+            body={**(self._dialect.thinking(self._thinking) or {}), **self.extra_body},
+        )
+
+    @property
+    def _preset(self) -> Preset:
+        return self.preset or usual_preset(self.base_url)
+
+    @property
+    def _dialect(self) -> Dialect:
+        return DIALECTS[self._preset]
+
+    @property
+    def _thinking(self) -> Thinking | None:
+        return self.thinking
 
     def _key(self, environment: Mapping[str, str]) -> str:
         name = self.api_key_env or "OPENAI_API_KEY"
@@ -95,100 +170,3 @@ class Openai(WorldModel):
         if not (key.isascii() and key.isprintable()):
             raise UsageError(f"the environment variable {name} holds signs that no HTTP header can; is it the key?")
         return key or KEYLESS
-
-    def _settings(self) -> Settings:
-        return Settings(f"openai {self.model} {self.base_url}", self.ask == "always", self.transcript)
-
-
-class Endpoint:
-    """One endpoint: a bounded number of requests at a time, each answered or a crash that says what to do."""
-
-    def __init__(self, options: Openai, client: AsyncOpenAI, key: str) -> None:
-        self._options, self._client, self._key = options, client, key
-        self._limiter = CapacityLimiter(options.max_concurrency)
-
-    async def complete(self, turn: Turn, request: Request) -> Reply:
-        from openai import OpenAIError  # noqa: PLC0415 (imported by bind already)
-
-        options = self._options
-        async with self._limiter:
-            try:
-                with fail_after(options.timeout.total_seconds()):
-                    completion = await self._send(request)
-            except TimeoutError:
-                raise self._crash(turn, f"no answer within {duration_text(options.timeout)}; raise `timeout`") from None
-            except (OpenAIError, ValueError) as error:
-                raise self._crash(turn, self._reason(error)) from None
-        return self._reply(turn, completion)
-
-    async def _send(self, request: Request) -> ChatCompletion:
-        """One request. Not through `chat.completions.create`, which walks every message of a long conversation."""
-        from openai.types.chat import ChatCompletion  # noqa: PLC0415 (imported by bind already)
-
-        return await self._client.post("/chat/completions", cast_to=ChatCompletion, body=self._body(request))
-
-    def _body(self, request: Request) -> dict[str, Json]:
-        """The standard fields, and `extra_body` for the rest."""
-        options = self._options
-        body: dict[str, Json] = {
-            "model": options.model,
-            "messages": request.messages,
-            "max_tokens": options.max_tokens,
-            "temperature": options.temperature,
-            "seed": request.seed,
-        }
-        if request.schema is not None:
-            form = {"name": "observation", "schema": request.schema, "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": form}
-        return {**body, **options.extra_body}
-
-    def _reply(self, turn: Turn, completion: ChatCompletion) -> Reply:
-        """What is used of a completion. Engines leave out what they like, so nothing is taken for granted."""
-        choice = next(iter(getattr(completion, "choices", None) or ()), None)
-        message = getattr(choice, "message", None)
-        if choice is None or message is None:
-            raise self._crash(turn, "the answer is no chat completion; does `base_url` end in /v1?")
-        return Reply(message.content or "", choice.finish_reason, _usage(completion))
-
-    def _reason(self, error: OpenAIError | ValueError) -> str:
-        from openai import APIConnectionError, APIStatusError  # noqa: PLC0415 (imported by bind already)
-
-        if isinstance(error, APIConnectionError):
-            return "cannot be reached; start the server, or correct `base_url`"
-        if isinstance(error, APIStatusError):
-            return self._refusal(error)
-        return f"the answer cannot be read ({type(error).__name__}); is this an OpenAI-compatible endpoint?"
-
-    def _refusal(self, error: APIStatusError) -> str:
-        """The endpoint's own words, and what to look at."""
-        told = error.message if self._key == KEYLESS else error.message.replace(self._key, "***")
-        told = " ".join(told.split())[:LONGEST_REASON]
-        advice = _ADVICE.get(error.status_code)
-        return f"HTTP {error.status_code}: {told}" + (f"; {advice}" if advice else "")
-
-    def _crash(self, turn: Turn, reason: str) -> Crash:
-        return Crash(turn.tool.id, f"{self._options.base_url}: {reason}")
-
-
-_ADVICE = {
-    400: "check `model`, `extra_body` and the context length",
-    401: "check the key in the variable that `api_key_env` names",
-    403: "check the key in the variable that `api_key_env` names",
-    404: "check `base_url` and `model`",
-    429: "lower `max_concurrency`",
-}
-"""What to look at, by HTTP status."""
-
-
-def _usage(completion: ChatCompletion) -> dict[str, int]:
-    """The token counts that the engine tells."""
-    usage = completion.usage
-    if usage is None:
-        return {}
-    details = getattr(usage, "prompt_tokens_details", None)
-    told = {
-        "prompt_tokens": getattr(usage, "prompt_tokens", None),
-        "completion_tokens": getattr(usage, "completion_tokens", None),
-        "cached_tokens": getattr(details, "cached_tokens", None),
-    }
-    return {name: count for name, count in told.items() if isinstance(count, int)}
