@@ -1,0 +1,1 @@
+"""What can be worked out from arguments alone: numbers, units, expressions, dates, texts."""

@@ -1,0 +1,55 @@
+"""Tools that calculate: with two numbers, with lists, with units, with written expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_sim.abilities.numbers import OPERATIONS
+from mcp_sim.abilities.units import between
+from mcp_sim.claiming.computed import chosen_among, computing, plan_of, recognised
+from mcp_sim.claiming.traits import Traits, kinds_of, traits_of
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types import Tool
+
+
+@behaviours.register("arithmetic")
+class Arithmetic(Behaviour):
+    """Sums, quotients, powers, statistics, percentages, conversions of units, expressions.
+
+    Known by the name (`add`, `standardDeviation`, `gallon_to_liter`), or by an argument that chooses the operation,
+    where the arguments are the numbers that it needs, and nothing else is required.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        plans = [plan for traits in traits_of(survey.tools) if (plan := _plan(traits)) is not None]
+        return Claims(plans, state=survey.state) if plans else None
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        return computing(tool, plan, domain, OPERATIONS)
+
+
+def _plan(traits: Traits) -> Plan | None:
+    if not traits.arguments:
+        return None
+    found = recognised(traits, OPERATIONS, "arithmetic") or _conversion(traits)
+    return found or chosen_among(traits, OPERATIONS, "arithmetic")
+
+
+def _conversion(traits: Traits) -> Plan | None:
+    """`gallon_to_liter`, `convertMilesToKilometers`: two units of the same, and one number."""
+    named = [word for word in traits.words if word not in {"convert", "conversion", "converter"}]
+    numbers = [name for name, schema in traits.arguments.items() if kinds_of(schema) & {"number", "integer"}]
+    places = [at for at, word in enumerate(named) if word in {"to", "into", "2"} and 0 < at < len(named) - 1]
+    if len(numbers) != 1 or traits.required - set(numbers) or not places:
+        return None
+    source, target = _around(named, places[0])
+    if between(source, target) is None:
+        return None
+    reasons = (f"'{source}' and '{target}' are units of the same",)
+    fixed = {"source": source, "target": target}
+    return plan_of(traits, "convert_unit", "arithmetic", {"value": numbers[0]}, 0.95, reasons, fixed=fixed)
+
+
+def _around(named: Sequence[str], place: int) -> tuple[str, str]:
+    return "_".join(named[:place]), "_".join(named[place + 1 :])

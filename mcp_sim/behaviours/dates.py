@@ -1,0 +1,64 @@
+"""Tools that tell the time, and work with dates and time zones. It is the world's time that they tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_sim.abilities.moments import OPERATIONS, told_layout
+from mcp_sim.claiming.computed import computing, recognised
+from mcp_sim.claiming.traits import Traits, traits_of
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.schemas import main_type, properties
+from mcp_sim.types import Tool
+from mcp_sim.words import snake
+
+
+@behaviours.register("dates")
+class Dates(Behaviour):
+    """The time now, in any time zone; other times there; dates moved, compared and written in other layouts.
+
+    A layout that the tool's description or result speaks of (`HH:MM AM/PM`) is how the time is told.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        found = [_told(traits, plan) for traits in traits_of(survey.tools) if (plan := _plan(traits)) is not None]
+        return Claims(found, state=survey.state) if found else None
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        return computing(tool, plan, domain, OPERATIONS)
+
+
+def _plan(traits: Traits) -> Plan | None:
+    return recognised(traits, OPERATIONS, "dates")
+
+
+def _told(traits: Traits, plan: Plan) -> Plan:
+    """What is told of now: all of it where there is place for it, else one text in the layout that is spoken of."""
+    if plan.operation != "now" or "format" in plan.arguments:
+        return plan
+    declared = properties(traits.output)
+    if len(declared) > 1 or any(main_type(part) == "object" for part in declared.values()):
+        return plan
+    spoken = [str(part.get("description", "")) for part in declared.values()]
+    layout = next((found for text in (*spoken, traits.tool.description) if (found := told_layout(text))), None)
+    if layout is not None:
+        return replace(plan, fixed={"format": layout})
+    if declared:
+        kind = next(iter(declared))
+        numeric = main_type(declared[kind]) in {"integer", "number"}
+        layout = None if numeric else _layout_of(traits)
+        return (
+            replace(plan, operation="to_timestamp", fixed={"date": "now"})
+            if numeric
+            else replace(plan, fixed={"format": layout})
+        )
+    return plan
+
+
+def _layout_of(traits: Traits) -> str:
+    """By what the tool is called: a date is no time."""
+    named = "_".join((*traits.words, *(snake(name) for name in properties(traits.output))))
+    if "date" in named and "time" not in named:
+        return "%Y-%m-%d"
+    return "iso"
