@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from struct import Struct
 from typing import TypeVar
 
 T = TypeVar("T")
-_TAKE = 4
-_SPAN = 1 << (8 * _TAKE)
+_NUMBERS = Struct(">8I").unpack
+_STEP = 2.0**-32
 
 
 class Chance:
     """Numbers from SHA-256 over a text. One digest serves eight draws; then the digest is hashed again."""
 
-    __slots__ = ("_at", "_digest")
+    __slots__ = ("_at", "_digest", "_drawn")
 
     def __init__(self, begun_with: bytes) -> None:
         self._digest = sha256(begun_with).digest()
+        self._drawn: tuple[int, ...] = _NUMBERS(self._digest)
         self._at = 0
 
     def unit(self) -> float:
         """A number in [0, 1), in steps of 2^-32."""
-        if self._at > len(self._digest) - _TAKE:
-            self._digest, self._at = sha256(self._digest).digest(), 0
         at = self._at
-        self._at = at + _TAKE
-        return int.from_bytes(self._digest[at : at + _TAKE], "big") / _SPAN
+        if at == 8:
+            self._digest = sha256(self._digest).digest()
+            self._drawn = _NUMBERS(self._digest)
+            at = 0
+        self._at = at + 1
+        return self._drawn[at] * _STEP
 
     def below(self, count: int) -> int:
         """A whole number from 0 up to, not including, `count`."""

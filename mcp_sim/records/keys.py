@@ -59,12 +59,12 @@ def is_used(view: View, entity: str, key: Key) -> bool:
 def base_keys(entity: Entity, count: int, given: Container[Key], seed: int) -> list[Key]:
     """The keys of `count` generated records, none of them among those that are given."""
     keys, made = keys_of(entity), dict[Key, None]()
-    index = 0
+    counted, unasked, index = _counts(entity), Chance(b""), 0
     while len(made) < count and index < 50 * (count + 10):
-        key = keys(index, chance_of(seed, entity.name, index, "key"))
+        key = keys(index, unasked if counted else chance_of(seed, entity.name, index, "key"))
         if key not in given and key not in made:
             made[key] = None
-        elif not _counts(entity) and isinstance(key, str):
+        elif not counted and isinstance(key, str):
             key = f"{key}-{index}"
             made[key] = None
         index += 1

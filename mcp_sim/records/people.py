@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import cast
 
 from mcp_sim.records import wordlists as w
 from mcp_sim.records.chance import Chance
@@ -127,7 +126,7 @@ def _plain_slug(text: str, joint: str) -> str:
 
 def _sex(record: Record, chance: Chance) -> int:
     """Which of the two lists of names: what the record says, else one of them."""
-    told = cast("Json", record.get("gender", record.get("sex")))
+    told = _told(record, "gender", "sex")
     if isinstance(told, str) and told[:1].lower() in {"f", "m"}:
         return int(told[:1].lower() == "m")
     return chance.below(2)
@@ -136,7 +135,6 @@ def _sex(record: Record, chance: Chance) -> int:
 def _told(record: Record, *names: str) -> Json:
     """The first of these fields that the record has."""
     for name in names:
-        value = record.get(name)
-        if value:
-            return value
+        if name in record and record[name]:
+            return record[name]
     return None

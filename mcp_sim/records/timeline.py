@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from mcp_sim.clock import DEFAULT_NOW
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.progress import is_over
-from mcp_sim.records.times import Sense, moment_of, sense, written
+from mcp_sim.records.times import Sense, moment_of, sense, time_writer
 from mcp_sim.types import Json, Record
 
 HISTORY = timedelta(days=730)
@@ -56,8 +56,8 @@ def _by_day(moment: datetime, now: datetime) -> datetime:
 
 def time_maker(name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
     """The maker of a time field's values."""
-    moment = _MOMENTS[sense(name, schema) or "past"]
-    return lambda chance, record, when: written(moment(chance, record, when), name, schema)
+    moment, write = _MOMENTS[sense(name, schema) or "past"], time_writer(name, schema)
+    return lambda chance, record, when: write(moment(chance, record, when))
 
 
 def _created(_chance: Chance, _record: Record, when: Moment) -> datetime:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from mcp_sim.domain import Entity, Field
 from mcp_sim.records.making import MANY
 from mcp_sim.schemas import constants, main_type
@@ -12,7 +10,7 @@ from mcp_sim.words import snake, vocabulary
 
 _ONCE = vocabulary(
     "email email_address username user_name login handle slug sku code barcode ean isbn number invoice_number "
-    "order_number serial serial_number reference phone"
+    "order_number serial serial_number reference"
 )
 _NAMED = vocabulary("name title full_name display_name")
 _NAMESAKES = vocabulary(
@@ -29,13 +27,17 @@ def is_unique(entity: Entity, field: Field) -> bool:
     return name in _ONCE or (name in _NAMED and noun not in _NAMESAKES)
 
 
-def numbered(value: Json, taken: Container[Json], schema: Record) -> Json:
-    """The value with a number that makes it another: before the @ of an address, else at its end."""
+def numbered(value: Json, taken: dict[Json, int], schema: Record) -> Json:
+    """The value with a number that makes it another: before the @ of an address, else at its end.
+
+    `taken` has the values that there are, each with the last number that it was given.
+    """
     if not isinstance(value, str) or "pattern" in schema:
         return value
     head, at, tail = value.partition("@")
     joint = "" if at or " " not in value else " "
-    number = 2
+    number = taken[value] + 1
     while (made := f"{head}{joint}{number}{at}{tail}") in taken:
         number += 1
+    taken[value] = number
     return made if len(made) <= schema.get("maxLength", MANY) else value

@@ -18,7 +18,7 @@ from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.uniqueness import is_unique, numbered
-from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.records.values import value_maker
 from mcp_sim.schemas import IMPOSSIBLE, is_nullable, main_type
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import snake
@@ -43,7 +43,7 @@ class _Part:
     choose: Choose | None = None
     step: str | None = None
     steps: tuple[str, ...] = ()
-    taken: set[Json] | None = None
+    taken: dict[Json, int] | None = None
     schema: Record | None = None
 
 
@@ -91,25 +91,29 @@ class Writer:
             if part.name not in record:
                 self._fill(part, Chance(salt + part.salt), record, place, moment)
         self._bring_into_line(record, told)
-        return {name: record[name] for name in self.order if name in record} | record
+        ordered = {name: record[name] for name in self.order if name in record}
+        return ordered if len(ordered) == len(record) else ordered | record
 
     def _fill(self, part: _Part, chance: Chance, record: Record, place: int, moment: Moment) -> None:
-        there = part.present >= 1 or chance.unit() < part.present
-        if part.step is not None and part.present < 1:
-            come = has_come_to(part.step, record, part.steps)
-            there = there if come is None else come
         value: Json = None
-        if there:
-            if part.choose is not None:
-                value = part.choose(chance, record, place, moment)
-            elif part.make is not None:
-                value = part.make(chance, record, moment)
-                if part.taken is not None:
-                    value = self._another(part, value, chance, record, moment)
+        if part.present >= 1 or self._is_there(part, chance, record):
+            make = part.make
+            if make is None:
+                value = part.choose(chance, record, place, moment) if part.choose is not None else None
+            elif part.taken is None:
+                value = make(chance, record, moment)
+            else:
+                value = self._another(make(chance, record, moment), part, chance, record, moment)
         if value is not None or part.nullable:
             record[part.name] = value
 
-    def _another(self, part: _Part, value: Json, chance: Chance, record: Record, moment: Moment) -> Json:
+    @staticmethod
+    def _is_there(part: _Part, chance: Chance, record: Record) -> bool:
+        there = chance.unit() < part.present
+        come = has_come_to(part.step, record, part.steps) if part.step is not None else None
+        return there if come is None else come
+
+    def _another(self, value: Json, part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
         """The value, or another one where another record has it."""
         taken, make = part.taken, part.make
         assert taken is not None
@@ -119,7 +123,7 @@ class Writer:
             value, tries = make(chance, record, moment), tries + 1
         if value in taken:
             value = numbered(value, taken, part.schema or {})
-        taken.add(value)
+        taken[value] = 1
         return value
 
     def _bring_into_line(self, record: Record, told: Iterable[str]) -> None:
@@ -136,7 +140,7 @@ class Writer:
         for row in rows:
             for part in self.parts:
                 if part.taken is not None and isinstance(row.get(part.name), str):
-                    part.taken.add(row[part.name])
+                    part.taken[row[part.name]] = 1
 
     def _as_told(self, record: Record, moment: Moment) -> Moment:
         """A row that says when it was made was made then."""
@@ -177,7 +181,7 @@ class Writer:
             return _Part(field.name, salt, present, nullable, choose=choose)
         make = value_maker(self.entity.name, field.name, schema, self.setting)
         step = step_of(field.name) if sense(field.name, schema) else None
-        taken = set[Json]() if is_unique(self.entity, field) else None
+        taken = dict[Json, int]() if is_unique(self.entity, field) else None
         return _Part(field.name, salt, present, nullable, make, None, step, self.steps, taken, schema)
 
     def _rank(self, field: Field) -> int:
@@ -194,4 +198,5 @@ class Writer:
 
 def births(entity: Entity, count: int, seed: int, now: datetime) -> list[datetime]:
     """When each of an entity's records was made, in the order of creation."""
-    return [born(index, count, chance_of(seed, entity.name, index), now) for index in range(count)]
+    salt = f"{seed}{SEPARATOR}{entity.name}{SEPARATOR}".encode("utf-8", "surrogatepass")
+    return [born(index, count, Chance(salt + b"%d" % index), now) for index in range(count)]
