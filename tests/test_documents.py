@@ -271,7 +271,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     "wrong types": (
         HEAD
         + "seed: x\nname: 3\nworld:\n  now: 2029\n  clock: {per_call: 3, mode: fast, sped: 2}\n"
-        + "  records: {deal: many}\n",
+        + "  records: {deal: [many]}\n",
         [
             "x.yaml:3: seed: must be a whole number, not 'x'",
             'x.yaml:4: name: must be a string, not 3; quote it: "3"',
@@ -279,7 +279,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
             "x.yaml:7: world.clock.mode: must be 'virtual' or 'real', not 'fast'",
             "x.yaml:7: world.clock.per_call: 3 is not a duration; write 250ms, 30s, 5m, 2h or 1d",
             "x.yaml:7: world.clock.sped: unknown key; did you mean 'speed'?",
-            "x.yaml:8: world.records.deal: must be a whole number, or {count, rows}",
+            "x.yaml:8: world.records.deal: must be a whole number, a file, or {count, rows, file}",
         ],
     ),
     "a promise that no world model keeps": (
@@ -290,7 +290,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         HEAD + "seed: true\nworld: {records: {deal: true}}\n",
         [
             "x.yaml:3: seed: must be a whole number, not true",
-            "x.yaml:4: world.records.deal: must be a whole number, or {count, rows}",
+            "x.yaml:4: world.records.deal: must be a whole number, a file, or {count, rows, file}",
         ],
     ),
     "entries that are none": (

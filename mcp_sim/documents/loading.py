@@ -16,9 +16,9 @@ from mcp_sim.documents.entries import (
 )
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.presets import is_preset, merged, read_preset
-from mcp_sim.documents.scenario_document import RecordsPart, ScenarioDocument, WorldPart
+from mcp_sim.documents.scenario_document import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.documents.sentences import shown
-from mcp_sim.documents.sources import Reading, display, documents_in, is_folder, locate
+from mcp_sim.documents.sources import Reading, display, documents_in, is_folder, is_readable, locate
 from mcp_sim.documents.specs import Spec, is_tool_list, read_spec, spec_file
 from mcp_sim.domain import Domain
 from mcp_sim.errors import DocumentError, Problem, UsageError
@@ -139,7 +139,8 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
 def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
     said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
     specs = _specs(place.at("tools"), said, path, reading)
-    drawn = None if specs is None else domain_of(specs, said.world)
+    world = said.world.model_copy(update={"state": _state(place.at("world", "state"), said.world, path, reading)})
+    drawn = None if specs is None else domain_of(specs, world)
     domain = drawn.domain if drawn is not None else None
     faults = merged(place, said.extends, path, reading, domain, adversarial=said.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
@@ -147,8 +148,7 @@ def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEn
     models = (override,) if override else _world_models(place, domain)
     if drawn is None or domain is None or specs is None:
         return None
-    records = {name: _given(part) for name, part in said.world.records.items()}
-    check_records(place.at("world", "records"), records, domain)
+    records = _records(place.at("world", "records"), said.world, path, reading, domain)
     records = {**drawn.records, **records}
     stubs = (*stubs, *_stubs(specs, domain))
     clock = said.world.clock
@@ -233,6 +233,35 @@ def _apart(server: str, spec: ServerSpec) -> ServerSpec:
 
 def _apart_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Choices]:
     return {name: replace(one, entity=one.entity and f"{server}.{one.entity}") for name, one in choices.items()}
+
+
+def _state(place: Place, world: WorldPart, path: Path, reading: Reading) -> Json:
+    """The state that the scenario gives, in itself or in a file."""
+    if not isinstance(world.state, str):
+        return world.state
+    file = path.parent / world.state
+    if not is_readable(file):
+        place.error(f"there is no file {world.state!r} beside {path.name}")
+        return None
+    root = reading.open(file)
+    if root is not None and not root.is_mapping:
+        root.error(f"must be a mapping, not {shown(root.value)}")
+    return None if root is None else root.mapping
+
+
+def _records(place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain) -> dict[str, GivenRecords]:
+    """The records that the scenario gives, in itself and in files."""
+    written = {
+        name: GivenRecords(part.count or len(part.rows), tuple(part.rows)) for name, part in world.records.items()
+    }
+    check_records(place, {name: part for name, part in written.items() if name != EVERY}, domain)
+    if EVERY in world.records and world.records[EVERY].file is None:
+        place.at(EVERY).error("stands for every entity, and takes a file")
+    if not any(part.file for part in world.records.values()):
+        return {name: _given(part) for name, part in world.records.items()}
+    from mcp_sim.documents.given import given_records  # noqa: PLC0415 (files of data are seldom)
+
+    return given_records(place, world.records, path, reading, domain)
 
 
 def _given(part: RecordsPart) -> GivenRecords:

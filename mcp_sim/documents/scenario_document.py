@@ -45,8 +45,18 @@ Per = Annotated[
 ]
 
 
+EVERY = "*"
+"""In the place of an entity: every one that a file has."""
+
+
 class RecordsPart(Part):
-    """The records of one entity at the world's start."""
+    """The records of one entity at the world's start; those of the file come first, then the rows."""
+
+    file: str | None = Field(
+        default=None,
+        description="A file of data relative to the document: JSON, YAML, CSV, SQLite, or a folder of such.",
+        examples=["contacts.csv"],
+    )
 
     count: CountFromZero | None = Field(
         default=None, le=10_000_000, description="How many, rows included. Default: the rows alone."
@@ -67,7 +77,30 @@ def _as_records(value: Any) -> Any:
         return cast("Any", value)
     if isinstance(value, int) and not isinstance(value, bool):
         return {"count": value}
-    raise ValueError("must be a whole number, or {count, rows}")
+    if isinstance(value, str):
+        return {"file": value}
+    raise ValueError("must be a whole number, a file, or {count, rows, file}")
+
+
+def _as_all_records(value: Any) -> Any:
+    if not isinstance(value, str | dict):
+        raise ValueError("must be a mapping from entities to records, or a file with all of them")
+    return {EVERY: value} if isinstance(value, str) else cast("Any", value)
+
+
+Records = Annotated[RecordsPart, BeforeValidator(_as_records, json_schema_input_type=CountFromZero | str | RecordsPart)]
+AllRecords = Annotated[
+    dict[str, Records], BeforeValidator(_as_all_records, json_schema_input_type=str | dict[str, Records])
+]
+
+
+def _as_state(value: Any) -> Any:
+    if not isinstance(value, str | dict):
+        raise ValueError("must be a mapping, or the file that holds one")
+    return cast("Any", value)
+
+
+State = Annotated[Json, BeforeValidator(_as_state, json_schema_input_type=str | dict[str, Json])]
 
 
 class ClockPart(Part):
@@ -85,14 +118,16 @@ class WorldPart(Part):
 
     description: str = Field(default="", description="What the world is about: for the generator and for a model.")
     now: Moment = Field(default=DEFAULT_NOW, description="The world's time at its start.")
-    records: dict[
-        str,
-        Annotated[RecordsPart, BeforeValidator(_as_records, json_schema_input_type=CountFromZero | RecordsPart)],
-    ] = Field(default_factory=dict[str, RecordsPart], description="Entity -> how many records, or {count, rows}.")
-    state: dict[str, Json] | None = Field(
+    records: AllRecords = Field(
+        default_factory=dict[str, RecordsPart],
+        description="Entity -> how many records, a file, or {count, rows, file}; '*' -> a file with tables of any "
+        "entities. A file alone stands for {'*': FILE}.",
+    )
+    state: State | None = Field(
         default=None,
         description="All that is true at the start, in any form: what has keys becomes records, a tree of files files, "
-        "the rest settings. What it does not mention is empty, unless `records` says how many there are.",
+        "the rest settings. What it does not mention is empty, unless `records` says how many there are. Or the JSON "
+        "or YAML file that holds it.",
     )
     clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
     namespaces: bool = Field(

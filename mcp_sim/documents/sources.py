@@ -103,19 +103,30 @@ class Reading:
     def open(self, path: Path) -> Place | None:
         """The root of a document; None, with the problem noted, where it cannot be read."""
         file = display(path)
-        try:
-            with path.open("rb") as stream:
-                data = stream.read(yaml12.LARGEST + 1)
-            self.files.append(path)
-            self._sum.update(data)
-            document = yaml12.load(data, file)
-        except OSError as error:
-            self.problems.append(Problem(file, 0, "", f"cannot be read: {error.strerror}"))
+        data = self.bytes_of(path)
+        if data is None:
             return None
+        try:
+            document = yaml12.load(data, file)
         except DocumentError as error:
             self.problems.extend(error.problems)
             return None
         return Place(document, self.problems, document.value)
+
+    def bytes_of(self, path: Path) -> bytes | None:
+        """What is in a file; None, with the problem noted, where it cannot be read or is too large."""
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(yaml12.LARGEST + 1)
+        except OSError as error:
+            self.problems.append(Problem(display(path), 0, "", f"cannot be read: {error.strerror}"))
+            return None
+        self.files.append(path)
+        self._sum.update(data)
+        if len(data) > yaml12.LARGEST:
+            self.problems.append(Problem(display(path), 0, "", f"is larger than {yaml12.LARGEST >> 20} MiB"))
+            return None
+        return data
 
 
 def display(path: Path) -> str:
