@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from mcp_sim.documents.conversion import ABSENT, Wanted, of_loose, of_text
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import EVERY, RecordsPart
 from mcp_sim.documents.sentences import shown
@@ -24,10 +23,6 @@ from mcp_sim.words import snake
 
 MOST_TOLD = 20
 """How many problems of one table are told."""
-
-_WHOLE = re.compile(r"[+-]?\d+")
-_NOTHING: Any = object()
-_YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
 
 
 def given_records(
@@ -110,9 +105,7 @@ class _Column:
 
     field: str
     validator: Validator | None
-    is_link: bool
-    kinds: tuple[str, ...]
-    takes_null: bool
+    wanted: Wanted
 
 
 def _typed(table: Table, entity: Entity, reading: Reading, domain: Domain) -> dict[str, list[Record]]:
@@ -159,9 +152,9 @@ def _columns(table: Table, entity: Entity, reading: Reading) -> dict[str, _Colum
             reading.problems.append(table.problem(-1, name, told, is_warning=True))
         schema = known.schema if known is not None else _key_schema(entity) if field == entity.key else {}
         validator = Validator(schema) if known is not None else None
-        is_link = bool(known and known.link) or field == entity.key
         kinds = tuple(kind for kind in types_of(schema) if kind != "null")
-        found[name] = _Column(field, validator, is_link, kinds, is_nullable(schema))
+        wanted = Wanted(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
+        found[name] = _Column(field, validator, wanted)
     return found
 
 
@@ -176,16 +169,22 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         if name == KEY and made.get(column.field) is not None:
             continue
         try:
-            typed = _value(value, column, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
+            typed = _value(value, column.wanted, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
         except ValueError as error:
             told.note(table, index, name, str(error))
             continue
-        if typed is _NOTHING:
+        if typed is ABSENT:
             continue
         made[column.field] = typed
         for problem in column.validator.problems(typed) if column.validator is not None else ():
             told.note(table, index, name, problem)
     return made
+
+
+def _value(value: Json, wanted: Wanted, *, is_text: bool, is_loose: bool) -> Json:
+    if is_text and isinstance(value, str):
+        return of_text(value, wanted)
+    return of_loose(value, wanted) if is_loose else value
 
 
 def _check_keys(table: Table, entity: Entity, rows: list[Record], told: _Told) -> None:
@@ -238,67 +237,3 @@ def _parts(value: Json) -> list[Record]:
         return []
     rows = cast("list[Json]", value)
     return cast("list[Record]", rows) if all(isinstance(row, dict) for row in rows) else []
-
-
-# values ---------------------------------------------------------------------------------------------------------------
-
-
-def _value(value: Json, column: _Column, *, is_text: bool, is_loose: bool) -> Json:
-    """The value with the type of its field; _NOTHING where the field is left out. Raises ValueError."""
-    if is_text:
-        return _of_text(value, column) if isinstance(value, str) else value
-    if not is_loose:
-        return value
-    if isinstance(value, bytes):
-        raise ValueError("is binary; a record holds what JSON can")
-    return _of_loose(value, column)
-
-
-def _of_text(text: str, column: _Column) -> Json:
-    kinds = column.kinds
-    if not text and (column.is_link or "string" not in kinds) and kinds:
-        return None if column.takes_null else _NOTHING
-    if not kinds or "string" in kinds:
-        return text
-    for kind in kinds:
-        found = _read(text.strip(), kind)
-        if found is not _NOTHING:
-            return found
-    raise ValueError(f"must be of type {' or '.join(kinds)}, not {shown(text)}")
-
-
-def _read(text: str, kind: str) -> Json:
-    """A text as a value of a type; _NOTHING where it is none."""
-    match kind:
-        case "integer":
-            return int(text) if _WHOLE.fullmatch(text) else _NOTHING
-        case "boolean":
-            return True if text.lower() in _YES else False if text.lower() in _NO else _NOTHING
-        case _:
-            return _parsed(text, kind)
-
-
-def _parsed(text: str, kind: str) -> Json:
-    try:
-        found: Json = json.loads(text, parse_constant=_refused)
-    except (ValueError, RecursionError):
-        return _NOTHING
-    fits = {"number": int | float, "array": list, "object": dict}
-    return found if isinstance(found, fits[kind]) and not isinstance(found, bool) else _NOTHING
-
-
-def _refused(constant: str) -> Json:
-    raise ValueError(constant)
-
-
-def _of_loose(value: Json, column: _Column) -> Json:
-    kind = column.kinds[0] if column.kinds else ""
-    if value is None:
-        return None if column.takes_null or not kind else _NOTHING
-    if kind == "boolean" and value in (0, 1):
-        return bool(value)
-    if kind in {"array", "object"} and isinstance(value, str):
-        return _of_text(value, column)
-    if kind == "string" and isinstance(value, int | float):
-        return str(value)
-    return int(value) if kind == "integer" and isinstance(value, float) and value.is_integer() else value
