@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.domain import Domain, Plan
-from mcp_sim.errors import Crash, Rejected, Unanswered
+from mcp_sim.errors import Crash, Rejected, TooLong, Unanswered
 from mcp_sim.extensions import Answer, Invent, behaviours
 from mcp_sim.json_text import canonical, decode
 from mcp_sim.language_model import prompt
@@ -18,7 +18,7 @@ from mcp_sim.language_model.endpoint import Request
 from mcp_sim.language_model.facts import Bearing, bearing, facts
 from mcp_sim.language_model.openings import Filling, Survey
 from mcp_sim.language_model.tighten import MOST_TEXT, tighten
-from mcp_sim.language_model.transcript import Said, appended
+from mcp_sim.language_model.transcript import Said, appended, fitting
 from mcp_sim.types import (
     Attempt,
     Change,
@@ -147,12 +147,41 @@ class Narrator:
         return facts(turn, self._role(turn.tool).bears, self._said(turn))
 
     async def _ask(self, turn: Turn, user: str, schema: Record | None, rejected: tuple[Attempt, ...]) -> Reply:
-        conversation = prompt.messages(self._system, self._said(turn), user, rejected)
-        request = Request(conversation, schema, _seed(turn, len(rejected)), self._affinity(turn))
+        """Ask in the conversation so far; where the engine finds that too long, in a shorter one."""
+        said = self._fitting(turn, len(user))
+        try:
+            return await self._asked(turn, prompt.messages(self._system, said, user, rejected), schema, len(rejected))
+        except TooLong as error:
+            if said is None or said.before is None:
+                raise Crash(turn.tool.id, str(error)) from None
+        said = self._fitting(turn, len(user), at_once=True)
+        try:
+            return await self._asked(turn, prompt.messages(self._system, said, user, rejected), schema, len(rejected))
+        except TooLong as error:
+            raise Crash(turn.tool.id, str(error)) from None
+
+    async def _asked(
+        self, turn: Turn, conversation: Sequence[prompt.Message], schema: Record | None, attempt: int
+    ) -> Reply:
+        request = Request(conversation, schema, _seed(turn, attempt), self._affinity(turn))
         try:
             return await self._engine(request)
+        except TooLong:
+            raise
         except Unanswered as error:
             raise Crash(turn.tool.id, str(error)) from None
+
+    def _fitting(self, turn: Turn, user: int, *, at_once: bool = False) -> Said | None:
+        """The transcript, shortened where it would not fit beside the system prompt and a turn of `user` characters."""
+        room = self._settings.room()
+        most = self._settings.transcript
+        if room is not None:
+            most = max(0, min(most, room - len(self._system) - user))
+        before = self._said(turn)
+        said = fitting(before, most, lambda size: prompt.state_turn(turn, self._domain, size), at_once=at_once)
+        if said is not before:
+            self._memory(turn).set("said", said)
+        return said
 
     def _affinity(self, turn: Turn) -> str:
         """A name of the conversation, for routers; forks begin with the same, as they begin with the same words."""
@@ -173,7 +202,7 @@ class Narrator:
         """Append the turn and what is true of it; kept if the call is committed."""
         assistant = prompt.observation_turn(transition.observation)
         written: tuple[Change, ...] = (*transition.changes, *transition.pins)
-        said = appended(self._said(turn), turn.index, user, assistant, written, self._settings.transcript)
+        said = appended(self._said(turn), turn.index, user, assistant, written)
         self._memory(turn).set("said", said)
 
 

@@ -56,6 +56,34 @@ def observation_turn(observation: Observation) -> str:
     return _encodable(_observation(_shown(observation)))
 
 
+def state_turn(turn: Turn, domain: Domain, most: int) -> tuple[str, str]:
+    """What takes the place of old turns, in at most `most` characters: how many records there are, and what is true now
+    of those that were written of late."""
+    counts = {name: turn.view.count(name) for name in domain.entities}
+    told = _encodable(f"### State\n**World:**\n{_fenced({'count': counts})}")
+    lines = list[str]()
+    left = most - len(told)
+    for record in _touched(turn):
+        line = _json(record)
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    shown = "\n".join(reversed(lines))
+    return _encodable(f"{told}\n\n**Records:**\n{shown}" if shown else told), "**Environment Observation:**\nnoted"
+
+
+def _touched(turn: Turn) -> Iterator[Record]:
+    """The records that earlier calls and others wrote, as they are now (null: gone), the newest first."""
+    seen = set[tuple[str, Any]]()
+    for past in reversed(turn.history):
+        for change in reversed(past.changes):
+            at = (change.entity, change.key)
+            if at not in seen:
+                seen.add(at)
+                yield {"entity": change.entity, "key": change.key, "record": turn.view.get(*at)}
+
+
 def messages(system_text: str, said: Said | None, user: str, rejected: Sequence[Attempt]) -> list[Message]:
     """The conversation up to the question, with this turn's failed attempts."""
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mcp_sim.types import Change
@@ -18,6 +19,11 @@ class Said:
     before: Said | None
     size: int
 
+    @property
+    def own(self) -> int:
+        """The characters of this turn alone."""
+        return len(self.user) + len(self.assistant)
+
     def turns(self) -> list[Said]:
         """All turns, oldest first."""
         found = list[Said]()
@@ -28,22 +34,33 @@ class Said:
         return found[::-1]
 
 
-def appended(
-    before: Said | None, index: int, user: str, assistant: str, changes: tuple[Change, ...], most: int
-) -> Said:
-    """The transcript with one more turn. Beyond `most` characters the older half goes, in one step: each time that old
-    turns go, an engine's prefix cache is lost."""
+def appended(before: Said | None, index: int, user: str, assistant: str, changes: tuple[Change, ...]) -> Said:
+    """The transcript with one more turn."""
     size = len(user) + len(assistant)
-    if before is not None and before.size + size > most:
-        before = _newest(before, most // 2)
     return Said(index, user, assistant, changes, before, size + (before.size if before else 0))
 
 
-def _newest(said: Said, most: int) -> Said | None:
-    """The newest turns that fit into `most` characters."""
-    kept: Said | None = None
-    for turn in said.turns():
-        own = len(turn.user) + len(turn.assistant)
-        if said.size - turn.size + own <= most:
-            kept = Said(turn.index, turn.user, turn.assistant, turn.changes, kept, own + (kept.size if kept else 0))
-    return kept
+def fitting(
+    said: Said | None, most: int, retold: Callable[[int], tuple[str, str]], *, at_once: bool = False
+) -> Said | None:
+    """The transcript where it has at most `most` characters; else a shorter one, in one big step.
+
+    Each time that old turns go, an engine's prefix cache is lost: so half of the room is left free. A quarter is for
+    the newest turns, a quarter for what is `retold` of the state in the place of the old ones (given the characters
+    that it may have). `at_once`: shorten it, even if it seems to fit.
+    """
+    if said is None or (said.size <= most and not at_once):
+        return said
+    most = min(most, said.size)
+    user, assistant = retold(most // 4)
+    turns = said.turns()
+    kept = list[Said]()
+    for turn in reversed(turns):
+        if sum(one.own for one in kept) + turn.own > most // 4:
+            break
+        kept.append(turn)
+    last_dropped = turns[len(turns) - len(kept) - 1] if len(kept) < len(turns) else turns[0]
+    shortened = appended(None, last_dropped.index, user, assistant, last_dropped.changes)
+    for turn in reversed(kept):
+        shortened = appended(shortened, turn.index, turn.user, turn.assistant, turn.changes)
+    return shortened
