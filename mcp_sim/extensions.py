@@ -169,6 +169,10 @@ class Perturbation(Kind):
         """Does it answer every call that it is applied to, so that nothing further in is reached?"""
         return False
 
+    def alters(self, tool: Tool) -> frozenset[str]:
+        """What of a tool only one perturbation at a time can change; two that alter the same conflict."""
+        return frozenset()
+
     def is_hostile(self) -> bool:
         """Does it try to turn the agent against its user? Then the scenario must say `allow_adversarial: true`."""
         return False

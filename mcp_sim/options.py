@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from mcp_sim.clock import duration, iso
 from mcp_sim.conditions import OPERATORS, contradiction, matcher
@@ -87,6 +87,12 @@ def _duration(value: Any) -> timedelta:
     return duration(value)
 
 
+def _positive(value: timedelta) -> timedelta:
+    if value <= timedelta(0):
+        raise ValueError("must be longer than 0s")
+    return value
+
+
 def _checked(value: Any) -> Any:
     matcher(value)
     problem = contradiction(value)
@@ -110,7 +116,7 @@ Duration = Annotated[
 ]
 """A span of world time, written `250ms`, `30s`, `5m`, `2h` or `1d`."""
 
-PositiveDuration = Annotated[Duration, Field(gt=timedelta(0))]
+PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
 """A span of world time that is not zero."""
 
 SpanText = Annotated[

@@ -91,3 +91,25 @@ def _stands_before(outer: PerturbationEntry, at: int, inner: PerturbationEntry, 
     if stage is Stage.BEFORE and other is Stage.COMMIT:
         return True
     return other.depth(place) < stage.depth(at)
+
+
+def conflicts(entries: Sequence[PerturbationEntry], domain: Domain) -> list[tuple[int, str]]:
+    """Where two entries alter the same of a tool at the same time: the place of the second, and what is wrong."""
+    found = list[tuple[int, str]]()
+    enabled = [(at, entry) for at, entry in enumerate(entries) if entry.enabled]
+    for (_, one), (at, other) in combinations(enabled, 2):
+        both = [tool for tool in domain.tools.values() if in_reach(one.tools, tool) and in_reach(other.tools, tool)]
+        altered = [
+            f"{what} of {tool.id}"
+            for tool in both
+            for what in sorted(one.perturbation.alters(tool) & other.perturbation.alters(tool))
+        ]
+        if altered and not shared((_lasts(one, domain), _lasts(other, domain))).is_empty:
+            found.append((at, f"{one.id} changes the {altered[0]} too; let one end before the other begins"))
+    return found
+
+
+def _lasts(entry: PerturbationEntry, domain: Domain) -> Stretch:
+    """The part of a world's life outside of which an entry is never in force, where that is fixed."""
+    is_fixed = entry.when == When(triggers=entry.when.triggers) and all(one.is_clockwork for one in entry.when.triggers)
+    return shared(bound.stretch for bound in _bounds(entry.when, domain.now)) if is_fixed else Stretch()

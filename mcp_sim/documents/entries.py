@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from mcp_sim.calls import share_problems
 from mcp_sim.conditions import matcher
-from mcp_sim.documents.contradictions import contradictions, kept_out
+from mcp_sim.documents.contradictions import conflicts, contradictions, kept_out
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, WorldModelKeys, per
 from mcp_sim.documents.sentences import shown
@@ -67,6 +67,8 @@ def read_perturbations(
     found = [(entry.place, made) for entry in entries if (made := _perturbation(entry, domain)) is not None]
     if domain is not None and not any(problem.severity == "error" for problem in place.problems):
         _doubt_kept_out(found, domain)
+        for at, problem in conflicts([made for _, made in found], domain):
+            found[at][0].error(problem)
     return tuple(made for _, made in found)
 
 

@@ -16,9 +16,19 @@ from mcp_sim.domain import Domain
 from mcp_sim.draws import Draws
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.json_text import canonical
+from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record, Tool, Turn
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+TYPES: Mapping[str, Sequence[str]] = {
+    "noise": ("integer", "number", "string"),
+    "swap": ("array", "boolean", "integer", "number", "object", "string"),
+    "off_by_one": ("integer", "number", "string"),
+    "unit": ("integer", "number"),
+    "encoding": ("string",),
+}
+"""The types of fields that can be corrupted in each way."""
+
 _FACTORS = (0.001, 0.01, 100, 1000)
 
 
@@ -95,7 +105,14 @@ class CorruptValues(Perturbation):
             for name in self.fields
             if tools and all(Anatomy.of(tool, domain).is_key(name) for tool in tools)
         ]
-        return [*unknown_fields(domain, tools, self.fields), *keys]
+        known = [entity.fields for tool in tools if (entity := Anatomy.of(tool, domain).entity) is not None]
+        types = {name: {main_type(one[name].schema) for one in known if name in one} for name in self.fields}
+        unfit = [
+            f"{name}: {self.how} changes no {' or '.join(sorted(found))}"
+            for name, found in types.items()
+            if found and not found & {"", *TYPES[self.how]}
+        ]
+        return [*unknown_fields(domain, tools, self.fields), *keys, *unfit]
 
 
 def _others(turn: Turn, record: Record, name: str, anatomy: Anatomy) -> list[Json]:

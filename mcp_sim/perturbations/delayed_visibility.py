@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from mcp_sim.answers import no_writes
 from mcp_sim.domain import Domain
@@ -36,6 +36,13 @@ class DelayedVisibility(Perturbation):
         description="When they are visible: `30s` later, or `3 calls` later (the next three do not see them).",
         examples=["30s"],
     )
+
+    @field_validator("after")
+    @classmethod
+    def _is_later(cls, after: Span) -> Span:
+        if after in (Span(calls=0), Span(time=timedelta(0))):
+            raise ValueError("what is seen after nothing is seen at once")
+        return after
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)

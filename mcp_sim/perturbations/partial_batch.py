@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mcp_sim.answers import NOTHING, Anatomy, answered, no_writes, part, with_body, with_part
 from mcp_sim.domain import Domain
@@ -44,6 +44,12 @@ class PartialBatch(Perturbation):
     )
     told: Literal["items", "counts", "nothing"] = Field(default="items", description="What the agent is told of it.")
     message: str = Field(default="could not be processed", description="What is said of a dropped item.")
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if {"items", "share"} <= self.model_fields_set:
+            raise ValueError("say either items or share")
+        return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:
         anatomy = Anatomy.of(tool, domain)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from mcp_sim.conditions import equal
 from mcp_sim.domain import Domain
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Apply, Listing, Perturbation, Stage, perturbations
 from mcp_sim.json_text import encode
-from mcp_sim.schemas import main_type, properties, required
+from mcp_sim.schemas import as_list, as_object, constants, expanded, main_type, properties, required, types_of
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.validation import Validator
+from mcp_sim.validation import Validator, compiled
 
 Type = Literal["string", "number", "integer", "boolean"]
 
 
 def _as_schema(value: Any) -> Any:
-    return {"type": value} if isinstance(value, str) else value
+    schema = {"type": value} if isinstance(value, str) else value
+    if isinstance(schema, dict):
+        compiled(cast("Record", schema))
+    return cast("Any", schema)
 
 
 NewArgument = Annotated[dict[str, Json], BeforeValidator(_as_schema, json_schema_input_type=str | dict[str, Json])]
@@ -95,6 +99,13 @@ class SchemaDrift(Perturbation):
             for name in named
             if name not in known
         ]
+        fields = {name for tool in tools for one in _objects(expanded(tool.output_schema or {})) for name in one}
+        if all(tool.output_schema is not None for tool in tools):
+            found += [
+                f"no tool in reach returns a field {name!r}{did_you_mean(name, fields)}"
+                for name in self.rename_output
+                if name not in fields
+            ]
         return [*found, *(problem for tool in tools for problem in self._impossible(tool))]
 
     def _impossible(self, tool: Tool) -> list[str]:
@@ -104,13 +115,43 @@ class SchemaDrift(Perturbation):
             for name in self.remove
             if name in required(tool.input_schema)
         ]
-        taken = [name for old, name in self.rename.items() if old in declared and name in declared]
-        taken += [name for name in self.require if name in declared]
-        found += [f"{tool.id} has an argument {name!r} already" for name in taken]
+        found += [f"{tool.id} has an argument {name!r} already" for name in self._taken(declared)]
         for name, values in self.narrow.items():
             wrong = [value for value in values if name in declared and not Validator(declared[name]).is_valid(value)]
             found += [f"{tool.id} never allowed {value!r} as {name}" for value in wrong]
-        return found
+        return [*found, *self._idle(tool, declared), *self._unreadable(tool)]
+
+    def _taken(self, declared: Mapping[str, Record]) -> list[str]:
+        """The new names that an argument has already, or is given as well."""
+        new = [*(name for old, name in self.rename.items() if old in declared), *self.require]
+        return sorted({name for name in new if name in declared or new.count(name) > 1})
+
+    def _idle(self, tool: Tool, declared: Mapping[str, Record]) -> Iterator[str]:
+        """What stays as it was."""
+        for name, new in self.retype.items():
+            if name in declared and types_of(declared[name]) == (new,):
+                yield f"{name} of {tool.id} is a {new} already"
+        for name, values in self.narrow.items():
+            allowed = constants(declared.get(name, {}))
+            if allowed and all(any(equal(value, kept) for kept in values) for value in allowed):
+                yield f"{name} of {tool.id} allows nothing else already"
+
+    def _unreadable(self, tool: Tool) -> Iterator[str]:
+        """Fields of results that are not there, or would be there twice."""
+        if tool.output_schema is None:
+            return
+        objects = [*_objects(expanded(tool.output_schema))]
+        for old, new in self.rename_output.items():
+            if any(old in fields and new in fields for fields in objects):
+                yield f"{tool.id} returns a field {new!r} already"
+
+    def alters(self, tool: Tool) -> frozenset[str]:
+        declared = properties(tool.input_schema)
+        arguments = {name for name in (*self.rename, *self.remove, *self.retype, *self.narrow) if name in declared}
+        new = {self.rename[name] for name in arguments if name in self.rename} | {*self.require}
+        return frozenset(
+            {*(f"argument {name}" for name in arguments | new), *(f"field {name}" for name in self.rename_output)}
+        )
 
     def catalogue(self, listing: Listing) -> Sequence[Tool]:
         if self.told == "silent":
@@ -176,12 +217,19 @@ class SchemaDrift(Perturbation):
         return part
 
 
-@dataclass(frozen=True, slots=True)
 class _Forms:
-    """The old and the new form of one tool's arguments."""
+    """The old and the new form of one tool's arguments, as far as they differ: the rest is held to what it was."""
 
-    drift: SchemaDrift
-    tool: Tool
+    def __init__(self, drift: SchemaDrift, tool: Tool) -> None:
+        self._drift = drift
+        self._declared = properties(tool.input_schema)
+        self._changed = {*drift.rename, *drift.remove, *drift.retype, *drift.narrow} & {*self._declared}
+        self._back = {new: old for old, new in drift.rename.items() if old in self._declared}
+        new_names = {drift.rename.get(name, name) for name in self._changed} | {*drift.require}
+        drifted = drift.drifted(tool.input_schema)
+        self._gone = self._changed - {*properties(drifted)}
+        self._old = Validator(_part(tool.input_schema, self._changed))
+        self._new = Validator(_part(drifted, new_names))
 
     def understood(self, given: Record) -> Record | str:
         """The arguments in the old form, or what is wrong with them."""
@@ -191,30 +239,44 @@ class _Forms:
             if not isinstance(old, str):
                 return old
             problems = old
-        if self.drift.old_calls == "accepted" and Validator(self.tool.input_schema).is_valid(given):
+        if self._drift.old_calls == "accepted" and self._old.is_valid(given):
             return given
         return problems
 
     def _problems(self, given: Record) -> str:
-        schema = self.drift.drifted(self.tool.input_schema)
-        gone = {*self.drift.rename, *self.drift.remove} & {*properties(self.tool.input_schema)} - {*properties(schema)}
-        unknown = [f"{name}: is not an argument of this tool" for name in given if name in gone]
-        return "; ".join((*unknown, *Validator(schema).problems(given)))
+        unknown = [f"{name}: is not an argument of this tool" for name in given if name in self._gone]
+        return "; ".join((*unknown, *self._new.problems(given)))
 
     def _in_old_form(self, given: Record) -> Record | str:
-        declared = properties(self.tool.input_schema)
-        back = {new: old for old, new in self.drift.rename.items() if old in declared}
         old: Record = {}
         for name, value in given.items():
-            was = back.get(name, name)
-            if name in self.drift.require and name not in declared:
+            was = self._back.get(name, name)
+            if name in self._drift.require and name not in self._declared:
                 continue
             old[was] = value
-            if was in self.drift.retype and was in declared:
-                old[was] = _converted(value, declared[was])
+            if was in self._drift.retype and was in self._declared:
+                old[was] = _converted(value, self._declared[was])
                 if old[was] is UNTOUCHED:
                     return f"{name}: {value!r} cannot be understood"
         return old
+
+
+def _part(schema: Record, names: Collection[str]) -> Record:
+    """What an object schema says of certain properties."""
+    kept = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    declared = {name: part for name, part in properties(schema).items() if name in names}
+    return {**kept, "type": "object", "properties": declared, "required": sorted(required(schema) & {*names})}
+
+
+def _objects(schema: Json) -> Iterator[Record]:
+    """The fields of each object that a schema declares, at whatever depth."""
+    for part in as_list(schema):
+        yield from _objects(part)
+    for key, part in as_object(schema).items():
+        if key == "properties":
+            yield as_object(part)
+        if key not in ("enum", "const", "default", "examples"):
+            yield from _objects([*as_object(part).values()] if key == "properties" else part)
 
 
 def _converted(value: Json, schema: Record) -> Any:

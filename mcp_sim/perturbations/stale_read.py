@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Self
+from datetime import timedelta
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -33,14 +34,16 @@ class StaleRead(Perturbation):
         description="How far back: `30s` ago, or as before the last `3 calls`. Default: the version before.",
         examples=["30s"],
     )
-    versions: Count | None = Field(default=None, description="How many versions back, instead of `lag`.")
+    versions: Annotated[Count, Field(lt=256)] | None = Field(
+        default=None, description="How many versions back, instead of `lag`."
+    )
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if self.lag is not None and self.versions is not None:
             raise ValueError("say either lag or versions")
-        if self.lag == Span(calls=0):
-            raise ValueError("a lag of 0 calls is none")
+        if self.lag in (Span(calls=0), Span(time=timedelta(0))):
+            raise ValueError("a lag of nothing is none")
         return self
 
     def compile(self, tool: Tool, domain: Domain) -> Apply:

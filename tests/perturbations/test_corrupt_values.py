@@ -89,7 +89,13 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "problem"), [("[amuont]", "has a field 'amuont'"), ("[id]", "ids are never corrupted")]
+    ("fields", "problem"),
+    [
+        ("[amuont]", "has a field 'amuont'"),
+        ("[id]", "ids are never corrupted"),
+        ("[title], how: unit", "title: unit changes no string"),
+        ("[amount], how: encoding", "amount: encoding changes no number"),
+    ],
 )
 def test_fields_that_cannot_be_corrupted_are_told_at_load(crm: Crm, fields: str, problem: str) -> None:
     with pytest.raises(DocumentError, match=problem):

@@ -95,6 +95,12 @@ async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
     assert await repeats_and_differs(simulator, [("create_deal", SPRING)] * 5)
 
 
+@pytest.mark.parametrize("after", ["0s", "0 calls"])
+def test_a_delay_of_nothing_is_refused_at_load(crm: Crm, after: str) -> None:
+    with pytest.raises(DocumentError, match="is seen at once"):
+        crm(f"perturbations: [{{delayed_visibility: {after}}}]")
+
+
 def test_tools_that_only_read_are_refused_at_load(crm: Crm) -> None:
     with pytest.raises(DocumentError, match="no tool in reach changes anything"):
         crm("perturbations: [{delayed_visibility: 1s, tools: list_*}]")

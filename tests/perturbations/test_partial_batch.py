@@ -137,6 +137,11 @@ async def test_the_same_seed_repeats_it_and_another_differs(notes: Notes) -> Non
     assert await repeats_and_differs(notes("{}", f", {HALF}"), [("import_notes", FOUR)] * 5)
 
 
+def test_which_items_are_said_or_drawn(notes: Notes) -> None:
+    with pytest.raises(DocumentError, match="either items or share"):
+        notes("{items: [1], share: 0.5}")
+
+
 def test_tools_that_only_read_are_refused_at_load(crm: Callable[[str], Simulator]) -> None:
     with pytest.raises(DocumentError, match="no tool in reach changes anything"):
         crm("perturbations: [{partial_batch: {}, tools: list_*}]")

@@ -16,6 +16,7 @@ from mcp_sim.extensions import perturbations
 from mcp_sim.schemas import properties
 from mcp_sim.testing import connected
 from mcp_sim.types import ToolResult
+from mcp_sim.validation import Validator
 
 NAMED = {"name": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 
@@ -142,6 +143,33 @@ async def test_it_begins_with_the_call_its_trigger_holds_for_and_lasts(crm: Crm)
         assert outcomes(world) == [[], ["applied"], ["applied"]]
 
 
+async def test_two_drifts_of_one_tool_are_both_in_force(crm: Crm) -> None:
+    drifts = ("{rename: {title: name}}", "{retype: {amount: string}, require: {dry: boolean}}")
+    entries = ", ".join(f"{{schema_drift: {options}, tools: create_deal}}" for options in drifts)
+    async with crm(f"perturbations: [{entries}]").open() as world:
+        given = {"name": "Spring order", "amount": "4000", "dry": False, "contact_id": "con_00001"}
+        assert Validator(tool(world, "create_deal").input_schema).problems(given) == ()
+        made = await told(world, "create_deal", given)
+        assert (made["title"], made["amount"]) == ("Spring order", 4000)
+        assert outcomes(world) == [["applied", "applied"]]
+        for wrong in (SPRING, {**given, "amount": 4000}, {**SPRING, "dry": False, "amount": "4000"}):
+            assert not (await world.call("create_deal", wrong)).ok
+
+
+def test_two_drifts_of_one_argument_conflict_unless_one_ends_before_the_other_begins(crm: Crm) -> None:
+    def both(one: str, other: str) -> str:
+        first = f"{{schema_drift: {{rename: {{title: name}}}}, id: v2, tools: create_deal, when: {one}}}"
+        return (
+            f"perturbations: [{first}, {{schema_drift: {{rename: {{title: label}}}}, tools: create_*, when: {other}}}]"
+        )
+
+    with pytest.raises(DocumentError, match=r"\[1\]: v2 changes the argument title of create_deal too"):
+        crm(both("{after: 5 calls}", "{after: 9 calls}"))
+    with pytest.raises(DocumentError, match="changes the argument title"):
+        crm(both("{until: 5 calls, nth: 2}", "{after: 9 calls}"))
+    crm(both("{until: 9 calls}", "{after: 9 calls}"))
+
+
 async def test_it_composes_with_latency_and_an_answer_kind(crm: Crm) -> None:
     entries = (
         "{latency: 1s, id: slow}, {empty_result: {}, id: none}, {schema_drift: {rename_output: {deals: items}}, id: v2}"
@@ -172,6 +200,12 @@ async def test_over_http_and_stdio_it_is_listed(tmp_path: Path) -> None:
         ("{rename: {title: amount}}", "has an argument 'amount' already"),
         ("{require: {title: string}}", "has an argument 'title' already"),
         ("{narrow: {stage: [gone]}}", "never allowed 'gone' as stage"),
+        ("{rename: {title: x, amount: x}}", "has an argument 'x' already"),
+        ("{rename: {title: x}, require: {x: string}}", "has an argument 'x' already"),
+        ("{require: {x: nonsense}}", r"require\.x: "),
+        ("{retype: {title: string}}", "title of create_deal is a string already"),
+        ("{rename_output: {titel: name}}", "no tool in reach returns a field 'titel'; did you mean 'title'"),
+        ("{rename_output: {title: amount}}", "create_deal returns a field 'amount' already"),
         ("{}", "changes nothing"),
     ],
 )

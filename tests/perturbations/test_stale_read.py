@@ -120,6 +120,8 @@ async def test_a_kept_world_looks_back_and_forward_as_one_of_a_single_process(cr
     [
         ("{stale_read: {lag: 3s, versions: 1}}", "either lag or versions"),
         ("{stale_read: 0 calls}", "is none"),
+        ("{stale_read: 0s}", "is none"),
+        ("{stale_read: {versions: 256}}", "must be less than 256"),
         ("{stale_read: {}, tools: create_*}", "no tool in reach is one that does get or list or search"),
     ],
 )
