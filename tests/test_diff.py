@@ -58,6 +58,15 @@ def test_a_fault_is_told_where_it_changed_what_was_served(played: Any, capfd: An
     assert same == "    the worlds hold the same"
 
 
+def test_answers_that_begin_alike_are_told_apart_by_what_differs(played: Any, capfd: Any) -> None:
+    look = {"tool": "list_deals", "arguments": {"limit": 20}}
+    one, two = played("a.jsonl", "calm_crm", CREATE, look), played("b.jsonl", "calm_crm", look)
+    lines = told(capfd, 1, one, two)
+    ours, theirs = (line.partition("  ")[2].strip() for line in lines if "result.total: " in line)
+    assert ours.endswith("A  result.total: 81")
+    assert theirs.endswith("B  result.total: 80")
+
+
 def test_a_call_that_only_one_run_makes_stands_alone(played: Any, capfd: Any) -> None:
     calm, flaky = played("a.jsonl", "calm_crm", CREATE), played("b.jsonl", "flaky_crm", CREATE, CREATE)
     lines = told(capfd, 1, calm, flaky)

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice, zip_longest
 from pathlib import Path
+from typing import cast
 
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.traces import Course, courses_of, header_of, only_world
@@ -19,6 +21,8 @@ from mcp_sim.types import Json, Record
 
 MARGIN = "    "
 ABSENT = "(absent)"
+MOST_PARTS = 3
+"""So many differences are told of two answers that look the same at their beginning."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,9 +103,31 @@ def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
         return
     yield f"both    {_headline(a)}" + (f"  (#{b['index']} in B)" if a["index"] != b["index"] else "")
     ours, theirs = _facts(a), _facts(b)
-    for name in exact:
-        yield f"{MARGIN}{name:9}  A  {palette.yellow(ours[name] or '-')}"
-        yield f"{MARGIN}{'':9}  B  {palette.yellow(theirs[name] or '-')}"
+    for name, (left, right) in exact.items():
+        if ours[name] != theirs[name]:
+            yield from _both(name, ours[name] or "-", theirs[name] or "-", palette)
+            continue
+        for path, one, other in islice(_apart(left, right, ""), MOST_PARTS):
+            yield from _both(name, f"{path}: {shortened(one)}", f"{path}: {shortened(other)}", palette)
+
+
+def _both(name: str, ours: str, theirs: str, palette: Palette) -> Iterator[str]:
+    yield f"{MARGIN}{name:9}  A  {palette.yellow(ours)}"
+    yield f"{MARGIN}{'':9}  B  {palette.yellow(theirs)}"
+
+
+def _apart(a: Json, b: Json, path: str) -> Iterator[tuple[str, Json, Json]]:
+    """The parts of two values that are not the same, each with where it stands."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        ours, theirs = cast("Record", a), cast("Record", b)
+        for name in dict.fromkeys((*ours, *theirs)):
+            yield from _apart(ours.get(name, ABSENT), theirs.get(name, ABSENT), f"{path}.{name}" if path else name)
+    elif isinstance(a, list) and isinstance(b, list):
+        pairs = zip_longest(cast("list[Json]", a), cast("list[Json]", b), fillvalue=ABSENT)
+        for at, (one, other) in enumerate(pairs):
+            yield from _apart(one, other, f"{path}[{at}]")
+    elif a != b:
+        yield path, a, b
 
 
 def _compared(a: Record, b: Record) -> Iterator[tuple[str, Json, Json]]:
