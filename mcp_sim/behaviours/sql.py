@@ -1,0 +1,138 @@
+"""Tools that take SQL, and tell of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.outcomes import Names, Outcome, Refused, answering
+from mcp_sim.schemas import as_list
+from mcp_sim.sql_tables.recognition import SCHEMA, plans_of
+from mcp_sim.types import Json, Record, Tool, Turn
+
+if TYPE_CHECKING:
+    from mcp_sim.sql_tables.database import Database, Told
+
+_NAMES: Names = {
+    "rows": ("data", "results", "records", "result"),
+    "columns": ("fields", "column_names", "schema"),
+    "affected_rows": ("rows_affected", "row_count", "changes", "affected", "updated", "modified"),
+    "count": ("row_count", "total", "num_rows", "rows_returned"),
+    "last_insert_id": ("last_row_id", "lastrowid", "insert_id", "last_insert_rowid"),
+    "name": ("table_name", "table"),
+    "tables": ("results", "table_names"),
+    "notnull": ("not_null", "required"),
+    "type": ("data_type", "column_type"),
+}
+_READS = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"})
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "CREATE", "DROP", "ALTER"})
+_ALLOWED: Mapping[str, frozenset[str]] = {"query": _READS, "write": _WRITES, "create": frozenset({"CREATE"})}
+
+
+@behaviours.register("sql")
+class Sql(Behaviour):
+    """SQL (SQLite's) over the world: one table for each entity, in the plural, and those that SQL makes.
+
+    What a statement writes comes back as changes of records. ATTACH, PRAGMA that sets something, extensions,
+    transactions over several calls and statements without end are refused.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        servers = dict.fromkeys(tool.server for tool in survey.tools.values())
+        groups = [[tool for tool in survey.tools.values() if tool.server == server] for server in servers]
+        plans = [plan for tools in groups for plan in plans_of(tools)]
+        if not plans:
+            return None
+        entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, survey.state
+        if survey.state is not None and 2 * len(plans) >= len(survey.tools):
+            from mcp_sim.sql_tables.given import given_tables  # noqa: PLC0415 (sqlite3 is for who speaks SQL)
+
+            tables, rest = given_tables(survey.state)
+            entities += [table.entity() for table in tables]
+            records |= {table.name: table.records() for table in tables}
+            records[SCHEMA] = [{"name": table.name, "sql": table.statement} for table in tables]
+        return Claims(plans, entities, records, rest)
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.sql_tables.database import Database  # noqa: PLC0415 (sqlite3 is for who speaks SQL)
+
+        if plan.operation not in _OPERATIONS:
+            raise ValueError(f"{tool.id}: SQL knows no operation {plan.operation!r}")
+        prefix = (plan.entity or "").removesuffix(SCHEMA)
+        others = {
+            other.entity for other in domain.plans.values() if other.behaviour not in {"records", "sql", "schema_only"}
+        }
+        entities = {name: one for name, one in domain.entities.items() if name not in others}
+        database, operate = Database(entities, prefix), _OPERATIONS[plan.operation]
+        return answering(tool, domain, lambda turn: operate(database, turn, plan), _NAMES)
+
+
+def _schema() -> Entity:
+    text: Record = {"type": "string"}
+    fields = {name: Field(name, text, required=True) for name in ("name", "sql")}
+    return Entity(SCHEMA, "name", None, fields, natural=True)
+
+
+def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    """Run what is asked for, and tell the rows, or how many were changed."""
+    given = turn.call.arguments
+    batch = plan.arguments.get("batch")
+    statements = (
+        [str(one) for one in as_list(given.get(batch))] if batch else [str(given.get(plan.arguments["statement"], ""))]
+    )
+    if not statements:
+        raise Refused("invalid", "No statement was given")
+    parameters = given.get(plan.arguments.get("parameters", ""))
+    allowed = _ALLOWED.get(plan.operation, frozenset[str]())
+    told = database.run(turn, [one.strip().rstrip(";") for one in statements], parameters, allowed)
+    return _answer(told, plan)
+
+
+def _answer(told: list[Told], plan: Plan) -> Outcome:
+    last = told[-1]
+    changes = tuple(change for one in told for change in one.changes)
+    if last.has_rows:
+        rows = list(last.rows)
+        text = "\n".join(" | ".join(str(value) for value in row.values()) for row in rows)
+        facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
+        return Outcome(text or "No rows", facts, "rows", is_json=True, changes=changes)
+    if plan.operation == "create":
+        return Outcome("Table created successfully", {"affected_rows": 0}, changes=changes)
+    affected = sum(one.affected for one in told)
+    facts: Record = {"affected_rows": affected}
+    more: Json = {"last_insert_id": last.last} if last.last is not None and affected else {}
+    return Outcome(f"{affected} rows affected", {**facts, **more}, is_json=True, changes=changes)
+
+
+def _tables(database: Database, turn: Turn, _plan: Plan) -> Outcome:
+    names = list(database.tables(turn.view))
+    facts: Record = {"tables": [{"name": name} for name in names], "count": len(names)}
+    return Outcome("\n".join(names) or "No tables", facts, "tables", is_json=True)
+
+
+def _describe(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    name = str(turn.call.arguments.get(plan.arguments.get("table", ""), ""))
+    tables = database.tables(turn.view)
+    if name not in tables:
+        told = f"Table {name} not found; tables: {', '.join(tables) or 'none'}"
+        raise Refused("not_found", told, key=name, entity="table")
+    told = database.run(turn, [f"PRAGMA table_info('{name.replace(chr(39), chr(39) * 2)}')"], None, _READS)[-1]
+    rows = list(told.rows)
+    text = "\n".join(f"{row['name']} {row['type']}" for row in rows)
+    return Outcome(
+        text, {"columns": rows, "name": name, "sql": tables[name], "count": len(rows)}, "columns", is_json=True
+    )
+
+
+def _all(database: Database, turn: Turn, _plan: Plan) -> Outcome:
+    tables = database.tables(turn.view)
+    facts: Record = {"tables": [{"name": name, "sql": sql} for name, sql in tables.items()]}
+    return Outcome("\n\n".join(tables.values()) or "No tables", facts, "tables")
+
+
+_OPERATIONS: Mapping[str, Callable[[Database, Turn, Plan], Outcome]] = {
+    "query": _run, "write": _run, "execute": _run, "create": _run, "tables": _tables, "describe": _describe,
+    "schema": _all,
+}  # fmt: skip

@@ -1,0 +1,115 @@
+"""Which of a server's tools speak SQL, and which tell of the tables?
+
+What is looked at: an argument for a statement, and that name, description or argument speak of SQL or its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.domain import Plan, Verb
+from mcp_sim.purposes import Purpose, purposes
+from mcp_sim.schemas import items, main_type
+from mcp_sim.types import Tool
+from mcp_sim.words import snake, vocabulary, words
+
+SCHEMA = "sql_table"
+"""The entity of the tables that SQL made, or a state gave."""
+
+_STATEMENTS = ("sql", "query", "statement", "sql_query", "sql_statement", "query_string", "command", "q")
+_BATCHES = ("queries", "statements", "sqls", "commands")
+_PARAMETERS = ("params", "parameters", "values", "args", "bindings", "bind", "query_params")
+_TABLES = ("table", "table_name", "tablename", "name", "tables", "table_names")
+_LIMITS = ("limit", "max_rows", "row_limit")
+_SPEAKS = re.compile(
+    r"\bsql\b|\bsqlite|\bpostgres|\bmysql|\bmariadb|\bduckdb|\bsnowflake|\b(select|insert|update)\b.*\b(quer|statement|from\b)",
+    re.DOTALL,
+)
+_OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql")
+_ABOUT = vocabulary(
+    "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
+    "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
+)
+"""Words of arguments that say where a statement is made, or how it is told."""
+
+_VERBS: dict[str, Verb] = {
+    "query": "search", "write": "update", "execute": "update", "create": "create", "tables": "list", "describe": "get",
+    "schema": "list", "drop": "delete",
+}  # fmt: skip
+
+
+def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+    """The plans of the tools of one server that work on tables by SQL; none where none takes a statement."""
+    found = [(purpose, operation_of(purpose)) for purpose in purposes(tools)]
+    if not any(operation in {"query", "write", "execute", "create"} for _, operation in found):
+        return []
+    plans = {purpose.tool.id: _plan(purpose, operation) for purpose, operation in found if operation is not None}
+    return list(plans.values())
+
+
+def _plan(purpose: Purpose, operation: str) -> Plan:
+    reason = "an argument takes SQL" if operation not in {"tables", "describe", "schema"} else "tells of the tables"
+    arguments = dict(_roles(purpose))
+    return Plan(
+        purpose.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments, confidence=0.9, reasons=(reason,)
+    )
+
+
+def operation_of(purpose: Purpose) -> str | None:
+    """What a purpose does by SQL."""
+    roles = dict(_roles(purpose))
+    used = set(roles.values())
+    if purpose.selector is not None or any(not _is_about(name) for name in purpose.needed - used):
+        return None
+    if _speaks_sql(purpose, roles):
+        return _kind(purpose)
+    if purpose.has("table") and purpose.has("list", "show", "get") and "table" not in roles:
+        return "tables"
+    if purpose.has("describe", "schema", "column") and "table" in roles and purpose.has("table", "schema", "column"):
+        return "describe"
+    if purpose.has("schema") and purpose.has("get", "show", "list", "read", "database") and not purpose.needed:
+        return "schema"
+    return None
+
+
+def _is_about(name: str) -> bool:
+    return bool(_ABOUT.intersection((snake(name), *words(name))))
+
+
+def _speaks_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
+    argument = roles.get("statement", roles.get("batch"))
+    if argument is None:
+        return False
+    about = str(purpose.arguments[argument].get("description", ""))
+    told = " ".join((argument, about, purpose.said, *purpose.words)).lower()
+    return bool(_SPEAKS.search(told)) and not _OTHER_LANGUAGES.search(told)
+
+
+def _kind(purpose: Purpose) -> str:
+    """Reading, writing, making tables, or all of it."""
+    if purpose.has("create") and purpose.has("table"):
+        return "create"
+    reads = purpose.has("read", "select", "readonly", "fetch") or bool(
+        re.search(r"read[- ]only|only select|select (queries|statements?|query) only", purpose.said)
+    )
+    if reads or (purpose.tool.annotations.get("readOnlyHint") is True):
+        return "query"
+    if purpose.has("write", "insert", "update", "delete", "modify"):
+        return "write"
+    only_selects = "select" in purpose.said and not re.search(r"insert|update|delete|create|any sql|ddl", purpose.said)
+    return "query" if purpose.has("query") and only_selects else "execute"
+
+
+def _roles(purpose: Purpose) -> Iterator[tuple[str, str]]:
+    """What is needed -> the argument that gives it."""
+    batch = purpose.argument(*_BATCHES, kind="array")
+    statement = purpose.argument(*_STATEMENTS, kind="string")
+    if batch is not None and main_type(items(purpose.arguments[batch])) in {"string", ""} and statement is None:
+        yield "batch", batch
+    if statement is not None:
+        yield "statement", statement
+    for role, names in (("parameters", _PARAMETERS), ("table", _TABLES), ("limit", _LIMITS)):
+        argument = purpose.argument(*names)
+        if argument is not None and argument not in {batch, statement} and not (role == "table" and statement):
+            yield role, argument

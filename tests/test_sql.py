@@ -1,0 +1,170 @@
+"""Tools that take SQL: a database over the world, whose writes are changes like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claimed import TEXT, behaviours, refused, said, simulator, tool
+
+from mcp_sim import Simulator
+
+Json = Any
+TOOLS = [
+    tool("read_query", "Execute a SELECT query", query=TEXT),
+    tool("write_query", "Execute an INSERT, UPDATE or DELETE query", query=TEXT),
+    tool("create_table", "Create a table in the SQLite database", query=TEXT),
+    tool("list_tables", "List all tables"),
+    tool("describe_table", table_name=TEXT),
+]
+NONE: list[str] = []
+STATE: Json = {
+    "users": [
+        {"id": 3, "name": "Ada", "tags": ["a", "b"], "active": True},
+        {"id": 1, "name": "Bo", "tags": NONE, "active": False},
+    ],
+    "log": {"columns": ["at", "what"], "rows": [["09:00", "in"], ["17:00", "out"]]},
+}
+PARTS = {"id": TEXT, "name": TEXT, "email": TEXT}
+CUSTOMER = {"type": "object", "properties": PARTS, "required": [*PARTS]}
+MIXED = [
+    tool("create_customer", "Create a customer", name=TEXT, email=TEXT, output=CUSTOMER),
+    tool("get_customer", "Get a customer", customer_id=TEXT, output=CUSTOMER),
+    tool("delete_customer", "Delete a customer", customer_id=TEXT),
+    tool("run-sql", "Run any SQL statement.", needed="sql", sql=TEXT, params={"type": "array"}),
+]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, TOOLS, STATE)
+
+
+async def test_the_tables_of_a_state_are_listed_described_and_asked(database: Simulator) -> None:
+    assert set(behaviours(database).values()) == {"sql query", "sql write", "sql create", "sql tables", "sql describe"}
+    async with database.open() as world:
+        assert await said(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
+        told = await said(world, "describe_table", table_name="users")
+        assert [(one["name"], one["type"], one["pk"]) for one in told][:2] == [
+            ("id", "INTEGER", 1),
+            ("name", "TEXT", 0),
+        ]
+        assert await said(world, "read_query", query="SELECT name FROM users WHERE active ORDER BY id;") == [
+            {"name": "Ada"}
+        ]
+        assert await said(world, "read_query", query="select count(*) as n from log join users") == [{"n": 4}]
+
+
+async def test_what_is_written_is_records_that_keep_their_types(database: Simulator) -> None:
+    async with database.open() as world:
+        done = await said(world, "write_query", query="UPDATE users SET name = upper(name), active = 1")
+        assert done["affected_rows"] == 2
+        assert world.view.get("users", 3) == {"id": 3, "name": "ADA", "tags": ["a", "b"], "active": True}
+        assert world.view.get("users", 1) == {"id": 1, "name": "BO", "tags": NONE, "active": True}
+        done = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy'), ('Di')")
+        assert done == {"affected_rows": 2, "last_insert_id": 5}
+        await said(world, "write_query", query="DELETE FROM log WHERE what = 'in'")
+        assert [record for _, record in world.view.rows("log")] == [{"rowid": 2, "at": "17:00", "what": "out"}]
+        assert (await said(world, "write_query", query="DELETE FROM users WHERE id = 99"))["affected_rows"] == 0
+
+
+async def test_a_table_that_sql_makes_is_there_for_forks_and_altered_and_dropped(database: Simulator) -> None:
+    async with database.open() as world:
+        await said(
+            world,
+            "create_table",
+            query="CREATE TABLE notes (id TEXT PRIMARY KEY, body TEXT, made TEXT DEFAULT CURRENT_TIMESTAMP)",
+        )
+        await said(world, "write_query", query="INSERT INTO notes(id, body) VALUES ('a', 'first')")
+        other = world.fork("other")
+        await said(world, "write_query", query="ALTER TABLE notes ADD COLUMN stars INTEGER DEFAULT 5")
+        assert (await said(world, "read_query", query="SELECT id, stars FROM notes")) == [{"id": "a", "stars": 5}]
+        assert "2030-01-01" in str(world.view.get("notes", "a"))
+        assert (await said(other, "read_query", query="SELECT * FROM notes"))[0].keys() == {"id", "body", "made"}
+        await said(world, "write_query", query="DROP TABLE notes")
+        assert "users" in await refused(world, "read_query", query="SELECT * FROM notes")
+        assert world.view.count("notes") == 0
+        assert await said(other, "read_query", query="SELECT id FROM notes") == [{"id": "a"}]
+
+
+async def test_what_is_not_understood_is_an_error_that_names_it(database: Simulator) -> None:
+    async with database.open() as world:
+        assert '"FORM"' in await refused(world, "read_query", query="SELECT * FORM users")
+        assert "users, log" in await refused(world, "read_query", query="SELECT * FROM user")
+        assert "nmae" in await refused(world, "read_query", query="SELECT nmae FROM users")
+        assert "UNIQUE" in await refused(world, "write_query", query="INSERT INTO users(id) VALUES (3)")
+        assert "DELETE" in await refused(world, "read_query", query="DELETE FROM users")
+        assert "SELECT" in await refused(world, "write_query", query="/* x */ -- y\n SELECT 1")
+        assert "one statement" in await refused(world, "read_query", query="SELECT 1; SELECT 2")
+        assert "empty" in await refused(world, "read_query", query=" -- nothing")
+        assert "log" in await refused(world, "describe_table", table_name="logs")
+
+
+ESCAPES = [
+    ("ATTACH DATABASE '/etc/passwd' AS x", "ATTACH"), ("PRAGMA journal_mode = WAL", "journal_mode"),
+    ("PRAGMA user_version = 7", "user_version"), ("SELECT load_extension('x.so')", "load_extension"),
+    ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "steps"),
+    ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n", "LIMIT"),
+    ("SELECT zeroblob(900000000)", "too big"), ("BEGIN", "transaction"), ("VACUUM INTO '/tmp/x'", "VACUUM"),
+    ("CREATE TEMP TABLE t(a)", "temporary"), ("SAVEPOINT a", "SAVEPOINT"),
+    ("INSERT INTO users(name) VALUES (x'00')", "Binary"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "reason"), ESCAPES, ids=[one[:24] for one, _ in ESCAPES])
+async def test_what_leads_out_of_the_sandbox_is_refused_with_the_reason(
+    tmp_path: Path, statement: str, reason: str
+) -> None:
+    tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        assert reason in await refused(world, "execute_sql", sql=statement)
+        assert await said(world, "execute_sql", sql="SELECT count(*) AS n FROM users") == [{"n": 2}]
+
+
+async def test_time_and_chance_are_those_of_the_world(database: Simulator) -> None:
+    query = "SELECT date('now') AS day, strftime('%Y') AS year, CURRENT_DATE AS same, random() AS chance"
+    async with database.open() as one, database.open("two") as other:
+        told = await said(one, "read_query", query=query)
+        assert told == await said(other, "read_query", query=query)
+        assert (told[0]["day"], told[0]["year"], told[0]["same"]) == ("2030-01-01", "2030", "2030-01-01")
+
+
+async def test_sql_sees_what_other_tools_do_and_they_see_what_sql_does(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MIXED, world={"records": {"customer": 3}}).open() as world:
+        made = await said(world, "create_customer", name="Ada", email="ada@vos.example")
+        query = "SELECT * FROM customers WHERE name = ?"
+        assert await said(world, "run-sql", sql=query, params=["Ada"]) == [made]
+        await said(world, "run-sql", sql="UPDATE customers SET name = 'Eva' WHERE id = ?", params=[made["id"]])
+        assert (await said(world, "get_customer", customer_id=made["id"]))["name"] == "Eva"
+        assert "NOT NULL" in await refused(world, "run-sql", sql="INSERT INTO customers(name) VALUES ('nobody')")
+        assert "dropped" in await refused(world, "run-sql", sql="DROP TABLE customers")
+        await said(world, "delete_customer", customer_id=made["id"])
+        assert await said(world, "run-sql", sql="SELECT count(*) AS n FROM customers") == [{"n": 3}]
+
+
+async def test_a_state_may_be_a_script(tmp_path: Path) -> None:
+    script = "CREATE TABLE a (k TEXT PRIMARY KEY, v); INSERT INTO a VALUES ('x', 1); CREATE TABLE b (n);"
+    async with simulator(tmp_path, TOOLS, {"dump": script}).open() as world:
+        assert await said(world, "read_query", query="SELECT * FROM a") == [{"k": "x", "v": 1}]
+        assert [one["name"] for one in await said(world, "list_tables")] == ["a", "b"]
+
+
+async def test_an_order_that_nobody_asked_for_does_not_depend_on_what_was_asked_before(database: Simulator) -> None:
+    async with database.open() as world:
+        await said(world, "create_table", query="CREATE TABLE t (k TEXT PRIMARY KEY)")
+        await said(world, "write_query", query="INSERT INTO t VALUES ('b'), ('a'), ('c')")
+        other = world.fork("other")
+        await said(world, "write_query", query="DELETE FROM t WHERE k = 'b'")
+        await said(world, "write_query", query="INSERT INTO t VALUES ('b')")
+        await said(world, "read_query", query="SELECT rowid, k FROM t")
+        told = await said(other, "read_query", query="SELECT rowid, k FROM t")
+        assert told == [{"rowid": 1, "k": "b"}, {"rowid": 2, "k": "a"}, {"rowid": 3, "k": "c"}]
+
+
+def test_queries_in_other_languages_are_no_sql(tmp_path: Path) -> None:
+    tools = [
+        tool("graphql_query", "Run a GraphQL query", query=TEXT), tool("search_issues", "Search with JQL", query=TEXT),
+        tool("search_contacts", "Search contacts", query=TEXT), tool("list_tables", "Tables of a base", base_id=TEXT),
+    ]  # fmt: skip
+    assert not [one for one in behaviours(simulator(tmp_path, tools)).values() if one.startswith("sql")]
