@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from mcp_sim.intersections import NEVER, meet
 from mcp_sim.types import Json, Record
 
-IMPOSSIBLE: Record = {"not": {}}
+IMPOSSIBLE: Record = NEVER
 """The schema of no value at all: where a schema refers back to itself, the expansion ends here."""
 
-_DEEPEST = 12
+_DEEPEST = (12, 8, 5, 3)
+"""Below so many levels only what must be there is expanded: the first of these with which it is not too much."""
+
+_BOTTOM = 80
+"""Nothing is expanded below so many levels."""
+
+_MOST = 5_000
+"""So many schemas are too much: definitions that hold each other twice come to 2^n of them."""
+
 _BRANCHES = ("anyOf", "oneOf")
+_NAMED = ("properties", "patternProperties", "dependentSchemas")
+_INNER = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else")
+_LISTED = (*_BRANCHES, "prefixItems", "allOf")
 
 
 def as_object(value: Json) -> Record:
@@ -27,7 +39,13 @@ def as_list(value: Json) -> list[Json]:
 def expanded(schema: Json) -> Record:
     """The schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, cycles cut."""
     root = as_object(schema)
-    return _expand(root, root, (), 0)
+    found: Record = {}
+    for deepest in _DEEPEST:
+        source = _Source(root, deepest)
+        found = _expand(root, source, (), 0)
+        if source.left >= 0:
+            break
+    return found
 
 
 def types_of(schema: Record) -> tuple[str, ...]:
@@ -136,59 +154,76 @@ def schema_of(value: Json) -> Record:
             return {"type": type_name(value)}
 
 
-def _expand(schema: Record, root: Record, trail: tuple[str, ...], depth: int) -> Record:
-    if depth > _DEEPEST:
+class _Source:
+    """The document that references are looked up in, how deep to look, and how many more schemas may be made of it."""
+
+    __slots__ = ("deepest", "left", "root")
+
+    def __init__(self, root: Record, deepest: int) -> None:
+        self.root = root
+        self.deepest = deepest
+        self.left = _MOST
+
+
+def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
+    source.left -= 1
+    if depth > _BOTTOM or source.left < 0:
         return IMPOSSIBLE
-    flat, trail = _without_references(schema, root, trail)
-    flat = _without_single_branches(flat, root, trail, depth)
+    flat, trail = _without_references(schema, source, trail)
+    flat = _without_single_branches(flat, source, trail, depth)
     if "not" in flat and flat["not"] == {}:
         return IMPOSSIBLE
     nested: Record = {}
-    for word in ("properties", "$defs"):
-        if word == "properties" and isinstance(flat.get(word), Mapping):
+    for word in _NAMED:
+        if isinstance(flat.get(word), Mapping):
             parts = as_object(flat[word])
-            nested[word] = {name: _part(part, root, trail, depth) for name, part in parts.items()}
-    for word in ("items", "additionalProperties"):
+            if depth >= source.deepest:
+                parts = {name: part for name, part in parts.items() if name in required(flat)}
+            nested[word] = {name: _part(part, source, trail, depth) for name, part in parts.items()}
+    for word in _INNER:
         if isinstance(flat.get(word), dict):
-            nested[word] = _part(flat[word], root, trail, depth)
-    for word in _BRANCHES:
+            nested[word] = _part(flat[word], source, trail, depth)
+    for word in _LISTED:
         if isinstance(flat.get(word), list):
-            nested[word] = [_part(branch, root, trail, depth) for branch in as_list(flat[word])]
+            nested[word] = [_part(branch, source, trail, depth) for branch in as_list(flat[word])]
     return {name: part for name, part in {**flat, **nested}.items() if name not in {"$defs", "definitions", "$schema"}}
 
 
-def _part(schema: Json, root: Record, trail: tuple[str, ...], depth: int) -> Record:
-    return IMPOSSIBLE if schema is False else _expand(as_object(schema), root, trail, depth + 1)
+def _part(schema: Json, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
+    if schema is False:
+        return IMPOSSIBLE
+    found = _expand(as_object(schema), source, trail, depth + 1)
+    parts = properties(found)
+    if types_of(found) == ("object",) and any(parts.get(name) == IMPOSSIBLE for name in required(found)):
+        return IMPOSSIBLE  # what must be there cannot be
+    return found
 
 
-def _without_references(schema: Record, root: Record, trail: tuple[str, ...]) -> tuple[Record, tuple[str, ...]]:
-    """`$ref` and `allOf` merged into the schema itself; IMPOSSIBLE where it comes back to where it was."""
-    flat = dict(schema)
-    while "$ref" in flat or "allOf" in flat:
-        parts = as_list(flat.pop("allOf", []))
-        reference: Json = flat.pop("$ref", None)
-        if isinstance(reference, str):
-            if reference in trail:
-                return IMPOSSIBLE, trail
-            trail = (*trail, reference)
-            parts = [referred(root, reference), *parts]
-        for part in parts:
-            flat = _merged(as_object(part), flat)
-    return flat, trail
+def _without_references(schema: Record, source: _Source, trail: tuple[str, ...]) -> tuple[Record, tuple[str, ...]]:
+    """`$ref` and `allOf` merged into the schema itself; IMPOSSIBLE where it comes back to where it was.
+
+    What cannot be said as one schema stays under `allOf`.
+    """
+    flat: Record = {}
+    pending: list[Json] = [schema]
+    here: dict[str, None] = {}
+    while pending:
+        whole = pending.pop(0)
+        if whole is False:
+            return IMPOSSIBLE, trail
+        part = dict(as_object(whole))
+        pending = [*as_list(part.pop("allOf", [])), *pending]
+        reference: Json = part.pop("$ref", None)
+        if reference in trail:
+            return IMPOSSIBLE, trail
+        if isinstance(reference, str) and reference not in here:
+            here[reference] = None
+            pending.insert(0, referred(source.root, reference))
+        flat = as_object(meet(part, flat))
+    return flat, (*trail, *here)
 
 
-def _merged(lower: Record, upper: Record) -> Record:
-    merged = {**lower, **upper}
-    if "properties" in lower and "properties" in upper:
-        merged["properties"] = {**as_object(lower["properties"]), **as_object(upper["properties"])}
-    if "required" in lower and "required" in upper:
-        merged["required"] = [*dict.fromkeys([*as_list(lower["required"]), *as_list(upper["required"])])]
-    if "allOf" in lower and "allOf" in upper:
-        merged["allOf"] = [*as_list(lower["allOf"]), *as_list(upper["allOf"])]
-    return merged
-
-
-def _without_single_branches(schema: Record, root: Record, trail: tuple[str, ...], depth: int) -> Record:
+def _without_single_branches(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
     """`anyOf: [X, null]` as X with null among its types: how most generators write an optional value."""
     for word in _BRANCHES:
         branches = as_list(schema.get(word))
@@ -196,8 +231,8 @@ def _without_single_branches(schema: Record, root: Record, trail: tuple[str, ...
         if len(real) != 1:
             continue
         rest = {name: part for name, part in schema.items() if name != word}
-        branch = _expand(as_object(real[0]), root, trail, depth + 1)
-        schema = _merged(branch, rest)
+        branch = _expand(as_object(real[0]), source, trail, depth + 1)
+        schema = as_object(meet(branch, rest))
         if len(branches) > 1:
             schema = _with_null(schema)
     return schema

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from long_walks import tools_of, unperturbed
 from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load, shipped
-from mcp_sim.scenario import Scenario
 from mcp_sim.types import ToolResult
 from mcp_sim.world import World, replayed
 
@@ -20,8 +19,7 @@ WALKS = [(scenario, seed) for scenario in sorted(shipped("scenarios")) for seed 
 
 async def walk(world: World, seed: int, calls: int) -> float:
     """Make so many calls; the share that succeeded. Every success is held to its outputSchema by the slow library."""
-    scenario = world.scenario
-    walker = Walker([tool for server in scenario.servers for tool in world.catalogue(server)], seed)
+    walker = Walker(tools_of(world), seed, world)
     succeeded = 0
     for _ in range(calls):
         tool, arguments = walker.call()
@@ -33,10 +31,6 @@ async def walk(world: World, seed: int, calls: int) -> float:
             judge.validate(observation.body.value)
         succeeded += observation.ok
     return succeeded / calls
-
-
-def unperturbed(scenario: Scenario) -> Scenario:
-    return replace(scenario, perturbations=(), expectations=())
 
 
 @pytest.mark.parametrize(("name", "seed"), WALKS)

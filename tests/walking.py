@@ -59,15 +59,16 @@ class Walker:
         self.seen: defaultdict[str, list[Json]] = defaultdict(list)
         self.removed: defaultdict[str, list[Json]] = defaultdict(list)
         self.world = world
+        self.schemas = {tool.id: expanded(tool.input_schema) for tool in tools}
 
     def call(self) -> tuple[Tool, dict[str, Json]]:
         """The next call: a tool, and arguments that its schema allows."""
         tool = self.random.choice(self.tools)
-        return tool, self._object(expanded(tool.input_schema), tool, "")
+        return tool, self._object(self.schemas[tool.id], tool, "")
 
     def needed(self, tool: Tool) -> dict[str, Json]:
         """Arguments for a tool, and none that it does not ask for."""
-        schema = expanded(tool.input_schema)
+        schema = self.schemas[tool.id]
         parts = {name: part for name, part in properties(schema).items() if name in required(schema)}
         return self._object({**schema, "properties": parts}, tool, "")
 
