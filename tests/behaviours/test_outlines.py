@@ -1,0 +1,105 @@
+"""Tools that work on documents whose parts go by their index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from behaviours.answers import INTEGER, STRING, Json, refused, simulator, told, tool
+
+FILE = {"filename": STRING}
+WORD = [
+    tool("create_document", {**FILE, "title": STRING}, optional=["title"]),
+    tool("add_paragraph", {**FILE, "text": STRING, "style": STRING}, optional=["style"]),
+    tool("add_heading", {**FILE, "text": STRING, "level": INTEGER}, optional=["level"]),
+    tool("add_table", {**FILE, "rows": INTEGER, "cols": INTEGER}),
+    tool("add_footnote_to_document", {**FILE, "paragraph_index": INTEGER, "footnote_text": STRING}),
+    tool("delete_paragraph", {**FILE, "paragraph_index": INTEGER}),
+    tool("get_paragraph_text_from_document", {**FILE, "paragraph_index": INTEGER}),
+    tool("get_document_text", FILE),
+    tool("get_document_info", FILE),
+    tool("search_and_replace", {**FILE, "find_text": STRING, "replace_text": STRING}),
+    tool("find_text_in_document", {**FILE, "text_to_find": STRING}),
+    tool("copy_document", {"source_filename": STRING, "destination_filename": STRING}),
+]
+CHECKLIST = [
+    tool("add_item", {"task": STRING, "position": INTEGER}, optional=["position"]),
+    tool("update_item", {"index": INTEGER, "task": STRING}),
+    tool("mark_task_done", {"index": INTEGER}),
+    tool("reorder_item", {"from_index": INTEGER, "to_index": INTEGER}),
+    tool("remove_item", {"index": INTEGER}),
+    tool("list_items"),
+]
+FACTS = {"filename": "facts.docx"}
+
+
+async def test_paragraphs_are_written_read_by_index_and_deleted(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD) as sim, sim.open() as world:
+        assert (
+            told(await world.call("create_document", {**FACTS, "title": "Facts"}))
+            == "Document facts.docx created successfully"
+        )
+        told(await world.call("add_heading", {**FACTS, "text": "Facts"}))
+        told(await world.call("add_paragraph", {**FACTS, "text": "Water is wet."}))
+        told(await world.call("add_paragraph", {**FACTS, "text": "Fire is hot."}))
+        assert told(await world.call("get_document_text", FACTS)) == "Facts\nWater is wet.\nFire is hot."
+        told(await world.call("delete_paragraph", {**FACTS, "paragraph_index": 1}))
+        answer = told(await world.call("get_paragraph_text_from_document", {**FACTS, "paragraph_index": 1}))
+        assert answer == {"index": 1, "kind": "paragraph", "text": "Fire is hot."}
+        assert "There are 2 paragraphs (0-1)" in refused(
+            await world.call("delete_paragraph", {**FACTS, "paragraph_index": 2})
+        )
+
+
+async def test_documents_are_copied_searched_and_changed_apart(tmp_path: Path) -> None:
+    state: Json = {"documents": {"facts.docx": ["Water is wet.", "Wet water."]}}
+    async with simulator(tmp_path, WORD, state=state) as sim, sim.open() as world:
+        told(await world.call("copy_document", {"source_filename": "facts.docx", "destination_filename": "more.docx"}))
+        assert "1 occurrence" in told(
+            await world.call("search_and_replace", {**FACTS, "find_text": "wet", "replace_text": "dry"})
+        )
+        assert told(await world.call("get_document_text", FACTS)) == "Water is dry.\nWet water."
+        assert told(await world.call("get_document_text", {"filename": "more.docx"})) == "Water is wet.\nWet water."
+        found = told(await world.call("find_text_in_document", {**FACTS, "text_to_find": "ater"}))
+        assert [one["paragraph_index"] for one in found["occurrences"]] == [0, 1]
+        assert told(await world.call("get_document_info", FACTS))["paragraph_count"] == 2
+        assert "No occurrences" in told(
+            await world.call("search_and_replace", {**FACTS, "find_text": "x", "replace_text": "y"})
+        )
+
+
+async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD, state={"documents": {"facts.docx": ["One."]}}) as sim, sim.open() as world:
+        assert "none.docx does not exist" in refused(await world.call("get_document_text", {"filename": "none.docx"}))
+        assert "already exists" in refused(await world.call("create_document", FACTS))
+        note = {**FACTS, "footnote_text": "See there."}
+        told(await world.call("add_footnote_to_document", {**note, "paragraph_index": 0}))
+        assert "Invalid paragraph index: 7" in refused(
+            await world.call("add_footnote_to_document", {**note, "paragraph_index": 7})
+        )
+
+
+async def test_items_of_the_only_list_shift_as_others_come_and_go(tmp_path: Path) -> None:
+    async with simulator(tmp_path, CHECKLIST) as sim, sim.open() as world:
+        for name in ("a", "b", "c"):
+            told(await world.call("add_item", {"task": name}))
+        told(await world.call("add_item", {"task": "first", "position": 0}))
+        told(await world.call("remove_item", {"index": 2}))
+        told(await world.call("reorder_item", {"from_index": 0, "to_index": 2}))
+        told(await world.call("mark_task_done", {"index": 1}))
+        told(await world.call("update_item", {"index": 0, "task": "A"}))
+        shown = told(await world.call("list_items", {}))
+        assert [(one["index"], one["task"], one.get("done")) for one in shown] == [
+            (0, "A", None),
+            (1, "c", True),
+            (2, "first", None),
+        ]
+
+
+async def test_items_with_ids_stay_records(tmp_path: Path) -> None:
+    tools = [
+        tool("add_item", {"name": STRING}),
+        tool("get_item", {"item_id": STRING}),
+        tool("delete_item", {"item_id": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim:
+        assert {plan.behaviour for plan in sim.scenario.domain.plans.values()} & {"outlines"} == set()

@@ -1,0 +1,115 @@
+"""Tools that work on sheets of cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from behaviours.answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from mcp_sim.abilities import grids
+
+TABLE: Json = {"type": "array", "items": {"type": "array"}}
+FILE = {"filepath": STRING}
+SHEET = {**FILE, "sheet_name": STRING}
+EXCEL = [
+    tool("create_workbook", FILE),
+    tool("create_worksheet", SHEET),
+    tool("write_data_to_excel", {**SHEET, "data": TABLE, "start_cell": STRING}, optional=["start_cell"]),
+    tool(
+        "read_data_from_excel", {**SHEET, "start_cell": STRING, "end_cell": STRING}, optional=["start_cell", "end_cell"]
+    ),
+    tool("apply_formula", {**SHEET, "cell": STRING, "formula": STRING}),
+    tool("insert_rows", {**SHEET, "start_row": INTEGER, "count": INTEGER}, optional=["count"]),
+    tool("delete_sheet_columns", {**SHEET, "start_col": INTEGER}),
+    tool("delete_range", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+    tool("rename_worksheet", {**FILE, "old_name": STRING, "new_name": STRING}),
+    tool("delete_worksheet", SHEET),
+    tool("get_workbook_metadata", FILE),
+    tool("merge_cells", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+]
+BOOK = {"filepath": "sales.xlsx"}
+PLACE = {**BOOK, "sheet_name": "Sheet1"}
+
+
+async def test_what_is_written_to_cells_is_read_from_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        told(
+            await world.call(
+                "write_data_to_excel", {**PLACE, "data": [["name", "sum"], ["Ada", 3]], "start_cell": "B2"}
+            )
+        )
+        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "B2", "end_cell": "C3"})) == [
+            ["name", "sum"],
+            ["Ada", 3],
+        ]
+        assert told(await world.call("read_data_from_excel", PLACE)) == [
+            [None, None, None],
+            [None, "name", "sum"],
+            [None, "Ada", 3],
+        ]
+        told(await world.call("apply_formula", {**PLACE, "cell": "C4", "formula": "=SUM(C3:C3)"}))
+        assert (
+            told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "C4", "end_cell": "C4"}))
+            == "=SUM(C3:C3)"
+        )
+
+
+async def test_rows_and_columns_that_come_and_go_shift_the_others(tmp_path: Path) -> None:
+    async with (
+        simulator(tmp_path, EXCEL, state={"workbooks": {"sales.xlsx": {"Sheet1": [[1, 2], [3, 4]]}}}) as sim,
+        sim.open() as world,
+    ):
+        told(await world.call("insert_rows", {**PLACE, "start_row": 2}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [[1, 2], [None, None], [3, 4]]
+        told(await world.call("delete_sheet_columns", {**PLACE, "start_col": 1}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [4]]
+        told(await world.call("delete_range", {**PLACE, "start_cell": "A3", "end_cell": "A3"}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [None]]
+        assert "Invalid row: 0" in refused(await world.call("insert_rows", {**PLACE, "start_row": 0}))
+
+
+async def test_sheets_are_made_renamed_and_deleted_by_name(tmp_path: Path) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        assert "already exists" in refused(await world.call("create_workbook", BOOK))
+        told(await world.call("create_worksheet", {**BOOK, "sheet_name": "Data"}))
+        told(await world.call("rename_worksheet", {**BOOK, "old_name": "Data", "new_name": "Facts"}))
+        assert told(await world.call("get_workbook_metadata", BOOK)) == ["Sheet1", "Facts"]
+        told(await world.call("delete_worksheet", PLACE))
+        assert "at least one sheet" in refused(await world.call("delete_worksheet", {**BOOK, "sheet_name": "Facts"}))
+        assert "Available sheets: Facts" in refused(await world.call("read_data_from_excel", PLACE))
+        assert "Workbook not found: other.xlsx" in refused(
+            await world.call("read_data_from_excel", {**PLACE, "filepath": "other.xlsx"})
+        )
+        facts = {**BOOK, "sheet_name": "Facts"}
+        assert "Invalid cell reference: '3B'" in refused(
+            await world.call("apply_formula", {**facts, "cell": "3B", "formula": "=1"})
+        )
+        told(await world.call("merge_cells", {**facts, "start_cell": "A1", "end_cell": "B1"}))
+
+
+async def test_a_range_may_name_its_sheet(tmp_path: Path) -> None:
+    place = {"spreadsheet_id": STRING, "range": STRING}
+    tools = [tool("update_cells", {**place, "values": TABLE}), tool("get_sheet_values", place, {"values": TABLE})]
+    async with simulator(tmp_path, tools, state={"spreadsheets": {"s1": {"Data": []}}}) as sim, sim.open() as world:
+        told(await world.call("update_cells", {"spreadsheet_id": "s1", "range": "Data!A1:B1", "values": [[1, 2]]}))
+        assert told(await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Data!A:B"})) == {
+            "values": [[1, 2]]
+        }
+        assert "Sheet 'Nope' not found" in refused(
+            await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Nope!A1"})
+        )
+
+
+@given(st.integers(0, 18_000))
+def test_columns_have_letters(number: int) -> None:
+    assert grids.column(grids.letters(number)) == number
+
+
+@given(st.lists(st.lists(st.integers(), max_size=4), max_size=6), st.integers(0, 8), st.integers(1, 3))
+def test_rows_put_in_can_be_taken_out_again(rows: list[list[int]], at: int, count: int) -> None:
+    back = grids.without_rows(grids.with_rows(rows, at, count), at, count)
+    assert [row for row in back if row] == [row for row in rows if row]
