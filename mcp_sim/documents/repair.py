@@ -49,13 +49,11 @@ def _refusals(tools: Sequence[Json]) -> dict[int, str]:
         root = Place(yaml12.load(text.encode(), "tools.json"), problems, [*tools])
     except DocumentError as error:
         return dict.fromkeys(range(len(tools)), str(error.problems[0].message))
-    usable_tools(root)
-    found: dict[int, str] = {}
-    for problem in problems:
-        if problem.severity == "error":
-            index = int(problem.path[1:].partition("]")[0])
-            found.setdefault(index, problem.message)
-    return found
+    usable = {place.path[0] for place in usable_tools(root).values()}
+    errors = [problem for problem in reversed(problems) if problem.severity == "error"]
+    reasons = {int(problem.path[1:].partition("]")[0]): problem.message for problem in errors}
+    refused = [index for index in range(len(tools)) if index not in usable]
+    return {index: reasons.get(index, "its name stands before it already") for index in refused}
 
 
 def _named(tool: Json) -> str:

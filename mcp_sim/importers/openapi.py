@@ -74,8 +74,9 @@ def _tools(document: Record, doubts: list[str]) -> tuple[list[Json], dict[str, R
 
 def _name(operation: Operation) -> str:
     told = operation.said.get("operationId")
-    text = told if isinstance(told, str) and told else f"{operation.method}_{re.sub(r'[{}]', '', operation.path)}"
-    return file_name(text.replace("/", "_"), operation.method)
+    if isinstance(told, str) and told:
+        return file_name(told.replace("/", "_"), operation.method)
+    return file_name("_".join([operation.method, *re.findall(r"[^/{}]+", operation.path)]), operation.method)
 
 
 def _tool(name: str, operation: Operation, schema: Record, output: Record | None) -> Record:

@@ -184,6 +184,8 @@ _TRIED = frozenset({"Reference", "Schema", "Parameter", "RequestBody", "Response
 def _is_gone(document: Record, place: tuple[int | str, ...]) -> bool:
     """Was what the parser refuses left out already, with something else that it refused?"""
     value: Json = document
+    if len(place) < 2:
+        return False
     for part in place[:2]:
         if not isinstance(value, dict) or part not in cast("Mapping[Any, Any]", value):
             return True
