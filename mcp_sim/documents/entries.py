@@ -9,26 +9,24 @@ from typing import Any, TypeVar, cast
 
 from mcp_sim.calls import share_problems
 from mcp_sim.conditions import matcher
-from mcp_sim.documents.contradictions import conflicts, contradictions, kept_out
+from mcp_sim.documents.contradictions import conflicts, kept_out
 from mcp_sim.documents.places import Place
-from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, WorldModelKeys, per
+from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, WorldModelKeys
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.surface import check_blocks, dumped
+from mcp_sim.documents.whens import judge_when, read_when
 from mcp_sim.domain import Domain
 from mcp_sim.errors import UnknownKind, UsageError, did_you_mean
 from mcp_sim.extensions import (
-    COMBINATORS,
     COMMON_EXPECTATION_KEYS,
     COMMON_PERTURBATION_KEYS,
     COMMON_WORLD_MODEL_KEYS,
     Expectation,
     Kind,
     Perturbation,
-    Role,
     Stage,
     expectations,
     perturbations,
-    triggers,
     world_models,
 )
 from mcp_sim.json_text import canonical
@@ -87,9 +85,7 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
     if domain is not None:
         tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
         _note(entry.place.at(entry.kind), () if kind is None else kind.problems(domain, tools))
-        _note_triggers(entry.place.at("when"), when, domain, tools)
-        for path, problem in contradictions(when, domain.now) if is_whole else ():
-            entry.place.at("when", *path).error(problem)
+        judge_when(entry.place.at("when"), when, domain, tools, is_whole=is_whole)
         _note(entry.place.at("fires", "per"), share_problems(keys.fires.per or "", tools))
     if kind is None:
         return None
@@ -110,69 +106,6 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
         group=keys.group,
         enabled=keys.enabled,
     )
-
-
-def read_when(place: Place) -> When:
-    """A `when` mapping; what is wrong with it is noted, and left out."""
-    if not place.is_mapping:
-        place.error(f"must be a mapping of triggers, not {shown(place.value)}")
-        return When()
-    body = place.mapping
-    found = [_trigger(place, name) for name in body if name not in COMBINATORS]
-    return When(
-        triggers=tuple(trigger for trigger in found if trigger is not None),
-        any=_nested_list(place, "any"),
-        all=_nested_list(place, "all"),
-        none=(read_when(place.at("not")),) if "not" in body else (),
-        per=_split(place.at("per")) if "per" in body else None,
-    )
-
-
-def _trigger(place: Place, name: str) -> Any:
-    try:
-        kind = triggers[name]
-    except UnknownKind:
-        place.at(name).error(f"unknown trigger{did_you_mean(name, [*triggers.names(), *COMBINATORS])}")
-        return None
-    return place.at(name).read(kind)
-
-
-def _nested_list(place: Place, word: str) -> tuple[When, ...]:
-    if word not in place.mapping:
-        return ()
-    at = place.at(word)
-    if not at.items:
-        at.error(f"must be a list of mappings of triggers, not {'an empty one' if at.is_list else shown(at.value)}")
-    return tuple(read_when(nested) for nested in at.items)
-
-
-def _split(place: Place) -> str | None:
-    try:
-        return per(place.value)
-    except ValueError as error:
-        place.error(str(error))
-        return None
-
-
-def _note_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
-    if when.per is not None:
-        _note_split(place.at("per"), when, tools)
-    for trigger in when.triggers:
-        at = place.at(triggers.name_of(trigger))
-        _note(at, trigger.problems(domain, tools))
-        for doubt in trigger.doubts(domain, tools):
-            at.warning(doubt)
-    for word, group in (("any", when.any), ("all", when.all)):
-        for index, nested in enumerate(group):
-            _note_triggers(place.at(word, index), nested, domain, tools)
-    for nested in when.none:
-        _note_triggers(place.at("not"), nested, domain, tools)
-
-
-def _note_split(place: Place, when: When, tools: Sequence[Tool]) -> None:
-    if not any(trigger.role is Role.COUNTER for trigger in when.triggers):
-        place.error("splits a counter, and there is none beside it; write nth, first, every or burst there")
-    _note(place, share_problems(when.per or "", tools))
 
 
 def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) -> list[Tool]:
