@@ -68,13 +68,13 @@ class Shape:
     source: str = "from"
     target: str = "to"
     relation: str = "relationType"
-    node_fields: tuple[tuple[str, Record], ...] = ()
 
     def entities(self) -> list[Entity]:
         """The entities of a graph. The key of an edge is made of what it is."""
         text: Record = {"type": "string"}
-        fields = {name: Field(name, schema) for name, schema in self.node_fields}
-        fields = {self.key: Field(self.key, text, required=True), **fields}
+        listed: Record = {"type": "array", "items": text}
+        fields = {self.key: Field(self.key, text, required=True), self.kind: Field(self.kind, text, required=True)}
+        fields |= {self.notes: Field(self.notes, listed, required=True)} if self.notes is not None else {}
         ends = (self.source, self.target, self.relation)
         edge = {"edge": Field("edge", text), **{name: Field(name, text, required=True) for name in ends}}
         return [
@@ -85,14 +85,13 @@ class Shape:
 
 def shape_of(tools: Sequence[Tool]) -> Shape:
     """What these tools call nodes and edges."""
-    found: dict[str, object] = {}
+    found: dict[str, str | None] = {}
     for purpose in purposes(tools):
         operation = operation_of(purpose)
         if operation == "add_nodes":
             parts = _parts(purpose)
             found |= {"node": _noun(purpose, _NODES), "key": _named(parts, _KEYS) or "name"}
             found |= {"kind": _named(parts, _KINDS) or "type", "notes": _named(parts, _TEXTS)}
-            found["node_fields"] = tuple(parts.items())
         elif operation == "add_edges":
             parts = _parts(purpose)
             found |= {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.schemas import as_list, as_object, schema_of
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.sql_tables.tables import ROWID, rows_statement, shown
 from mcp_sim.types import Json, Record
 
@@ -22,16 +22,16 @@ class Table:
     rows: list[Record]
 
     def entity(self) -> Entity:
-        shape = as_object(
-            schema_of({column: value for row in self.rows for column, value in row.items()})["properties"]
-        )
-        fields = {column: Field(column, {}) for column in shape}
+        fields = {column: Field(column, {}) for column in self._columns()}
         return Entity(self.name, self.key or ROWID, None, fields, natural=True)
 
     def records(self) -> list[Record]:
-        if self.key is not None:
-            return self.rows
-        return [{ROWID: at, **row} for at, row in enumerate(self.rows, 1)]
+        """The rows with all columns, and where no column tells them apart with a number."""
+        whole = [{column: row.get(column) for column in self._columns()} for row in self.rows]
+        return whole if self.key is not None else [{ROWID: at, **row} for at, row in enumerate(whole, 1)]
+
+    def _columns(self) -> dict[str, None]:
+        return dict.fromkeys(column for row in self.rows for column in row)
 
 
 def given_tables(state: Json) -> tuple[list[Table], Json]:

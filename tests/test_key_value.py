@@ -1,0 +1,122 @@
+"""Tools that keep values under keys that the caller chooses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claimed import TEXT, behaviours, refused, said, simulator, tool
+
+from mcp_sim import Simulator
+
+Json = Any
+NUMBER = {"type": "integer"}
+STORE = [
+    tool("set", "Set a key.", needed="key value", key=TEXT, value={}, expire_seconds=NUMBER),
+    tool("get", "Get the value of a key.", key=TEXT),
+    tool("delete", "Delete a key.", key=TEXT),
+    tool("exists", key=TEXT),
+    tool("list_keys", needed="", pattern=TEXT),
+    tool("incr", needed="key", key=TEXT, amount=NUMBER),
+    tool("append", key=TEXT, value=TEXT),
+    tool("expire", key=TEXT, seconds=NUMBER),
+    tool("ttl", key=TEXT),
+    tool("mget_keys", "Get several keys.", keys={"type": "array", "items": TEXT}),
+    tool("mset", "Set several keys.", entries={"type": "object"}),
+    tool("rename", key=TEXT, new_key=TEXT),
+]
+MEMORY = [
+    tool("rememberMemory", namespace=TEXT, name=TEXT, value=TEXT),
+    tool("recallMemory", namespace=TEXT, name=TEXT),
+    tool("forgetMemory", namespace=TEXT, name=TEXT),
+    tool("listMemory", namespace=TEXT),
+]
+CHOSEN = [
+    tool(
+        "manage_cache", needed="action", action={"enum": ["get", "set", "delete", "clear", "list"]}, key=TEXT, value={}
+    ),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, STORE, {"store": {"user:1": {"name": "Ada"}, "hits": 3}})
+
+
+async def test_any_value_is_kept_under_its_key_until_it_is_deleted(store: Simulator) -> None:
+    assert {one.partition(" ")[0] for one in behaviours(store).values()} == {"key_value"}
+    async with store.open() as world:
+        assert await said(world, "get", key="user:1") == {"name": "Ada"}
+        for value in ("text", [1, {"a": None}], 4.5, False):
+            assert "user:2" in await said(world, "set", key="user:2", value=value)
+            assert world.view.get("entry", "user:2") == {"key": "user:2", "value": value}
+        assert await said(world, "list_keys", pattern="user:*") == ["user:1", "user:2"]
+        assert await said(world, "list_keys", pattern="hi") == ["hits"]
+        await said(world, "delete", key="user:2")
+        for name in ("get", "delete", "ttl"):
+            assert "user:2" in await refused(world, name, key="user:2")
+        await said(world, "set", key="user:2", value="again")
+        assert await said(world, "get", key="user:2") == "again"
+
+
+async def test_a_number_is_counted_and_a_text_is_not(store: Simulator) -> None:
+    async with store.open() as world:
+        assert "4" in await said(world, "incr", key="hits")
+        assert "14" in await said(world, "incr", key="hits", amount=10)
+        assert "1" in await said(world, "incr", key="new")
+        assert world.view.get("entry", "new") == {"key": "new", "value": 1}
+        assert "not a number" in await refused(world, "incr", key="user:1")
+
+
+async def test_what_expires_is_gone_when_its_time_has_come(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "set", key="token", value="x", expire_seconds=3)
+        assert await said(world, "ttl", key="token") == "2"
+        assert await said(world, "get", key="token") == "x"
+        assert "token" in await refused(world, "get", key="token")
+        assert "token" not in await said(world, "list_keys")
+        assert await said(world, "ttl", key="hits") == "-1"
+
+
+async def test_keys_are_renamed_appended_to_and_got_together(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "append", key="note", value="one")
+        await said(world, "append", key="note", value=" two")
+        await said(world, "rename", key="note", new_key="text")
+        await said(world, "mset", entries={"a": 1, "b": [2]})
+        assert await said(world, "mget_keys", keys=["text", "note", "b"]) == {"text": "one two", "note": None, "b": [2]}
+
+
+async def test_a_key_of_one_namespace_is_none_of_another(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, MEMORY)
+    assert {one.partition(" ")[0] for one in behaviours(sim).values()} == {"key_value"}
+    async with sim.open() as world:
+        assert await said(world, "listMemory", namespace="a") == []
+        await said(world, "rememberMemory", namespace="a", name="tea", value="green")
+        assert await said(world, "recallMemory", namespace="a", name="tea") == "green"
+        assert "tea" in await refused(world, "recallMemory", namespace="b", name="tea")
+        assert await said(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
+
+
+async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
+    async with simulator(tmp_path, CHOSEN).open() as world:
+        await said(world, "manage_cache", action="set", key="a", value=[1])
+        assert await said(world, "manage_cache", action="get", key="a") == [1]
+        assert "1" in await said(world, "manage_cache", action="clear")
+        assert "a" in await refused(world, "manage_cache", action="get", key="a")
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [tool("get_component", key=TEXT), tool("get_style", key=TEXT), tool("set_api_key", api_key=TEXT)],
+        [tool("create_issue", title=TEXT, value=TEXT), tool("get_issue", key=TEXT),
+         tool("update_issue", key=TEXT, title=TEXT)],
+        [tool("press_key", key=TEXT), tool("fill", selector=TEXT, value=TEXT)],
+        [tool("set_cell", sheet=TEXT, cell=TEXT, value=TEXT), tool("get_cell", sheet=TEXT, cell=TEXT)],
+    ],
+    ids=["components", "issues", "browser", "sheets"],
+)  # fmt: skip
+def test_keys_of_other_things_make_no_store(tmp_path: Path, tools: list[Json]) -> None:
+    assert not [one for one in behaviours(simulator(tmp_path, tools)).values() if one.startswith("key_value")]
