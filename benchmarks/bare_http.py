@@ -15,5 +15,7 @@ from bare_server import bare_server
 if __name__ == "__main__":
     tools_file, result_file = (json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:3])
     app = bare_server(tools_file["tools"], result_file).streamable_http_app(json_response=True)
-    config = uvicorn.Config(app, port=0, loop="uvloop", http="httptools", access_log=False, ws="none")
+    config = uvicorn.Config(
+        app, port=0, loop="uvloop", http="httptools", access_log=False, ws="none", timeout_keep_alive=75
+    )
     uvicorn.Server(config).run()
