@@ -1,0 +1,125 @@
+"""Which of a server's tools keep values under keys, and what does each do?
+
+What is looked at: a tool that sets a value under a key and one that gets it; that the key is called one, or that names
+speak of a store; and that no required argument means something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mcp_sim.domain import Plan, Verb
+from mcp_sim.purposes import Purpose, purposes
+from mcp_sim.schemas import main_type
+from mcp_sim.types import Tool
+from mcp_sim.words import singular, snake, vocabulary
+
+ENTRY = "entry"
+_KEYS = ("key", "name", "setting", "variable", "setting_name", "variable_name", "memory_key")
+_VALUES = ("value", "data", "content", "new_value")
+_SPACES = ("namespace", "collection", "bucket", "scope", "store", "section", "hash", "category")
+_STORES = vocabulary(
+    "key value kv cache memory setting preference config configuration variable store redis entry secret"
+)
+_VERBS: dict[str, Verb] = {
+    "set": "update", "get": "get", "delete": "delete", "exists": "get", "list": "list", "increment": "update",
+    "decrement": "update", "append": "update", "expire": "update", "ttl": "get", "clear": "delete", "get_many": "get",
+    "set_many": "update", "rename": "update", "count": "get", "search": "search", "persist": "update",
+}  # fmt: skip
+_NEEDS = {
+    "set": ("key", "value"), "get": ("key",), "delete": ("key",), "exists": ("key",), "increment": ("key",),
+    "decrement": ("key",), "append": ("key", "value"), "expire": ("key", "seconds"), "ttl": ("key",),
+    "get_many": ("keys",), "set_many": ("entries",), "rename": ("key", "target"), "persist": ("key",),
+    "search": ("pattern",),
+}  # fmt: skip
+_ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "key": (_KEYS, ""), "value": (_VALUES, ""), "keys": (("keys", "names"), "array"),
+    "entries": (("entries", "items", "pairs", "values", "data"), ""), "space": (_SPACES, "string"),
+    "pattern": (("pattern", "prefix", "match", "query", "filter", "search"), "string"),
+    "seconds": (("ttl", "seconds", "expire_seconds", "expiration", "expire", "expires_in", "ttl_seconds", "ex"), ""),
+    "amount": (("amount", "by", "increment", "delta", "step", "value"), ""), "limit": (("limit", "count"), "integer"),
+    "target": (("new_key", "new_name", "destination", "target", "to"), "string"),
+    "fresh": (("nx", "only_if_absent", "if_not_exists"), "boolean"), "default": (("default", "default_value"), ""),
+}  # fmt: skip
+_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("increment", ("increment", "incr", "incrby")), ("decrement", ("decrement", "decr", "decrby")),
+    ("append", ("append",)), ("persist", ("persist",)), ("expire", ("expire", "touch")), ("ttl", ("ttl",)),
+    ("rename", ("rename",)), ("exists", ("exists", "exist", "has", "contains")),
+    ("count", ("count", "size", "dbsize", "length")),
+    ("clear", ("clear", "flush", "flushall", "flushdb", "reset", "purge")),
+    ("list", ("list", "keys", "scan", "ls", "all", "browse")), ("search", ("search", "find")),
+    ("set", ("set", "mset", "put", "store", "save", "write", "remember", "update", "add", "create", "insert")),
+    ("delete", ("delete", "del", "remove", "forget", "unset", "invalidate", "evict")),
+    ("get", ("get", "mget", "read", "fetch", "retrieve", "recall", "lookup", "load", "show")),
+)  # fmt: skip
+
+
+def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+    """The plans of the tools of one server: there is one that sets a value under a key, and one that gets it."""
+    found = [(purpose, one) for purpose in purposes(tools) for one in judged(purpose)]
+    operations = {operation for _, (operation, _) in found}
+    if "set" not in operations or not operations & {"get", "get_many"}:
+        return []
+    plans: dict[str, Plan] = {}
+    for purpose, (operation, roles) in found:
+        reasons = (f"'{' '.join(purpose.words)}' means {operation} under a key",)
+        chosen = purpose.selector is not None
+        arguments = {"operation": purpose.selector or ""} if chosen else roles
+        verb = "update" if chosen else _VERBS[operation]
+        named = "" if chosen else operation
+        plans[purpose.tool.id] = Plan(
+            purpose.tool.id, verb, ENTRY, "key_value", named, arguments, confidence=0.85, reasons=reasons
+        )
+    return list(plans.values())
+
+
+def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
+    """What a purpose does under keys, and which arguments it does it with."""
+    operation = _operation(purpose)
+    if operation is None:
+        return
+    roles = _roles(purpose, operation)
+    is_kept = _is_keyed(purpose, roles) or not _NEEDS.get(operation)
+    if is_kept and all(role in roles for role in _NEEDS.get(operation, ())) and purpose.needed <= set(roles.values()):
+        yield operation, roles
+
+
+def _operation(purpose: Purpose) -> str | None:
+    if not _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments))):
+        return None
+    many = purpose.argument("keys", kind="array") is not None
+    operation = next((name for name, words in _WORDS if set(words).intersection(purpose.words)), None)
+    if operation == "list" and {"value", "key"} <= {snake(name) for name in purpose.needed}:
+        return "set"
+    if operation == "get" and not purpose.needed and not purpose.argument(*_KEYS):
+        return "list"
+    if operation == "set" and not purpose.argument(*_KEYS) and purpose.argument(*_ARGUMENTS["entries"][0]):
+        return "set_many"
+    return "get_many" if many and operation in {"get", "list"} else operation
+
+
+def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
+    """Is the key called one, or does the name of the tool speak of a store?"""
+    key = snake(roles.get("key", roles.get("keys", "")))
+    return (
+        key in {"key", "keys"}
+        or bool(_STORES.intersection(purpose.nouns))
+        or bool({"pattern", "entries"} & roles.keys())
+    )
+
+
+def _roles(purpose: Purpose, operation: str) -> dict[str, str]:
+    wanted = [*_NEEDS.get(operation, ()), "space"]
+    wanted += {"set": ["seconds", "fresh"], "list": ["pattern", "limit"], "get": ["default"], "delete": ["keys"],
+               "increment": ["amount"], "decrement": ["amount"], "search": ["limit"]}.get(operation, [])  # fmt: skip
+    found: dict[str, str] = {}
+    for role in wanted:
+        names, kind = _ARGUMENTS[role]
+        exact = {snake(name): name for name in purpose.arguments if name != purpose.selector}
+        argument = next((exact[name] for name in names if name in exact), None)
+        fits = argument is not None and (not kind or main_type(purpose.arguments[argument]) in {kind, ""})
+        if argument is not None and fits and argument not in found.values():
+            found[role] = argument
+    if "key" not in found and "keys" in found and operation == "delete":
+        found["key"] = found["keys"]
+    return found
