@@ -134,7 +134,7 @@ async def test_what_is_recomputed_is_what_the_ledger_says(scenario: str, tmp_pat
         for at, (kind, when) in enumerate(
             [
                 ("lost_ack: {}", "{probability: 0.3}"),
-                ("stale_read: {}", "{any: [{every: 3}, {probability: 0.2}], per: tool}"),
+                ("stale_read: {}", "{any: [{every: 3, per: tool}, {probability: 0.2}]}"),
                 ("truncate: 1", "{after: 20 calls, burst: {every: 6, length: 2}}"),
                 ("error: {}", "{history: {tool: '*', outcome: error, at_least: 2, within: 5 calls}, probability: 0.2}"),
                 ("duplicate_effect: {}", "{nth: [2, 7]}"),

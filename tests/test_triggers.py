@@ -239,7 +239,6 @@ def test_an_argument_that_no_tool_in_reach_has_is_refused_at_load(crm: Crm) -> N
         ("{every: 2, burst: {every: 4, length: 1}}", "every 2 and burst of 1 in 4 exclude"),
         ("{until: 10 calls, nth: 20}", "nth 20 takes more than the 10 calls"),
         ("{after: 5 calls, all: [{until: 10 calls, every: 6}]}", "every 6 takes more than the 5 calls"),
-        ("{per: tool, probability: 0.5}", "splits a counter"),
         ("{per: arguments.titel, nth: 1}", "no tool in reach has an argument 'titel'"),
         ("{state: 'false'}", "gives false"),
         ("{arguments: {amount: {gt: 5, lt: 3}}}", "nothing is above 5 and below 3"),
@@ -285,6 +284,7 @@ def test_what_is_told_to_exclude_each_other_is_exactly_what_never_holds(written:
     ("entry", "told"),
     [
         ("{latency: 1s, when: {probability: 0}}", "probability: never holds"),
+        ("{latency: 1s, when: {per: tool, probability: 0.5}}", "splits a counter, and there is none beside it"),
         ("{latency: 1s, tools: update_contact, when: {arguments: {stage: ledd}}}", 'no tool in reach takes "ledd"'),
         ("{latency: 1s, tools: create_deal, when: {arguments: {amount: {in: ['4', '5']}}}}", "no tool in reach takes"),
         ("{error: {}, id: all}, {lost_ack: {}}", r"\[1\]: never comes to anything: all answers"),

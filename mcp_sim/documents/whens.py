@@ -84,6 +84,6 @@ def _judge_triggers(place: Place, when: When, domain: Domain, tools: Sequence[To
 
 def _judge_split(place: Place, when: When, tools: Sequence[Tool]) -> None:
     if not any(trigger.role is Role.COUNTER for trigger in when.triggers):
-        place.error("splits a counter, and there is none beside it; write nth, first, every or burst there")
+        place.warning("splits a counter, and there is none beside it: nth, first, every, burst")
     for problem in share_problems(when.per or "", tools):
         place.error(problem)
