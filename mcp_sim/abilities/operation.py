@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from mcp_sim.draws import Draws
 from mcp_sim.types import Json
+from mcp_sim.words import words
 
 
 class Refused(Exception):
@@ -63,9 +64,14 @@ LIST = frozenset({"numbers"})
 ANY = frozenset({"number", "integer", "string", "array", "object", "boolean", ""})
 
 
+def compact(name: str) -> str:
+    """The words of a name without what separates them: `toUpperCase` and `to_uppercase` are the same."""
+    return "".join(words(name))
+
+
 def phrases(text: str) -> frozenset[str]:
-    """`"add, sum of"`: the phrases of a comma-separated line, their words joined with `_`."""
-    return frozenset("_".join(part.split()) for part in text.split(","))
+    """The phrases of a comma-separated line, each compact."""
+    return frozenset(compact(part) for part in text.split(","))
 
 
 def role(name: str, types: frozenset[str], names: str = "", *, optional: bool = False, positional: bool = True) -> Role:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_sim.abilities.operation import Circumstances, Given, Operation, Refused, Role
+from mcp_sim.abilities.operation import Circumstances, Given, Operation, Refused, Role, compact
 from mcp_sim.claiming.tellings import plain, telling
 from mcp_sim.claiming.traits import Traits, choices_of, kinds_of
 from mcp_sim.domain import Domain, Plan
@@ -19,7 +19,21 @@ _NOISE = vocabulary(
     "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "
     "values two list of the a an function operation matrix matrices vector vectors text string str"
 )
-_NO_QUANTITY = ("id", "ids", "key", "index", "page", "limit", "offset", "cursor", "token")
+_NO_QUANTITY = (
+    "id",
+    "ids",
+    "key",
+    "index",
+    "page",
+    "limit",
+    "offset",
+    "cursor",
+    "token",
+    "path",
+    "file",
+    "filename",
+    "uri",
+)
 _SYMBOLS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "multiply", "/": "divide",
             "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
 _NO_CHANCE = Draws(0, "", "", 0)
@@ -30,11 +44,11 @@ def recognised(traits: Traits, operations: Sequence[Operation], behaviour: str) 
     """The plan of a tool that does one of these operations, by its name and by all that it requires."""
     for phrase in _phrases(traits.words):
         for operation in operations:
-            if phrase not in operation.phrases or not _is_told(traits, operation):
+            if compact(phrase) not in operation.phrases or not _is_told(traits, operation):
                 continue
             arguments = matched(operation.roles, traits.arguments, traits.required)
             if arguments is not None:
-                sure = all(snake(traits_name) in _names(operation, role) for role, traits_name in arguments.items())
+                sure = all(compact(traits_name) in _names(operation, role) for role, traits_name in arguments.items())
                 reasons = (f"'{phrase.replace('_', ' ')}' means {operation.name}", _told_arguments(arguments))
                 return plan_of(traits, operation.name, behaviour, arguments, 0.9 if sure else 0.75, reasons)
     return None
@@ -81,7 +95,7 @@ def matched(roles: Sequence[Role], arguments: Mapping[str, Record], needed: froz
     """Which argument plays which role; None where a role has none, or a required argument has no role."""
     found: dict[str, str] = {}
     for role in roles:
-        name = next((n for n, s in arguments.items() if snake(n) in role.names and _open(n, s, role, found)), None)
+        name = next((n for n, s in arguments.items() if compact(n) in role.names and _open(n, s, role, found)), None)
         if name is not None:
             found[role.name] = name
     for role in roles:
@@ -100,7 +114,7 @@ def operation_called(word: str, operations: Sequence[Operation]) -> Operation | 
     """The operation of this name, phrase or sign."""
     name = _SYMBOLS.get(word.strip()) or snake(word)
     exact = (one for one in operations if one.name == name)
-    return next(exact, None) or next((one for one in operations if name in one.phrases), None)
+    return next(exact, None) or next((one for one in operations if compact(name) in one.phrases), None)
 
 
 def computing(tool: Tool, plan: Plan, domain: Domain, operations: Sequence[Operation]) -> Answer:
@@ -159,7 +173,7 @@ def _not_chosen(word: str, operations: Sequence[Operation], choices: Sequence[Js
 
 def _called(word: str, operations: Sequence[Operation]) -> Iterator[Operation]:
     name = _SYMBOLS.get(word.strip()) or snake(word)
-    yield from (one for one in operations if one.name == name or name in one.phrases)
+    yield from (one for one in operations if one.name == name or compact(name) in one.phrases)
 
 
 def _fits(operation: Operation, given: Mapping[str, Record]) -> bool:

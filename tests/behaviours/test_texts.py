@@ -1,0 +1,132 @@
+"""Tools that work on texts, draw something at random, or count thoughts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from behaviours.answers import INTEGER, NUMBER, STRING, Json, refused, simulator, told, tool
+
+TEXT = {"text": STRING}
+BOOLEAN = {"type": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments", "expected"),
+    [
+        (tool("count_words", TEXT, {"count": INTEGER}), {"text": "a b  c"}, {"count": 3}),
+        (tool("toUpperCase", {"input": STRING}), {"input": "abc"}, "ABC"),
+        (
+            tool("convert_case", {**TEXT, "case": STRING}),
+            {"text": "hello big world", "case": "camelCase"},
+            "helloBigWorld",
+        ),
+        (tool("base64_encode", TEXT), {"text": "hi"}, "aGk="),
+        (tool("base64_decode", TEXT), {"text": "aGk="}, "hi"),
+        (
+            tool("generate_hash", {**TEXT, "algorithm": STRING}),
+            {"text": "", "algorithm": "MD5"},
+            "d41d8cd98f00b204e9800998ecf8427e",
+        ),
+        (tool("slugify", {"title": STRING}), {"title": "Hello, World!"}, "hello-world"),
+        (tool("reverse_string", TEXT), {"text": "abc"}, "cba"),
+        (tool("validate_json", {"json": STRING}, {"valid": BOOLEAN}), {"json": "[1]"}, {"valid": True}),
+        (
+            tool("render_template", {"template": STRING, "variables": {"type": "object"}}),
+            {"template": "Dear {{name}}", "variables": {"name": "Ada"}},
+            "Dear Ada",
+        ),
+        (
+            tool("translate_text", {**TEXT, "target_language": STRING}),
+            {"text": "Hi", "target_language": "nl"},
+            "[nl] Hi",
+        ),
+        (
+            tool("analyze_sentiment", TEXT, {"sentiment": STRING, "score": NUMBER}),
+            {"text": "I love this, great!"},
+            {"sentiment": "positive", "score": 1.0},
+        ),
+        (
+            tool("summarize", {**TEXT, "max_sentences": INTEGER}),
+            {"text": "Cats sleep. Cats and dogs and cats eat. It rains.", "max_sentences": 1},
+            "Cats and dogs and cats eat.",
+        ),
+    ],
+)
+async def test_a_text_becomes_what_the_name_says(
+    tmp_path: Path, definition: Json, arguments: Json, expected: Json
+) -> None:
+    async with simulator(tmp_path, [definition]) as sim, sim.open() as world:
+        assert told(await world.call(definition["name"], arguments)) == expected
+
+
+async def test_what_cannot_be_done_is_refused_with_the_alternatives(tmp_path: Path) -> None:
+    tools = [
+        tool("hash_text", {**TEXT, "algorithm": STRING}),
+        tool("decode_base64", TEXT),
+        tool("roll_dice", {"notation": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert "md5, sha1" in refused(await world.call("hash_text", {"text": "x", "algorithm": "rot13"}))
+        assert "Invalid base64" in refused(await world.call("decode_base64", {"text": "%%%"}))
+        assert "2d6+1" in refused(await world.call("roll_dice", {"notation": "many"}))
+
+
+async def test_chance_is_the_worlds_own(tmp_path: Path) -> None:
+    tools = [
+        tool("generate_uuid"),
+        tool("random_number", {"min": INTEGER, "max": INTEGER}),
+        tool("rollDice", {"sides": INTEGER}, about="Roll dice"),
+    ]
+    calls: list[tuple[str, Json]] = [
+        ("generate_uuid", {}),
+        ("random_number", {"min": 5, "max": 9}),
+        ("rollDice", {"sides": 6}),
+    ] * 3
+    runs: list[list[Json]] = []
+    for _ in range(2):
+        async with simulator(tmp_path, tools) as sim, sim.open() as world:
+            runs.append([told(await world.call(name, arguments)) for name, arguments in calls])
+    assert runs[0] == runs[1]
+    uuids = runs[0][::3]
+    assert len(set(uuids)) == 3
+    assert all(
+        re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", one) for one in uuids
+    )
+    assert all(5 <= int(one) <= 9 for one in runs[0][1::3])
+    assert all(one["total"] == one["rolls"][0] for one in runs[0][2::3])
+
+
+async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
+    words = {
+        "thought": STRING,
+        "nextThoughtNeeded": BOOLEAN,
+        "thoughtNumber": INTEGER,
+        "totalThoughts": INTEGER,
+        "branchId": STRING,
+    }
+    tools = [tool("sequentialthinking", words, optional=["branchId"])]
+    thought = {"thought": "Well", "nextThoughtNeeded": True, "thoughtNumber": 1, "totalThoughts": 2}
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        first = told(await world.call("sequentialthinking", thought))
+        assert first == {
+            "thoughtNumber": 1,
+            "totalThoughts": 2,
+            "nextThoughtNeeded": True,
+            "branches": [],
+            "thoughtHistoryLength": 1,
+        }
+        second = told(await world.call("sequentialthinking", {**thought, "thoughtNumber": 3, "branchId": "b"}))
+        assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
+
+
+async def test_texts_of_records_are_left_alone(tmp_path: Path) -> None:
+    tools = [
+        tool("hash", {"file_path": STRING}),
+        tool("echo", {"content": STRING, "file_name": STRING}),
+        tool("translate", {"document_id": STRING, "target": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim:
+        assert {plan.behaviour for plan in sim.scenario.domain.plans.values()} & {"texts"} == set()
