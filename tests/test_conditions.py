@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_sim.conditions import ABSENT, OPERATORS, at_path, contradiction, equal, matcher
@@ -172,6 +172,7 @@ def test_operators_that_exclude_each_other_are_told(written: Any, is_told: bool)
     assert (contradiction(written) is not None) is is_told
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(("gt", "gte", "lt", "lte", "equals")), st.integers(0, 4), min_size=1))
 def test_of_whole_operators_on_numbers_exactly_what_nothing_satisfies_is_told(written: dict[str, int]) -> None:
     halves = [half / 2 for half in range(-2, 12)]
