@@ -115,7 +115,7 @@ def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> 
         first = (
             f"# Imported by `mcp-sim import {kind}`. This file is yours: a later import only adds what is missing.\n"
         )
-        return first + "".join(yaml12.dump({key: part}) for key, part in whole.items()), []
+        return first + "".join(yaml12.dump({key: part}, blocks=2) for key, part in whole.items()), []
     text = spec.read_bytes().decode("utf-8-sig")
     said = as_object(_value(text, spec))
     if said.get("tools") != tools.name:
@@ -151,4 +151,4 @@ def _disagreements(said: Record, added: Record, spec: str) -> Iterator[str]:
 def scenario_text(specs: Mapping[str, Path]) -> str:
     """A scenario over several imported servers."""
     tools = {name: path.name for name, path in specs.items()}
-    return yaml12.dump({"mcp_sim": 1, "tools": cast("Json", tools)})
+    return yaml12.dump({"mcp_sim": 1, "tools": cast("Json", tools)}, blocks=2)

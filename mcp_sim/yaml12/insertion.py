@@ -15,6 +15,8 @@ from mcp_sim.yaml12.tree import Path, dotted
 from mcp_sim.yaml12.writing import dump, flow, scalar
 
 _STEP = 2
+_SECTION = 2
+"""The entries of a new part of the document stand in lines of their own, as those of a mapping do."""
 
 
 class _Edit(NamedTuple):
@@ -152,7 +154,7 @@ class _Insertion:
                 yield f"{' ' * indent}{scalar(name)}:\n"
                 yield from self._lines(cast("Record", part), indent + _STEP, (*path, name))
             else:
-                yield dump({name: part}, indent)
+                yield dump({name: part}, indent, blocks=1 if path else _SECTION)
 
     def _flow(self, value: Json) -> str:
         return json.dumps(value, ensure_ascii=False) if self.is_json else flow(value)

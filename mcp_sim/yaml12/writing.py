@@ -18,12 +18,12 @@ _TAKEN = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n",
 """Words that some reader of YAML takes for something else than a text."""
 
 
-def dump(value: Json, indent: int = 0) -> str:
-    """The lines of a value as YAML, indented, each with its newline; mappings and lists as blocks where they are long.
+def dump(value: Json, indent: int = 0, blocks: int = 1) -> str:
+    """The lines of a value as YAML, indented, each with its newline.
 
-    A value that is no container, or an empty one, is one line.
+    Mappings and lists are blocks where they are long, and so many levels of them wherever they hold anything.
     """
-    return "".join(f"{' ' * indent}{line}\n" for line in _lines(value, WIDTH - indent))
+    return "".join(f"{' ' * indent}{line}\n" for line in _lines(value, WIDTH - indent, blocks - 1))
 
 
 def flow(value: Json) -> str:
@@ -42,13 +42,13 @@ def scalar(value: Json) -> str:
     return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-def _lines(value: Json, width: int) -> Iterator[str]:
+def _lines(value: Json, width: int, blocks: int) -> Iterator[str]:
     if isinstance(value, dict) and value:
         for key, part in _items(value):
-            yield from _entry(f"{scalar(key)}:", part, width)
+            yield from _entry(f"{scalar(key)}:", part, width, blocks)
     elif isinstance(value, list) and value:
         for part in cast("list[Json]", value):
-            yield from _item(part, width)
+            yield from _item(part, width, blocks)
     else:
         yield flow(value)
 
@@ -57,19 +57,24 @@ def _items(value: Json) -> list[tuple[str, Json]]:
     return list(cast("Mapping[str, Json]", value).items())
 
 
-def _entry(head: str, part: Json, width: int) -> Iterator[str]:
+def _entry(head: str, part: Json, width: int, blocks: int) -> Iterator[str]:
     line = f"{head} {flow(part)}"
-    if len(line) <= width or not (isinstance(part, dict | list) and part):
+    if _fits(line, part, width, blocks):
         yield line
         return
     yield head
-    yield from (f"  {inner}" for inner in _lines(part, width - 2))
+    yield from (f"  {inner}" for inner in _lines(part, width - 2, blocks - 1))
 
 
-def _item(part: Json, width: int) -> Iterator[str]:
+def _item(part: Json, width: int, blocks: int) -> Iterator[str]:
     line = f"- {flow(part)}"
-    if len(line) <= width or not (isinstance(part, dict | list) and part):
+    if _fits(line, part, width, blocks):
         yield line
         return
-    for number, inner in enumerate(_lines(part, width - 2)):
+    for number, inner in enumerate(_lines(part, width - 2, blocks - 1)):
         yield f"{'  ' if number else '- '}{inner}"
+
+
+def _fits(line: str, part: Json, width: int, blocks: int) -> bool:
+    """Does a value stand behind its key?"""
+    return not (isinstance(part, dict | list) and part) or (blocks <= 0 and len(line) <= width)
