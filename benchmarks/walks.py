@@ -5,7 +5,8 @@
 A document is a scenario, a tool spec, a tools/list result, or a folder of such; without any, the shipped tool specs are
 walked, 10,000 calls each. Perturbations are left out. What is wrong is counted by a checker that shares no code with
 the product: it reads the ledger and the plans. `created/found` are the records that a call created, and how many of
-them a later get, and a later list, shows. Exits 1 where anything crashes or contradicts the world.
+them a later get, and a later list, shows. Exits 1 where anything crashes, contradicts the
+world, or is lost, or where too few calls succeed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from table import print_table
@@ -25,37 +28,57 @@ from long_walks import Walked, walked
 from mcp_sim.documents import load, shipped
 from mcp_sim.errors import DocumentError
 
+ENOUGH = 0.7
+"""So many calls must succeed: refusing everything is no way to be consistent."""
+
+FOUND = 0.95
+"""So many created records must be found again."""
+
 HEAD = ("document", "tools", "guesses", "calls", "success %", "get", "list", "violations", "per 1,000", "crashes")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Walk over every document; the exit status."""
-    rows, walks = list[list[str]](), list[Walked]()
-    refused = list[str]()
-    tools = guesses = 0
-    for document in documents(arguments.documents):
-        try:
-            scenario = load(document)
-        except DocumentError as error:
-            rows.append([Path(document).stem, "refused", *["-"] * (len(HEAD) - 2)])
-            refused.append(f"refused: {error}")
-            continue
-        walk = asyncio.run(walked(scenario, arguments.seed, arguments.calls))
-        walks.append(walk)
-        plans = scenario.domain.plans.values()
-        guessed = sum(plan.guessed for plan in plans)
-        tools, guesses = tools + len(plans), guesses + guessed
-        rows.append(row(Path(document).stem, len(plans), guessed, walk))
-        if arguments.details:
-            print_details(Path(document).stem, walk)
-    whole = total(walks)
-    print_table("Random walks", HEAD, [*rows, row("all", tools, guesses, whole)])
-    print("", *refused, sep="\n")
-    bad = sum(walk.success < 0.7 for walk in walks)
-    print(
-        f"\n{guesses} of {tools} plans are guesses ({100 * guesses / tools:.1f} %); {bad} documents below 70 % success"
-    )
-    return 1 if refused or whole.crashes or whole.report.violations else 0
+    """Walk over every document, in as many processes as there are processors; the exit status."""
+    named = documents(arguments.documents)
+    ways = [(document, arguments.seed, arguments.calls) for document in named]
+    with ProcessPoolExecutor() as pool:
+        taken = list(pool.map(way, ways))
+    if arguments.details:
+        for one in taken:
+            print_details(one)
+    whole = Way("all", sum(one.tools for one in taken), sum(one.guesses for one in taken), total(taken))
+    print_table("Random walks", HEAD, [row(one) for one in (*taken, whole)])
+    print("", *(f"refused: {one.refused}" for one in taken if one.refused), sep="\n")
+    bad = [one.name for one in taken if one.walk.success < ENOUGH and not one.refused]
+    print(f"{whole.guesses} of {whole.tools} plans are guesses ({100 * whole.guesses / max(1, whole.tools):.1f} %)")
+    print(f"less than {ENOUGH:.0%} of the calls succeed: {', '.join(bad) or 'nowhere'}")
+    found = whole.walk.found_again
+    print(f"{100 * found:.1f} % of the created records that were looked for are found again")
+    refused = any(one.refused for one in taken)
+    return 1 if refused or bad or found < FOUND or whole.walk.crashes or whole.walk.report.violations else 0
+
+
+@dataclass(frozen=True)
+class Way:
+    """A document, and the walk over it; `refused` says why there was none."""
+
+    name: str
+    tools: int = 0
+    guesses: int = 0
+    walk: Walked = field(default_factory=Walked)
+    refused: str = ""
+
+
+def way(asked: tuple[str, int, int]) -> Way:
+    """One document, walked over."""
+    document, seed, calls = asked
+    name = Path(document).stem
+    try:
+        scenario = load(document)
+    except DocumentError as error:
+        return Way(name, refused=str(error))
+    plans = scenario.domain.plans.values()
+    return Way(name, len(plans), sum(plan.guessed for plan in plans), asyncio.run(walked(scenario, seed, calls)))
 
 
 def documents(given: Sequence[str]) -> list[str]:
@@ -66,32 +89,31 @@ def documents(given: Sequence[str]) -> list[str]:
     return [str(path) for paths in folders.values() for path in paths]
 
 
-def row(name: str, tools: int, guesses: int, walk: Walked) -> list[str]:
+def row(one: Way) -> list[str]:
+    walk, report = one.walk, one.walk.report
     found = [f"{walk.found[kind]}/{walk.created[kind]}" for kind in ("get", "list")]
-    report = walk.report
-    return [
-        name, str(tools), str(guesses), f"{walk.calls:,}", f"{100 * walk.success:.1f}", *found,
-        str(len(report.violations)), f"{report.per_thousand:.2f}", str(len(walk.crashes)),
-    ]  # fmt: skip
+    wrong = [str(len(report.violations)), f"{report.per_thousand:.2f}", str(len(walk.crashes))]
+    return [one.name, str(one.tools), str(one.guesses), f"{walk.calls:,}", f"{100 * walk.success:.1f}", *found, *wrong]
 
 
-def total(walks: Sequence[Walked]) -> Walked:
+def total(taken: Sequence[Way]) -> Walked:
     """All walks as one."""
     whole = Walked()
-    for walk in walks:
-        whole = whole + walk
+    for one in taken:
+        whole = whole + one.walk
     return whole
 
 
-def print_details(name: str, walk: Walked) -> None:
+def print_details(one: Way) -> None:
     """Examples of what went wrong, a few of each kind."""
+    walk = one.walk
     lines = [f"crash: {crash}" for crash in walk.crashes[:5]]
     lines += [f"lost: {lost}" for lost in dict.fromkeys(walk.lost[:5])]
-    kinds = {(one.rule, one.tool): one for one in walk.report.violations}
-    lines += [f"{one.rule} {one.tool} at {one.n}: {one.what[:300]}" for one in kinds.values()]
+    kinds = {(wrong.rule, wrong.tool): wrong for wrong in walk.report.violations}
+    lines += [f"{wrong.rule} {wrong.tool} at {wrong.n}: {wrong.what[:300]}" for wrong in kinds.values()]
     for tool, failures in sorted(walk.failures.items(), key=lambda entry: -len(entry[1]))[:6]:
         lines.append(f"fails {len(failures)} times: {tool} {failures[0]}")
-    print(f"\n{name}", *lines, sep="\n  ")
+    print(f"\n{one.name}", *lines, sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from checker import judged
 from jsonschema import Draft202012Validator
-from long_walks import tools_of, unperturbed
+from long_walks import plans_json, tools_of, unperturbed
 from walking import Walker
 
 from mcp_sim import Simulator
@@ -40,6 +41,7 @@ async def test_a_random_walk_without_faults_mostly_succeeds_and_replays(name: st
         start = world.view
         share = await walk(world, seed, 300)
         assert share >= 0.7
+        assert judged(world.ledger, plans_json(world.scenario.domain)).violations == ()
         rebuilt = replayed(start, world.ledger.steps)
         for entity in world.view.entities():
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
@@ -50,6 +52,7 @@ async def test_a_random_walk_with_faults_replays_too_and_no_fault_corrupts_the_w
     async with Simulator(load(name), ledger_keep=10_000).open(seed=seed) as world:
         start = world.view
         await walk(world, seed, 300)
+        assert judged(world.ledger, plans_json(world.scenario.domain)).violations == ()
         rebuilt = replayed(start, world.ledger.steps)
         for entity in world.view.entities():
             assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))

@@ -39,6 +39,15 @@ REMOVING = frozenset({"delete", "remove", "revoke"})
 MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write", "save"})
 """Words in the names of tools after which there should be something that was not there before."""
 
+NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
+"""How behaviours of their own call what names a record."""
+
+MAKING_OPERATIONS = frozenset({"make", "write", "mkdir"})
+"""What they do where the name is a new one, mostly."""
+
+PLACES = frozenset({"index", "position", "row", "col", "column"})
+"""How the names of arguments end that count from the first of something: an agent begins there."""
+
 MISTAKEN = 0.06
 """How often an agent asks for what it has removed."""
 
@@ -153,6 +162,8 @@ class Walker:
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             return []
+        if any(plan.arguments.get(role) == place for role in NAMING_ROLES):
+            return [] if plan.operation in MAKING_OPERATIONS else self._keys(entity.name)
         rule = plan.filters.get(place)
         field = entity.fields.get(rule.field if rule is not None else plan.sets.get(place, ""))
         if field is not None and field.link is not None:
@@ -190,7 +201,10 @@ class Walker:
         if kind == "boolean":
             return self.random.random() < 0.5
         if kind in ("integer", "number"):
-            low = int(spec.get("minimum", spec.get("exclusiveMinimum", 0) + 1))
+            is_place = (words(name) or ("",))[-1] in PLACES
+            low = int(spec.get("minimum", spec.get("exclusiveMinimum", -1 if is_place else 0) + 1))
+            if is_place:
+                return self.random.randint(low, int(min(spec.get("maximum", low + 2), low + 2)))
             return self.random.randint(low, int(min(spec.get("maximum", low + 100), low + 1000)))
         return self._string(name, spec)
 
@@ -209,12 +223,17 @@ class Walker:
             "url": formats["uri"],
             "email": formats["email"],
             "date": formats["date"],
-            "path": f"/notes/{self._text('page').replace(' ', '_')}.txt",
-            "filename": f"{self._text('page').replace(' ', '_')}.txt",
+            "path": self._path(),
+            "filename": self._path().rpartition("/")[2],
         }
         ending = (words(name) or ("",))[-1]
         text = formats.get(spec.get("format", ""), looks.get(ending, self._text(name)))
         return text[: spec.get("maxLength", 200)].ljust(spec.get("minLength", 0), "x")
+
+    def _path(self) -> str:
+        """A new name beside one that is known."""
+        known = [value for value in self.seen["path"] if isinstance(value, str) and "/" in value] or ["/notes/a"]
+        return f"{self.random.choice(known).rpartition('/')[0]}/{self._text('page').replace(' ', '_')}.txt"
 
     def _text(self, name: str) -> str:
         """A text that one would write there."""

@@ -57,8 +57,8 @@ def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: lis
 
 def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -> Iterator[Finding]:
     """R4: a key that the service chose is new, and looks like its siblings; R7: counters go up."""
-    if key in set(_scalars(call.arguments)):
-        return
+    if any(text and str(text) in str(key) for text in _scalars(call.arguments) if isinstance(text, str) or text == key):
+        return  # made of what was given
     siblings = [known for known, fact in knowledge.facts[entity].items() if not fact.referred]
     if key in knowledge.facts[entity]:
         yield "R4", f"the new {entity} has the key {key!r}, which was used before"
@@ -83,6 +83,8 @@ def look(key: Key) -> tuple[str, ...]:
         return ("hex", str(len(key)))
     if re.search(r"[A-Za-z]\d|\d[A-Za-z]", key) and not re.fullmatch(r"[A-Za-z]+[-_]?\d+", key):
         return ("token", re.sub(r"[A-Za-z0-9]+$", "", key))
+    if " " in key:
+        return ("words",)
     return ("text", re.sub(r"\d+", "#", key))
 
 
