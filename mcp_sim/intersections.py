@@ -35,6 +35,7 @@ def meet(first: Json, second: Json) -> Json:
 def _met(first: Record, second: Record) -> Record:
     if NEVER in (first, second):
         return NEVER
+    first, second = _aligned(first, second), _aligned(second, first)
     met: Record = {**_closed(first, second), **_closed(second, first)}
     apart: list[Json] = []
     for word in first.keys() & second.keys():
@@ -54,6 +55,14 @@ def _met(first: Record, second: Record) -> Record:
     return _agreeing(met)
 
 
+def _aligned(schema: Record, other: Record) -> Record:
+    """The schema, which speaks of as many first items one by one as the other does."""
+    own, others = cast("list[Json]", schema.get("prefixItems") or []), other.get("prefixItems") or []
+    if "items" not in schema or len(own) >= len(others):
+        return schema
+    return {**schema, "prefixItems": [*own, *[schema["items"]] * (len(others) - len(own))]}
+
+
 def _closed(schema: Record, other: Record) -> Record:
     """The schema, which forbids by name what the other declares and its closed object does not."""
     if schema.get("additionalProperties") is not False or "patternProperties" in schema:
@@ -71,11 +80,15 @@ def _named(first: Record, second: Record, word: str) -> Record:
 def _agreeing(schema: Record) -> Record:
     """The schema, whose constants are those that its types allow; none at all where that leaves no value."""
     allowed = schema.get("type")
-    if allowed is None or "enum" not in schema:
+    if allowed is None or not schema.keys() & {"const", "enum"}:
         return schema
     types = cast("Sequence[str]", allowed if isinstance(allowed, list) else [allowed])
-    kept = [value for value in schema["enum"] if any(_is_of(value, name) for name in types)]
-    return {**schema, "enum": kept} if kept else NEVER
+    word = "const" if "const" in schema else "enum"
+    values = [schema["const"]] if word == "const" else cast("list[Json]", schema["enum"])
+    kept = [value for value in values if any(_is_of(value, name) for name in types)]
+    if not kept:
+        return NEVER
+    return {**schema, "enum": kept} if word == "enum" else schema
 
 
 def _is_of(value: Json, name: str) -> bool:
@@ -115,6 +128,14 @@ def _multiples(first: Json, second: Json) -> Json:
     return common.numerator if common.denominator == 1 else float(common)
 
 
+def _patterns(first: Json, second: Json) -> Json:
+    """One pattern for two, where one of them says how a text begins and the other how it ends."""
+    for head, tail in ((first, second), (second, first)):
+        if not head.endswith("$") and not tail.startswith("^") and "|" not in head + tail:
+            return f"{head}[a-z0-9]*{tail}"
+    return None
+
+
 def _united(first: Json, second: Json) -> Json:
     return [*dict.fromkeys([*first, *second])]
 
@@ -133,6 +154,7 @@ _JOINS: dict[str, Callable[[Any, Any], Json]] = {
     "enum": _constants,
     "const": lambda _first, _second: NEVER,
     "multipleOf": _multiples,
+    "pattern": _patterns,
     "required": _united,
     "allOf": lambda first, second: [*first, *second],
     "uniqueItems": lambda first, second: first or second,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from mcp_sim.domain import Domain, Entity, Field
-from mcp_sim.records.numbers import bounds
+from mcp_sim.records.searching import judge
 from mcp_sim.records.times import moment_of, sense, written
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
@@ -30,12 +30,13 @@ class Inherited:
     link: str
     target: str
     theirs: str
+    allows: Callable[[Json], bool]
 
 
 def inherited(domain: Domain, entity: Entity) -> tuple[Inherited, ...]:
     """The fields of an entity that it has from what it links to."""
     return tuple(
-        Inherited(field.name, link.name, link.link or "", theirs)
+        Inherited(field.name, link.name, link.link or "", theirs, judge(field.schema))
         for field in entity.fields.values()
         if field.link is None and field.derived is None
         for link, theirs in _first(domain, entity, field)
@@ -104,8 +105,7 @@ def _sum(record: Record, names: list[str]) -> Any:
 
 
 def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
-    whole = main_type(field.schema) == "integer"
-    low, high = bounds(field.schema)
+    whole, allows = main_type(field.schema) == "integer", judge(field.schema)
 
     def mend(record: Record) -> None:
         try:
@@ -113,7 +113,7 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
         except (KeyError, TypeError):
             return
         made = round(made) if whole else round(made, 2)
-        if record.get(field.name) is not None and (low is None or made >= low) and (high is None or made <= high):
+        if record.get(field.name) is not None and allows(made):
             record[field.name] = made
 
     return mend
@@ -127,16 +127,15 @@ def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
 
 
 def _ordered(lower: Field, upper: Field) -> Mend:
+    under, over = judge(lower.schema), judge(upper.schema)
+
     def mend(record: Record) -> None:
-        low, high = record.get(lower.name), record.get(upper.name)
-        if isinstance(low, int | float) and isinstance(high, int | float) and low > high and _swappable(lower, upper):
+        low, high = cast("Any", record.get(lower.name)), cast("Any", record.get(upper.name))
+        both = isinstance(low, int | float) and isinstance(high, int | float)
+        if both and low > high and under(high) and over(low):
             record[lower.name], record[upper.name] = high, low
 
     return mend
-
-
-def _swappable(lower: Field, upper: Field) -> bool:
-    return bounds(lower.schema) == bounds(upper.schema)
 
 
 def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
@@ -157,7 +156,8 @@ def _later(field: Field, steps: list[str]) -> Mend:
 
 
 def linked(record: Record, rule: Inherited, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
-    """What the linked record says; None where there is none."""
+    """What the linked record says; None where there is none, or where it may not be said here."""
     key: Json = record.get(rule.link)
     found = tables[rule.target].get(key) if isinstance(key, str | int) else None
-    return found.get(rule.theirs) if found is not None else None
+    value = found.get(rule.theirs) if found is not None else None
+    return value if value is not None and rule.allows(value) else None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mcp_sim.intersections import meet
 from mcp_sim.json_text import canonical
 from mcp_sim.records.chance import Chance
-from mcp_sim.records.making import MOST_ITEMS, Compile, Make
+from mcp_sim.records.making import APART, MOST_ITEMS, Compile, Make
 from mcp_sim.records.texts import text_fits
 from mcp_sim.records.timeline import Moment
 from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
@@ -35,39 +36,35 @@ class _Later:
 
 # lists ----------------------------------------------------------------------------------------------------------------
 
+_NONE = object()
+
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """`fixed` makes the first items, `needed` so many items among them, `rest` all others."""
+    """`fixed` makes the first items, `needed` the next ones, `rest` all others."""
 
     fixed: Sequence[Make]
-    needed: Make | None
-    needed_count: int
+    needed: Sequence[Make]
     rest: Make
     least: int
     most: int
     unique: bool
 
     def __call__(self, chance: Chance, record: Record, moment: Moment) -> Json:
-        wanted = chance.between(self.least, self.most)
+        makers = [*self.fixed, *self.needed]
         seen: set[str] = set()
         made: list[Json] = []
-        for at in range(wanted):
-            wants = self.needed if self.needed is not None and len(self.fixed) <= at < self._until() else None
-            make = self.fixed[at] if at < len(self.fixed) else wants or self.rest
-            value = self._another(make, seen, chance, record, moment)
+        for at in range(chance.between(self.least, self.most)):
+            value = self._another(makers[at] if at < len(makers) else self.rest, seen, chance, record, moment)
             if value is not _NONE:
                 made.append(value)
         return made
-
-    def _until(self) -> int:
-        return len(self.fixed) + self.needed_count
 
     def _another(self, make: Make, seen: set[str], chance: Chance, record: Record, moment: Moment) -> Json:
         """A value that is not in the list yet, where values must differ."""
         if not self.unique:
             return make(chance, record, moment)
-        for _ in range(_TRIES):
+        for _ in range(_TRIES + 4 * len(seen)):
             value = make(chance, record, moment)
             text = canonical(value)
             if text not in seen:
@@ -76,31 +73,22 @@ class _List:
         return _NONE
 
 
-_NONE = object()
-
-
 def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
     """The maker of a list."""
     inner = items(schema)
-    closed = inner == IMPOSSIBLE or schema.get("items") is False
     fixed = [_Later(compile_, entity, name, as_object(part)) for part in as_list(schema.get("prefixItems"))]
-    contained: Json = schema.get("contains")
-    wanted = min(int(schema.get("minContains", 1)), MOST_ITEMS) if isinstance(contained, dict) else 0
-    least = max(min(int(schema.get("minItems", 0)), MOST_ITEMS), len(fixed) + wanted if wanted else 0)
+    needed = [
+        _Later(compile_, entity, name, as_object(meet(inner, said["contains"])))
+        for said in (schema, *map(as_object, as_list(schema.get(APART))))
+        if isinstance(said.get("contains"), dict)
+        for _ in range(min(int(said.get("minContains", 1)), MOST_ITEMS))
+    ]
+    least = max(min(int(schema.get("minItems", 0)), MOST_ITEMS), len(fixed) + len(needed) if needed else 0)
     usual = max(_USUAL_ITEMS, least, len(fixed))
-    most = len(fixed) if closed else int(schema.get("maxItems", usual))
-    most = max(least, min(most, usual, int(schema.get("maxItems", usual))))
+    most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
+    most = min(max(least, most), int(schema.get("maxItems", MOST_ITEMS)))
     unique = bool(schema.get("uniqueItems")) or main_type(inner) == "string"
-    part = as_object(contained) if wanted else {}
-    return _List(
-        fixed,
-        compile_(entity, name, {**inner, **part}) if wanted else None,
-        wanted,
-        _Later(compile_, entity, name, inner),
-        least,
-        most,
-        unique,
-    )
+    return _List(fixed, needed, _Later(compile_, entity, name, inner), min(least, most), most, unique)
 
 
 # objects --------------------------------------------------------------------------------------------------------------

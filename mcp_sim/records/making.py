@@ -19,3 +19,6 @@ MOST_ITEMS = 1000
 LONGEST = 100_000
 MANY = 2**31 - 1
 """A schema that asks for more than these is not satisfied: no record is worth all memory."""
+
+APART = "$apart"
+"""Where a schema that makers get holds what other schemas say beside it."""

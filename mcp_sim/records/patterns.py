@@ -10,33 +10,48 @@ import re
 import string
 
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.making import LONGEST, MANY
 
 _MORE = 4
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
 _PRINTABLE = string.ascii_letters + string.digits + "-_.:/#@ "
-_ATTEMPTS = 8
+_ATTEMPTS = 12
 _MOST_ATOMS = 10_000
 
 
-def matching(pattern: str, chance: Chance, shortest: int = 0) -> str | None:
-    """A text that the pattern matches, or None where none was found; long, where `shortest` asks for it."""
-    more = max(_MORE, min(shortest, _MOST_ATOMS))
+def matching(pattern: str, chance: Chance, shortest: int = 0, longest: int = MANY) -> str | None:
+    """A text that the pattern matches, or None where none was found; of this length, where one is found."""
+    found: str | None = None
+    least, more = 0, _MORE
     try:
         compiled = re.compile(pattern)
         for _ in range(_ATTEMPTS):
-            text = _Writer(pattern, chance, more).written()
-            if compiled.search(text):
+            text = _longer(pattern, _Writer(pattern, chance, least, more).written(), shortest)
+            found = text if compiled.search(text) else found
+            if found is text and shortest <= len(text) <= longest:
                 return text
+            more = _MORE if shortest <= len(text) <= longest else max(0, more - 2)
+            least = max(0, least + max(0, shortest - len(text)) - max(0, len(text) - longest))
     except (ValueError, IndexError, re.error):
-        return None
-    return None
+        return found
+    return found
+
+
+def _longer(pattern: str, text: str, shortest: int) -> str:
+    """The text, made longer where the pattern does not say how it begins or ends."""
+    lacking = "x" * (shortest - len(text)) if shortest < LONGEST else ""
+    if "|" in pattern or not lacking:
+        return text
+    if not pattern.endswith("$"):
+        return text + lacking
+    return text if pattern.startswith("^") else lacking + text
 
 
 class _Writer:
     """Walks a pattern once and writes as it goes."""
 
-    def __init__(self, pattern: str, chance: Chance, more: int) -> None:
-        self.pattern, self.more = pattern, more
+    def __init__(self, pattern: str, chance: Chance, least: int, more: int) -> None:
+        self.pattern, self.least, self.more = pattern, least, more
         self.chance = chance
         self.at = 0
         self.atoms = 0
@@ -142,10 +157,13 @@ class _Writer:
         if found is None:
             return 1
         self.at = found.end()
-        low = int(found[2]) if found[2] else int(found[1] == "+")
-        most = {"*": self.more, "+": self.more, "?": 1}.get(found[1])
-        if most is None:
-            most = int(found[4]) if found[4] else low + self.more if found[3] else low
+        low = int(found[2]) if found[2] else int(found[1][0] == "+")
+        open_ended = found[1] in {"*", "+"} or (found[3] and not found[4])
+        if open_ended:
+            low = low + self.least
+            return self.chance.between(low, low + self.more)
+        most = 1 if found[1] == "?" else int(found[4]) if found[4] else low
+        low = min(low + self.least, most)
         return self.chance.between(low, min(most, low + self.more))
 
     def _peek(self) -> str:

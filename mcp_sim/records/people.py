@@ -135,6 +135,6 @@ def _sex(record: Record, chance: Chance) -> int:
 def _told(record: Record, *names: str) -> Json:
     """The first of these fields that the record has."""
     for name in names:
-        if name in record and record[name]:
+        if record.get(name):
             return record[name]
     return None

@@ -8,7 +8,7 @@ from typing import cast
 
 from mcp_sim.intersections import meet
 from mcp_sim.records.chance import Chance
-from mcp_sim.records.making import Make
+from mcp_sim.records.making import APART, Make
 from mcp_sim.records.timeline import Moment
 from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, types_of
 from mcp_sim.types import Json, Record
@@ -19,6 +19,13 @@ _HARD = frozenset({
     *_COMBINED, "contains", "propertyNames", "patternProperties", "maxContains", "unevaluatedItems",
     "unevaluatedProperties", "then", "else",
 })  # fmt: skip
+LIMITS = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+    "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required", "additionalProperties",
+    "minProperties", "maxProperties", "dependentRequired", *_HARD,
+})  # fmt: skip
+"""What a schema may say of values that it names one by one."""
+
 _MOST = 32
 """So many alternatives of one schema are looked at."""
 
@@ -39,21 +46,22 @@ def searched(schema: Record, construct: Construct) -> Make:
     if not ways:
         return lambda _chance, _record, _moment: None
     makers = [construct(_bare(way)) for way in ways]
-    judge = _judge(schema)
+    allows = judge(schema)
 
     def made(chance: Chance, record: Record, moment: Moment) -> Json:
         start = chance.below(len(makers))
         value: Json = None
         for at in range(max(_TRIES, len(makers))):
             value = makers[(start + at) % len(makers)](chance, record, moment)
-            if judge(value):
+            if allows(value):
                 break
         return value
 
     return made
 
 
-def _judge(schema: Record) -> Callable[[Json], bool]:
+def judge(schema: Record) -> Callable[[Json], bool]:
+    """Is a value valid? Where the schema cannot be compiled, any is."""
     try:
         return compiled(schema).is_valid
     except ValueError:
@@ -78,9 +86,12 @@ def _ways(schema: Record) -> Iterator[Record]:
 
 
 def _all(rest: Record, parts: Json) -> Iterator[Record]:
+    """What cannot be said as one stands under `APART`; the judge holds the value to it."""
+    apart: list[Json] = []
     for part in as_list(parts):
-        rest = _both(rest, part)
-    yield rest
+        rest = dict(_both(rest, part))
+        apart += as_list(rest.pop("allOf", None))
+    yield {**rest, APART: apart} if apart else rest
 
 
 def _any(rest: Record, parts: Json) -> Iterator[Record]:

@@ -13,8 +13,6 @@ from mcp_sim.records.timeline import Moment, time_maker
 from mcp_sim.records.times import sense
 from mcp_sim.types import Json, Record
 
-_TRIES = 12
-
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
     """The maker of a text field."""
@@ -38,7 +36,9 @@ def text_fits(text: str, schema: Record) -> bool:
 def _fitted(text: str, schema: Record, chance: Chance) -> str:
     """The text brought into the bounds of its schema, or another one that matches its pattern."""
     if "pattern" in schema:
-        return _patterned(text, schema, chance)
+        bounds = schema.get("minLength", 0), schema.get("maxLength", MANY)
+        made = matching(schema["pattern"], chance, *bounds)
+        return text if made is None else made
     shortest, longest = min(schema.get("minLength", 0), LONGEST), schema.get("maxLength", MANY)
     if len(text) < shortest:
         text = " ".join([text or "x"] * (shortest // max(1, len(text)) + 1))[:shortest]
@@ -46,19 +46,6 @@ def _fitted(text: str, schema: Record, chance: Chance) -> str:
         return text
     cut = text[:longest]
     return cut.rstrip() if len(cut.rstrip()) >= shortest else cut
-
-
-def _patterned(text: str, schema: Record, chance: Chance) -> str:
-    """A text for the pattern, of the right length where one is found."""
-    found = text
-    for _ in range(_TRIES):
-        made = matching(schema["pattern"], chance, schema.get("minLength", 0))
-        if made is None:
-            return found
-        found = made
-        if text_fits(found, schema):
-            return found
-    return found
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -12,7 +12,7 @@ from mcp_sim.records.choices import chosen
 from mcp_sim.records.containers import list_maker, object_maker
 from mcp_sim.records.making import Make
 from mcp_sim.records.numbers import number_maker
-from mcp_sim.records.searching import is_plain, searched
+from mcp_sim.records.searching import LIMITS, is_plain, judge, searched
 from mcp_sim.records.setting import PLAIN, Setting, setting_of
 from mcp_sim.records.texts import text_maker
 from mcp_sim.records.timeline import Moment
@@ -30,8 +30,7 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
         return searched(schema, lambda way: constructed(entity, name, way))
 
     def constructed(entity: str, name: str, schema: Record) -> Make:
-        allowed = [value for value in constants(schema) if fitting_type(value, schema)]
-        choices = [value for value in allowed if value is not None] or allowed
+        choices = _choices(schema)
         if choices:
             return chosen(choices, setting.usual)
         match main_type(schema):
@@ -49,6 +48,14 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
                 return lambda _chance, _record, _moment: None
 
     return compiled(entity, name, schema)
+
+
+def _choices(schema: Record) -> list[Json]:
+    """The values that a schema names and allows; null only where there is no other."""
+    allowed = [value for value in constants(schema) if fitting_type(value, schema)]
+    if allowed and schema.keys() & LIMITS:
+        allowed = [*filter(judge(schema), allowed)] or allowed
+    return [value for value in allowed if value is not None] or allowed
 
 
 def inventor(domain: Domain) -> Invent:
