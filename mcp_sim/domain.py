@@ -11,7 +11,9 @@ from mcp_sim.types import Json, Key, Record, Tool
 
 Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "unknown"]
 """What a tool does to records, nearest to the truth; `compute` looks at its arguments alone and changes nothing."""
-Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in"]
+Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
+How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
+"""How a value gets into a field: in its place, into or out of the list there, added to or taken from the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,36 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
+class Also:
+    """What a write does to a record of another entity: `value` gets into its `field`.
+
+    `key` names that record and `value` what is written: each is an argument or a field of the record that the tool
+    writes. Without `key` it is the entity's only record; without `value`, `fixed` is written.
+    """
+
+    entity: str
+    field: str
+    key: str | None = None
+    how: How = "set"
+    value: str | None = None
+    fixed: Json = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a tool does to which entity, and how sure that is.
 
-    `key` is the argument that names the record; `sets` maps arguments (dotted where nested) to the fields they write,
-    `fixed` fields to the value that the tool itself stands for (`close_ticket`: status -> closed);
+    `key` is the argument that names the record (of the only record of its entity: none); `sets` maps arguments (dotted
+    where nested) to the fields they write, `fixed` fields to the value that the tool itself stands for
+    (`close_ticket`: status -> closed), and `how` fields to the way a value gets in, where it does not take their place
+    (`add_label`: labels -> append). A key that `sets` writes on an update renames the record.
+    `each` is an argument with a list: the tool does the same for each item, and paths below it (`tasks.title`, or
+    `tasks` where an item is a plain value) are those of one item.
+    `requires` maps fields to the values that they must have before (`cancel_order`: status -> pending).
+    `if_exists` says what a create does where the record exists: refuse, update it, or keep it as it is.
+    `copies` is an argument that names the record of which a create makes a copy. `counter` is a field of an only record
+    (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
+    (`created_by`: `session.current_user`). `also` is what it does to records of other entities.
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
     A behaviour that knows more than records has words of its own: `operation` is what the tool does in them, and
     `arguments` maps what the operation needs to the arguments that give it.
@@ -109,6 +136,14 @@ class Plan:
     key: str | None = None
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    how: Mapping[str, How] = field(default_factory=dict[str, How])
+    each: str | None = None
+    requires: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    if_exists: Literal["refuse", "update", "keep"] = "refuse"
+    copies: str | None = None
+    counter: str | None = None
+    from_state: Mapping[str, str] = field(default_factory=dict[str, str])
+    also: tuple[Also, ...] = ()
     filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
     query: str | None = None
     searched: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from mcp_sim.domain import Operator, Verb
+from mcp_sim.domain import How, Operator, Verb
 from mcp_sim.errors import CRASH_CODE, did_you_mean
 from mcp_sim.options import Count, CountFromZero
 from mcp_sim.spec_surface import Asks, Blocks, IconPart, NotifyPart, Part, PromptPart, ResourcePart, StubPart, one_of
@@ -99,6 +99,25 @@ def _as_filter(value: Any) -> Any:
     return {"field": value} if isinstance(value, str) else value
 
 
+class AlsoPart(Part):
+    """What a tool does to a record of another entity."""
+
+    entity: str = Field(description="The entity of that record.")
+    field: str = Field(description="The field that is written.")
+    key: str | None = Field(
+        default=None, description="What names it: an argument, or a field of the record. Default: the only record."
+    )
+    how: How = Field(default="set", description="How the value gets into the field.")
+    value: str | None = Field(
+        default=None, description="What is written: an argument, or a field of the record. Default: `fixed`."
+    )
+    fixed: Json = Field(default=1, description="The value that is written, where none is named.")
+
+
+def _as_list(value: Any) -> Any:
+    return cast("Any", value) if isinstance(value, list) else [value]
+
+
 class SimPart(Part):
     """What one tool does; what is left out is inferred."""
 
@@ -112,6 +131,24 @@ class SimPart(Part):
     key: str | None = Field(default=None, description="The argument that names the record.")
     sets: dict[str, str] | None = Field(default=None, description="Argument (dotted where nested) -> field it writes.")
     fixed: dict[str, Json] | None = Field(default=None, description="Field -> value that the tool itself stands for.")
+    how: dict[str, How] | None = Field(
+        default=None, description="Field -> how a value gets in, where it does not take the place of the one there."
+    )
+    each: str | None = Field(default=None, description="The argument with a list, for each item of which it is done.")
+    requires: dict[str, Annotated[list[Json], BeforeValidator(_as_list, json_schema_input_type=Json)]] | None = Field(
+        default=None, description="Field -> the values, one of which it must have before."
+    )
+    if_exists: Literal["refuse", "update", "keep"] | None = Field(
+        default=None, description="What a create does where the record exists."
+    )
+    copies: str | None = Field(default=None, description="The argument that names the record which a create copies.")
+    counter: str | None = Field(
+        default=None, description="The field of an only record that holds the next id.", examples=["state.next_id"]
+    )
+    from_state: dict[str, str] | None = Field(
+        default=None, description="Field of a new record -> the field of an only record that it takes its value from."
+    )
+    also: list[AlsoPart] | None = Field(default=None, description="What it does to records of other entities.")
     filters: dict[str, Annotated[FilterPart, BeforeValidator(_as_filter, json_schema_input_type=str | FilterPart)]] | (
         None
     ) = Field(default=None, description="Argument -> field that it narrows a list by, or {field, op}.")

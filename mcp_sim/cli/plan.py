@@ -25,7 +25,15 @@ from mcp_sim.types import Record
 
 _WIDTH = 100
 _GUESS = "a guess"
-_OPERATORS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "contains": "contains", "in": "is one of"}
+_OPERATORS = {
+    "gt": ">",
+    "gte": ">=",
+    "lt": "<",
+    "lte": "<=",
+    "contains": "contains",
+    "in": "is one of",
+    "not": "is not",
+}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,10 +118,21 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
     texts = {
         "works as": " ".join(name for name in (plan.behaviour, plan.operation) if name not in {"", "records"}),
         "with": ", ".join(f"{name} = {argument}" for name, argument in plan.arguments.items()),
+        "each": plan.each or "",
         "key": plan.key or "",
+        "copies": plan.copies or "",
         "sets": ", ".join(
-            [*_pairs(plan.sets), *(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())]
+            [
+                *_pairs(plan.sets),
+                *(f"{name} = {json.dumps(fixed)}" for name, fixed in plan.fixed.items()),
+                *(f"{name} = {place}" for name, place in plan.from_state.items()),
+            ]
         ),
+        "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
+        "requires": ", ".join(_requirements(plan)),
+        "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
+        "next id": plan.counter or "",
+        "also": ", ".join(f"{one.how} {one.entity}.{one.field}" for one in plan.also),
         "filters": ", ".join(_filters(plan)),
         "text": f"{plan.query} in {', '.join(plan.searched)}" if plan.query else "",
         "order": ", ".join(name for name in (plan.sort, plan.order) if name),
@@ -122,6 +141,11 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "because": "; ".join(plan.reasons),
     }
     yield from ((label, text) for label, text in texts.items() if text)
+
+
+def _requirements(plan: Plan) -> Iterator[str]:
+    for name, values in plan.requires.items():
+        yield f"{name} is {' or '.join(json.dumps(value) for value in values)}"
 
 
 def _pairs(sets: Mapping[str, str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.specs import Spec
-from mcp_sim.domain import Domain, Entity
+from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Survey
 from mcp_sim.plans import Inferred, infer
@@ -93,16 +93,28 @@ def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
 def _prefixed(part: Inferred, server: str) -> Inferred:
     """The entities of one server under names of their own."""
     entities = {f"{server}.{name}": _renamed(entity, server) for name, entity in part.entities.items()}
-    plans = {
-        name: plan if plan.entity is None else replace(plan, entity=f"{server}.{plan.entity}")
-        for name, plan in part.plans.items()
-    }
+    plans = {name: plan if plan.entity is None else _relocated(plan, server) for name, plan in part.plans.items()}
     return Inferred(entities, plans, {f"{server}.{name}": rows for name, rows in part.records.items()})
+
+
+def _relocated(plan: Plan, server: str) -> Plan:
+    """A plan for the entities of its own server."""
+    return replace(
+        plan,
+        entity=f"{server}.{plan.entity}",
+        also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
+        counter=None if plan.counter is None else f"{server}.{plan.counter}",
+        from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},
+    )
 
 
 def _renamed(entity: Entity, server: str) -> Entity:
     fields = {
-        name: field if field.link is None else replace(field, link=f"{server}.{field.link}")
+        name: replace(
+            field,
+            link=None if field.link is None else f"{server}.{field.link}",
+            derived=f"#{server}.{field.derived[1:]}" if (field.derived or "").startswith("#") else field.derived,
+        )
         for name, field in entity.fields.items()
     }
     return replace(entity, name=f"{server}.{entity.name}", fields=fields)

@@ -20,7 +20,7 @@ from mcp_sim.documents.surface import (
     read_resources,
     resource_entities,
 )
-from mcp_sim.domain import Entity, Envelope, Example, Field, Filter, Paging
+from mcp_sim.domain import Also, Entity, Envelope, Example, Field, Filter, Paging
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
 from mcp_sim.scenario import ServerSpec
@@ -31,7 +31,7 @@ from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolS
 from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
 
-_ARGUMENT_KEYS = ("key", "query", "sort", "order")
+_ARGUMENT_KEYS = ("key", "each", "copies", "query", "sort", "order")
 _MANNER_KEYS = ("ask", "notify", "blocks")
 """What is said under `sim:` of a tool's answer, and not of what the tool does."""
 
@@ -178,6 +178,10 @@ def _override(part: SimPart) -> dict[str, Any]:
         fixed["filters"] = {argument: Filter(filter_.field, filter_.op) for argument, filter_ in part.filters.items()}
     if part.searched is not None:
         fixed["searched"] = tuple(part.searched)
+    if part.requires is not None:
+        fixed["requires"] = {field: tuple(values) for field, values in part.requires.items()}
+    if part.also is not None:
+        fixed["also"] = tuple(Also(**one.model_dump()) for one in part.also)
     if part.paging is not None:
         fixed["paging"] = Paging(**part.paging.model_dump())
     if part.envelope is not None:
@@ -235,5 +239,7 @@ def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
     for tool, part in said.sim.items():
         if part.entity is not None:
             yield place.at("sim", tool, "entity"), part.entity
+        for index, also in enumerate(part.also or ()):
+            yield place.at("sim", tool, "also", index, "entity"), also.entity
     yield from resource_entities(place.at("resources"), said.resources)
     yield from prompt_entities(place.at("prompts"), said.prompts)

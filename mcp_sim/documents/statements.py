@@ -120,6 +120,8 @@ def _said_part(name: str, value: Json) -> Json:
     if name in {"paging", "envelope"}:
         usual = as_object(SimPart.model_validate({name: {}}).model_dump()[name])
         return {key: part for key, part in as_object(value).items() if part != usual[key]}
+    if name == "requires":
+        return {field: list(values) for field, values in as_object(value).items()}
     return list(cast("tuple[Json, ...]", value)) if isinstance(value, tuple) else value
 
 
