@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,14 @@ async def test_nothing_is_wrong_with_a_mutant_that_mutates_nothing(monkeypatch: 
     unchecked(monkeypatch)
     report = await report_on(with_mutant(calm_crm(), lambda _turn, _plan, transition: transition))
     assert report.violations == ()
+
+
+def test_the_benchmark_of_walks_prints_a_row_for_each_document_and_one_for_all() -> None:
+    root = Path(__file__).parents[1]
+    command = [sys.executable, str(root / "benchmarks" / "walks.py"), "--calls", "60", "calm_crm", "calm_chat"]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={"PYTHONPATH": str(root), "PATH": ""}
+    )
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("calm_", "all "))]
+    assert [row[0] for row in rows] == ["calm_crm", "calm_chat", "all"]
+    assert [row[3] for row in rows] == ["60", "60", "120"]

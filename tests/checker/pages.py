@@ -22,6 +22,7 @@ class Course:
     version: int
     total: int | None
     rows: dict[int, list[Json]] = field(default_factory=dict[int, list[Json]])
+    texts: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
     is_last: dict[int, bool] = field(default_factory=dict[int, bool])
 
 
@@ -106,6 +107,7 @@ class Lists:
             differs = [("R6", f"the total is {page.total}, and was {course.total} though nothing was written since")]
         assert page.offset is not None
         course.rows[page.offset] = page.rows
+        course.texts[page.offset] = [json.dumps(row, sort_keys=True) for row in page.rows if isinstance(row, dict)]
         course.is_last[page.offset] = page.more is False or _is_short(page)
         return course, differs
 
@@ -160,9 +162,8 @@ def _page_problems(course: Course, verb: str) -> Iterator[Finding]:
     position = 0
     while position in course.rows:
         rows = course.rows[position]
-        for row in rows:
-            text = json.dumps(row, sort_keys=True)
-            if isinstance(row, dict) and text in seen and verb == "list":
+        for text in course.texts[position]:
+            if text in seen and verb == "list":
                 yield "R6", f"a row stands twice in the pages: {text[:200]}"
             seen.add(text)
         is_last = course.is_last[position]
