@@ -165,6 +165,7 @@ async def test_an_order_that_nobody_asked_for_does_not_depend_on_what_was_asked_
 def test_queries_in_other_languages_are_no_sql(tmp_path: Path) -> None:
     tools = [
         tool("graphql_query", "Run a GraphQL query", query=TEXT), tool("search_issues", "Search with JQL", query=TEXT),
-        tool("search_contacts", "Search contacts", query=TEXT), tool("list_tables", "Tables of a base", base_id=TEXT),
+        tool("search_contacts", "Search contacts: select a query, update it from the list", query=TEXT),
+        tool("list_tables", "Tables of a base", base_id=TEXT),
     ]  # fmt: skip
     assert not [one for one in behaviours(simulator(tmp_path, tools)).values() if one.startswith("sql")]

@@ -27,7 +27,8 @@ class Table:
 
     def records(self) -> list[Record]:
         """The rows with all columns, and where no column tells them apart with a number."""
-        whole = [{column: row.get(column) for column in self._columns()} for row in self.rows]
+        columns = self._columns()
+        whole = [{column: row.get(column) for column in columns} for row in self.rows]
         return whole if self.key is not None else [{ROWID: at, **row} for at, row in enumerate(whole, 1)]
 
     def _columns(self) -> dict[str, None]:

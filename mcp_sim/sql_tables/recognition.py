@@ -23,8 +23,7 @@ _PARAMETERS = ("params", "parameters", "values", "args", "bindings", "bind", "qu
 _TABLES = ("table", "table_name", "tablename", "name", "tables", "table_names")
 _LIMITS = ("limit", "max_rows", "row_limit")
 _SPEAKS = re.compile(
-    r"\bsql\b|\bsqlite|\bpostgres|\bmysql|\bmariadb|\bduckdb|\bsnowflake|\b(select|insert|update)\b.*\b(quer|statement|from\b)",
-    re.DOTALL,
+    r"\b(?i:sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b|\b(SELECT|INSERT|UPDATE|DELETE)\b"
 )
 _OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql")
 _ABOUT = vocabulary(
@@ -82,8 +81,8 @@ def _speaks_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
     if argument is None:
         return False
     about = str(purpose.arguments[argument].get("description", ""))
-    told = " ".join((argument, about, purpose.said, *purpose.words)).lower()
-    return bool(_SPEAKS.search(told)) and not _OTHER_LANGUAGES.search(told)
+    told = " ".join((argument.replace("_", " "), about, purpose.tool.description, *purpose.words))
+    return bool(_SPEAKS.search(told)) and not _OTHER_LANGUAGES.search(told.lower())
 
 
 def _kind(purpose: Purpose) -> str:
