@@ -57,7 +57,7 @@ def _met(first: Record, second: Record) -> Record:
 
 def _aligned(schema: Record, other: Record) -> Record:
     """The schema, which speaks of as many first items one by one as the other does."""
-    own, others = cast("list[Json]", schema.get("prefixItems") or []), other.get("prefixItems") or []
+    own, others = (cast("list[Json]", one.get("prefixItems") or []) for one in (schema, other))
     if "items" not in schema or len(own) >= len(others):
         return schema
     return {**schema, "prefixItems": [*own, *[schema["items"]] * (len(others) - len(own))]}

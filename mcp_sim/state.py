@@ -33,16 +33,22 @@ def comparable(value: Json) -> Any:
     return value
 
 
+def lowered(record: Record, fields: Sequence[str]) -> str:
+    """What stands in these fields, in lower case, one below the other."""
+    return "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
+
+
 class Table:
     """The generated or given records of one entity: frozen, in creation order, indexed by field on first use."""
 
-    __slots__ = ("_indexes", "_positions", "last_key", "records")
+    __slots__ = ("_indexes", "_positions", "_texts", "last_key", "records")
 
     def __init__(self, records: Mapping[Key, Record]) -> None:
         self.records = dict(records)
         self.last_key = next(reversed(self.records), None)
         self._indexes: dict[str, dict[Any, Rows]] = {}
         self._positions: dict[Key, int] | None = None
+        self._texts: dict[tuple[str, ...], list[str]] = {}
 
     def having(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
         """The rows that have this value in this field."""
@@ -53,6 +59,18 @@ class Table:
                 index.setdefault(comparable(row[1].get(field)), []).append(row)
             self._indexes[field] = index
         return index.get(comparable(value), ())
+
+    def telling(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
+        """The rows in whose fields all of these words occur."""
+        names = tuple(fields)
+        texts = self._texts.get(names)
+        if texts is None:
+            texts = self._texts[names] = [lowered(record, names) for record in self.records.values()]
+        rows = zip(self.records.items(), texts, strict=True)
+        if len(words) == 1:
+            word = words[0]
+            return [row for row, text in rows if word in text]
+        return [row for row, text in rows if all(word in text for word in words)]
 
     def position(self, key: Key) -> int:
         """The place of a key in the order of creation."""
@@ -151,6 +169,17 @@ class State:
             return hits
         wanted = comparable(value)
         return list(self._select(entity, hits, lambda record: comparable(record.get(field)) == wanted))
+
+    def search(self, entity: str, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
+        hits = self._table(entity).telling(fields, words)
+        if entity not in self.overlays:
+            return hits
+
+        def matches(record: Record) -> bool:
+            text = lowered(record, fields)
+            return all(word in text for word in words)
+
+        return list(self._select(entity, hits, matches))
 
     def count(self, entity: str) -> int:
         overlay = self.overlays.get(entity)

@@ -103,6 +103,10 @@ class View(Protocol):
         """The records whose field equals a value, by index."""
         ...
 
+    def search(self, entity: str, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
+        """The records in whose fields all of these words occur, each in one of them; in lower case, without spaces."""
+        ...
+
     def count(self, entity: str) -> int:
         """How many records there are; O(1)."""
         ...

@@ -18,6 +18,7 @@ from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.json_text import canonical
 from mcp_sim.records.lookups import Lookup, lookup
 from mcp_sim.records.times import moment_of, sense
+from mcp_sim.state import lowered
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 
 Row: TypeAlias = tuple[Key, Record]
@@ -118,11 +119,14 @@ def _matching(
     name, query, searched = entity.name, argument(plan.query or ""), plan.searched
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
-        rows = _found(view, name, [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))])
+        equalities = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
         tests = [maker(value, view) for fetch, maker in tested if _is_given(value := fetch(arguments))]
-        words = query(arguments)
-        if isinstance(words, str) and words.strip():
-            tests.append(_text_test(words, searched))
+        words = _words(query(arguments))
+        if words and not equalities:
+            rows = view.search(name, searched, words)
+        else:
+            rows = _found(view, name, equalities)
+            tests += [_text_test(words, searched)] if words else []
         for test in tests:
             rows = [row for row in rows if test(row[1])]
         return rows
@@ -249,26 +253,15 @@ def _until_end_of_day(field: str, op: str, day: str) -> Test:
     return test
 
 
-def _text_test(text: str, fields: Sequence[str]) -> Test:
-    """Every word of the text occurs in one of the fields, upper and lower case being the same."""
-    words = re.findall(r"[^\s\"'(),;]+", text.lower())
-    if len(words) == 1:
-        return _one_word_test(words[0], fields)
+def _words(text: Json) -> list[str]:
+    """The words of a free-text question, in lower case: each must occur in one of the fields."""
+    return re.findall(r"[^\s\"'(),;]+", text.lower()) if isinstance(text, str) else []
 
+
+def _text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
     def test(record: Record) -> bool:
-        whole = "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
+        whole = lowered(record, fields)
         return all(word in whole for word in words)
-
-    return test
-
-
-def _one_word_test(word: str, fields: Sequence[str]) -> Test:
-    def test(record: Record) -> bool:
-        for field in fields:
-            value = record.get(field)
-            if value is not None and word in str(value).lower():
-                return True
-        return False
 
     return test
 

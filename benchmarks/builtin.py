@@ -1,0 +1,154 @@
+"""What does a call of the built-in world model cost by verb, and does it grow with the world; how fast are worlds made?
+
+    python benchmarks/builtin.py [--quick]
+
+Every verb is called in two worlds, a small and a large one, in turns in one run, round after round; the figure is the
+median of the rounds. Then: records generated per second, and the plans of a list of tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from table import micro, print_table, ratio
+
+from mcp_sim import Simulator
+from mcp_sim.documents import load
+from mcp_sim.plans import infer
+from mcp_sim.records import generate
+from mcp_sim.scenario import GivenRecords, Scenario
+from mcp_sim.types import Tool
+from mcp_sim.world import World
+
+SIZES = (1_000, 100_000)
+QUICK_SIZES = (100, 1_000)
+MOST_FILTERED = 0.020
+"""Seconds: what a filtered list over the large world may take."""
+
+Arguments = dict[str, Any]
+Call = tuple[str, str, Callable[[int, int], Arguments]]
+"""What it is called here, the tool, and its arguments by the number of the call and the number of records."""
+
+
+def contact(call: int, size: int) -> str:
+    """One of the contacts, another one at each call."""
+    return f"con_{call * 7919 % (size // 2) + 1:05d}"
+
+
+CALLS: tuple[Call, ...] = (
+    ("get", "get_contact", lambda call, size: {"contact_id": contact(call, size)}),
+    ("create", "create_contact", lambda call, _size: {"name": f"Ada Vos {call}", "email": f"ada.{call}@vos.example"}),
+    ("update", "update_contact", lambda call, size: {"contact_id": contact(call, size), "phone": f"+31 20 {call}"}),
+    ("delete", "delete_contact", lambda call, size: {"contact_id": f"con_{size - call:05d}"}),
+    ("list, a page", "search_contacts", lambda _call, _size: {"limit": 20}),
+    ("list, filtered by equality", "search_contacts", lambda _call, _size: {"stage": "lead", "limit": 20}),
+    ("list, filtered by range", "list_deals", lambda _call, _size: {"min_amount": 5000, "limit": 20}),
+    ("search", "search_contacts", lambda _call, _size: {"query": "vos", "limit": 20}),
+)
+
+
+def main(*, quick: bool) -> None:
+    """Measure everything and print it."""
+    small, large = QUICK_SIZES if quick else SIZES
+    rounds, calls = (3, 5) if quick else (9, 30)
+    figures = asyncio.run(measured((small, large), rounds, calls))
+    rows = [
+        [name, micro(times[0]), micro(times[1]), ratio(times[1], times[0])]
+        for (name, _, _), times in zip(CALLS, figures, strict=True)
+    ]
+    head = ["verb", f"{small:,} records", f"{large:,} records", "ratio"]
+    print_table("Microseconds per call, median of rounds", head, rows)
+    slowest = max(times[1] for (name, _, _), times in zip(CALLS, figures, strict=True) if "filtered" in name)
+    print(f"\nfiltered lists: at most {slowest * 1e3:.1f} ms, allowed {MOST_FILTERED * 1e3:.0f} ms")
+    print_generation((small, large))
+    print_plans(50 if quick else 500)
+
+
+# calls ----------------------------------------------------------------------------------------------------------------
+
+
+async def measured(sizes: Sequence[int], rounds: int, calls: int) -> list[list[float]]:
+    """Seconds per call, for every verb and size."""
+    simulators = [Simulator(crm(size)) for size in sizes]
+    taken: list[list[list[float]]] = [[[] for _ in sizes] for _ in CALLS]
+    numbers = count(1)
+    async with simulators[0].open() as first, simulators[1].open() as second:
+        worlds = (first, second)
+        for _ in range(rounds):
+            for at, (_, tool, arguments) in enumerate(CALLS):
+                for place, (world, size) in enumerate(zip(worlds, sizes, strict=True)):
+                    asked = [arguments(next(numbers) % (size // 3), size) for _ in range(calls)]
+                    taken[at][place].append(await seconds(world, tool, asked))
+    return [[statistics.median(times) for times in verb] for verb in taken]
+
+
+async def seconds(world: World, tool: str, asked: Sequence[Arguments]) -> float:
+    """What one of these calls takes."""
+    start = time.perf_counter()
+    for arguments in asked:
+        await world.call(tool, arguments)
+    return (time.perf_counter() - start) / len(asked)
+
+
+# worlds and plans -----------------------------------------------------------------------------------------------------
+
+
+def crm(size: int) -> Scenario:
+    """The calm CRM with so many contacts and deals."""
+    calm = load("calm_crm")
+    return replace(calm, records={**calm.records, "contact": GivenRecords(size), "deal": GivenRecords(size)})
+
+
+def print_generation(sizes: Sequence[int]) -> None:
+    """Records made in a second, by the size of the world."""
+    rows: list[list[str]] = []
+    first = 0.0
+    for size in sizes:
+        made = crm(size)
+        start = time.perf_counter()
+        tables = generate(made.domain, made.records, 7)
+        taken = time.perf_counter() - start
+        each = taken / sum(len(table) for table in tables.values())
+        first = first or each
+        rows.append([f"{size:,} contacts and deals", f"{1 / each:,.0f}", micro(each), ratio(each, first)])
+    print_table("Generation", ["world", "records per second", "us per record", "ratio"], rows)
+
+
+def print_plans(tools: int) -> None:
+    """What it takes to infer the plans of a long list of tools, and of a tenth of it."""
+    rows: list[list[str]] = []
+    first = 0.0
+    for wanted in (tools // 10, tools):
+        listed = tool_list(wanted)
+        start = time.perf_counter()
+        infer(listed, {}, {}, ())
+        taken = time.perf_counter() - start
+        first = first or taken / wanted
+        rows.append([f"{wanted} tools", f"{taken * 1e3:,.1f}", micro(taken / wanted), ratio(taken / wanted, first)])
+    print_table("Plans", ["list", "ms", "us per tool", "ratio"], rows)
+
+
+def tool_list(wanted: int) -> dict[str, Tool]:
+    """The tools of the CRM over and over, each time for other things."""
+    known = load("calm_crm").domain.tools
+    found: dict[str, Tool] = {}
+    for turn in count():
+        for tool in known.values():
+            if len(found) == wanted:
+                return found
+            name = tool.name if not turn else f"{tool.name}_{chr(97 + turn // 26)}{chr(97 + turn % 26)}"
+            found[name] = Tool(name, "list", {**tool.definition, "name": name})
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small worlds and few rounds: does it run?")
+    main(quick=parser.parse_args().quick)
