@@ -1,0 +1,227 @@
+"""What does a language world model cost? Requests, prompt tokens and time of each call, against a running endpoint.
+
+    python benchmarks/llm.py URL MODEL [--quick] [--options JSON]      e.g. http://127.0.0.1:8000/v1 tiny
+
+The reference in the same run is the naive layout: the whole state in one user message, sent anew for each call.
+`--options` are options of the world model beside `base_url` and `model`, as `{"thinking": "off"}`. Uncached tokens are
+told by engines that count them (vLLM: --enable-prompt-tokens-details).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from table import print_table, ratio
+
+from mcp_sim import Simulator
+from mcp_sim.documents import load
+from mcp_sim.language_model import prompt
+from mcp_sim.language_model.answer import Reply
+from mcp_sim.language_model.endpoint import Endpoint, Request, opened
+from mcp_sim.language_model.narrator import Ask, Narrator
+from mcp_sim.language_model.tighten import tighten
+from mcp_sim.scenario import Scenario
+from mcp_sim.world import World
+from mcp_sim.world_models.openai import Openai
+
+SCENARIO = """\
+mcp_sim: 1
+name: told
+tools: crm
+seed: 5
+world:
+  description: The CRM of a wholesaler of bicycle parts.
+  records:
+    company: 8
+    contact: {count: 25, rows: [{id: con_00001, name: Ada Vos}]}
+    deal: {count: 15, rows: [{id: deal_0001, title: Spring order}]}
+    activity: 10
+"""
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("search_contacts", {"query": "Ada"}),
+    ("get_contact", {"contact_id": "con_00001"}),
+    ("create_deal", {"title": "Chains and tyres", "amount": 400, "contact_id": "con_00001"}),
+    ("update_deal", {"deal_id": "deal_0001", "stage": "proposal"}),
+    ("list_deals", {"limit": 5}),
+    ("log_activity", {"type": "call", "subject": "Asked for a date", "contact_id": "con_00001"}),
+    ("get_deal", {"deal_id": "deal_0404"}),
+)
+TURNS = (1, 10, 50)
+WORLDS = (1, 16, 64)
+
+
+@dataclass
+class Asked:
+    """What was asked of the engine, and how long it took over it."""
+
+    replies: list[Reply] = field(default_factory=list[Reply])
+    seconds: list[float] = field(default_factory=list[float])
+
+    def watching(self, ask: Ask) -> Ask:
+        """The same question, counted and timed."""
+
+        async def watched(request: Request) -> Reply:
+            began = time.perf_counter()
+            reply = await ask(request)
+            self.seconds.append(time.perf_counter() - began)
+            self.replies.append(reply)
+            return reply
+
+        return watched
+
+    def tokens(self, name: str) -> list[int]:
+        return [reply.usage.get(name, 0) for reply in self.replies]
+
+    @property
+    def uncached(self) -> list[int]:
+        """Prompt tokens of each request that the engine had to read."""
+        return [
+            all_ - kept for all_, kept in zip(self.tokens("prompt_tokens"), self.tokens("cached_tokens"), strict=True)
+        ]
+
+
+def main(url: str, model: str, options: Mapping[str, Any], *, quick: bool) -> None:
+    calls = 12 if quick else 50
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "told.yaml"
+        path.write_text(SCENARIO, encoding="utf-8")
+        told = {"base_url": url, "model": model, **options}
+        asyncio.run(measure(load(path), told, calls, WORLDS[:2] if quick else WORLDS))
+
+
+async def measure(scenario: Scenario, told: Mapping[str, Any], calls: int, worlds: Sequence[int]) -> None:
+    naive = await naively(scenario, told, calls)
+    modes = {ask: await one_world(scenario, {**told, "ask": ask}, calls) for ask in ("always", "undetermined")}
+    rows = [_row("whole state each time", naive, naive, calls, None)]
+    rows += [_row(f"mcp-sim, ask: {ask}", asked, naive, calls, spent) for ask, (asked, spent) in modes.items()]
+    head = ["layout", "requests per call", "prompt tokens per call", "ratio", "uncached per call", "ratio"]
+    print_table(f"{calls} calls in one world", [*head, "ms of the engine", "ms of mcp-sim"], rows)
+    _print_turns(naive, modes["always"][0], calls)
+    await _print_rates(scenario, told, worlds)
+
+
+def _row(name: str, asked: Asked, naive: Asked, calls: int, own: float | None) -> list[str]:
+    prompts, uncached = sum(asked.tokens("prompt_tokens")) / calls, sum(asked.uncached) / calls
+    reference = sum(naive.tokens("prompt_tokens")) / calls, sum(naive.uncached) / calls
+    cells = [name, f"{len(asked.replies) / calls:.2f}", f"{prompts:,.0f}", ratio(prompts, reference[0])]
+    cells += [f"{uncached:,.0f}", ratio(uncached, reference[1])]
+    engine = 1000 * statistics.median(asked.seconds) if asked.seconds else 0.0
+    return [*cells, f"{engine:.1f}", "-" if own is None else f"{1000 * own:.2f}"]
+
+
+def _print_turns(naive: Asked, ours: Asked, calls: int) -> None:
+    rows = list[list[str]]()
+    for turn in (turn for turn in TURNS if turn <= calls):
+        newest = ours.tokens("prompt_tokens")[turn - 1] - (ours.tokens("prompt_tokens")[turn - 2] if turn > 1 else 0)
+        row = [str(turn), f"{newest:,}", f"{ours.uncached[turn - 1]:,}", f"{naive.uncached[turn - 1]:,}"]
+        rows.append([*row, ratio(ours.uncached[turn - 1], naive.uncached[turn - 1])])
+    head = ["turn", "tokens since the last turn", "uncached, mcp-sim", "uncached, whole state", "ratio"]
+    print_table("What the engine had to read", head, rows)
+
+
+async def _print_rates(scenario: Scenario, told: Mapping[str, Any], worlds: Sequence[int]) -> None:
+    rows = list[list[str]]()
+    first = 0.0
+    for count in worlds:
+        rate = await calls_per_second(scenario, told, count)
+        first = first or rate
+        rows.append([str(count), f"{rate:.2f}", ratio(rate, first)])
+    print_table("Worlds at once, each with a few calls", ["worlds", "calls/s", "ratio"], rows)
+
+
+# ours -----------------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def simulated(scenario: Scenario, told: Mapping[str, Any], asked: Asked) -> AsyncGenerator[Simulator]:
+    """The scenario with the endpoint as its world model; what it is asked is noted."""
+    entry = replace(scenario.world_models[0], world_model=watched(asked)(**told), kind="openai")
+    async with Simulator(replace(scenario, world_models=(entry,))) as simulator:
+        yield simulator
+
+
+def watched(asked: Asked) -> type[Openai]:
+    """The world model, with an eye on what it asks."""
+
+    class Watched(Openai):
+        def _narrator(self, domain: Any, ask: Ask, room: Callable[[], int | None]) -> Narrator:
+            return super()._narrator(domain, asked.watching(ask), room)
+
+    return Watched
+
+
+async def one_world(scenario: Scenario, told: Mapping[str, Any], calls: int) -> tuple[Asked, float]:
+    """What is asked in one world, and the median seconds of a call beside the engine's."""
+    asked = Asked()
+    own = list[float]()
+    async with simulated(scenario, told, asked) as simulator, simulator.open() as world:
+        for tool, arguments in islice(cycle(CALLS), calls):
+            before, began = sum(asked.seconds), time.perf_counter()
+            await world.call(tool, arguments)
+            own.append(time.perf_counter() - began - (sum(asked.seconds) - before))
+    return asked, statistics.median(own)
+
+
+async def calls_per_second(scenario: Scenario, told: Mapping[str, Any], worlds: int) -> float:
+    each = max(2, 16 // worlds)
+
+    async def walk(world: World) -> None:
+        for tool, arguments in islice(cycle(CALLS), each):
+            await world.call(tool, arguments)
+
+    concurrency = {"max_concurrency": worlds, "timeout": "10m"}
+    async with simulated(scenario, {**told, **concurrency}, Asked()) as simulator:
+        opened_worlds = [simulator.world(f"w{n}") for n in range(worlds)]
+        began = time.perf_counter()
+        await asyncio.gather(*(walk(world) for world in opened_worlds))
+        return worlds * each / (time.perf_counter() - began)
+
+
+# the reference --------------------------------------------------------------------------------------------------------
+
+
+async def naively(scenario: Scenario, told: Mapping[str, Any], calls: int) -> Asked:
+    """The same calls on the built-in world; for each, the whole state and the call in one user message."""
+    asked = Asked()
+    async with opened(Openai(**told).line({})) as endpoint, Simulator(scenario).open() as world:
+        for turn, (tool, arguments) in enumerate(islice(cycle(CALLS), calls), 1):
+            await _asked_naively(endpoint, asked, scenario, world, turn, tool, arguments)
+            await world.call(tool, arguments)
+    return asked
+
+
+async def _asked_naively(
+    endpoint: Endpoint, asked: Asked, scenario: Scenario, world: World, turn: int, tool: str, arguments: dict[str, Any]
+) -> None:
+    state = {entity: [record for _, record in world.view.rows(entity)] for entity in scenario.domain.entities}
+    call = {"name": tool, "arguments": arguments}
+    question = f"{json.dumps(state)}\n\n### Turn {turn}\n{json.dumps(call)}\n\nAnswer with the observation."
+    conversation = [
+        {"role": "system", "content": prompt.system(scenario.domain)},
+        {"role": "user", "content": question},
+    ]
+    schema = tighten(scenario.domain.tools[tool].output_schema)
+    await asked.watching(endpoint.complete)(Request(conversation, schema, turn))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("url")
+    parser.add_argument("model")
+    parser.add_argument("--quick", action="store_true", help="a few calls, up to 16 worlds")
+    parser.add_argument(
+        "--options", type=json.loads, default={}, metavar="JSON", help="more options of the world model"
+    )
+    given = parser.parse_args()
+    main(given.url, given.model, given.options, quick=given.quick)
