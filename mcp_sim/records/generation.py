@@ -22,18 +22,47 @@ DEFAULT_COUNT = 20
 
 def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> dict[str, dict[Key, Record]]:
     """The records of every entity, in the order of creation: first the rows that are given, completed, then others."""
-    asked = {name: given.get(name, GivenRecords(_usual(domain.entities[name]))) for name in domain.entities}
-    keys = {name: _keys(domain.entities[name], asked[name], seed) for name in domain.entities}
-    for name in orphans(domain.entities, asked):
-        keys[name] = keys[name][: len(asked[name].rows)]
-    tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
-    made = {name: births(domain.entities[name], len(keys[name]), seed, domain.now) for name in domain.entities}
-    targets = {name: Targets(name, seed, keys[name], made[name], tables[name]) for name in domain.entities}
-    setting = setting_of(domain)
-    for name in _linked_first(domain.entities):
-        rows = dict(zip(keys[name], asked[name].rows, strict=False))
-        Writer(domain, domain.entities[name], seed, targets, setting).written(rows, tables[name], made[name])
-    return tables
+    draft = Draft(domain, given, seed)
+    for name in draft.order:
+        draft.write(name, draft.given(name))
+    return draft.tables
+
+
+class Draft:
+    """The records of a world under way: their keys and moments are settled, and tables are written one by one.
+
+    `order` puts each entity behind those that it links to. `namesakes`: may two people have the same name?
+    """
+
+    def __init__(self, domain: Domain, given: Mapping[str, GivenRecords], seed: int, *, namesakes: bool = True) -> None:
+        self.domain, self.seed, self._namesakes = domain, seed, namesakes
+        self.order = _linked_first(domain.entities)
+        self._asked = {name: given.get(name, GivenRecords(_usual(domain.entities[name]))) for name in domain.entities}
+        self.keys = {name: _keys(domain.entities[name], self._asked[name], seed) for name in domain.entities}
+        for name in orphans(domain.entities, self._asked):
+            self.keys[name] = self.keys[name][: len(self._asked[name].rows)]
+        self.tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
+        self.births = {
+            name: births(domain.entities[name], len(self.keys[name]), seed, domain.now) for name in self.order
+        }
+        self.targets = {name: self._targets(name) for name in domain.entities}
+        self._setting = setting_of(domain)
+
+    def given(self, name: str) -> dict[Key, Record]:
+        """The rows that are given of an entity, by their keys."""
+        return dict(zip(self.keys[name], self._asked[name].rows, strict=False))
+
+    def writer(self, name: str) -> Writer:
+        """Who writes an entity's records; those that it links to must be there."""
+        entity = self.domain.entities[name]
+        return Writer(self.domain, entity, self.seed, self.targets, self._setting, namesakes=self._namesakes)
+
+    def write(self, name: str, rows: Mapping[Key, Record]) -> None:
+        """Write all records of an entity: those that rows begin, and those that nothing is told of."""
+        self.writer(name).written(rows, self.tables[name], self.births[name])
+
+    def _targets(self, name: str) -> Targets:
+        return Targets(name, self.seed, self.keys[name], self.births[name], self.tables[name])
 
 
 def _usual(entity: Entity) -> int:

@@ -13,18 +13,34 @@ _ONCE = vocabulary(
     "order_number serial serial_number reference"
 )
 _NAMED = vocabulary("name title full_name display_name")
-_NAMESAKES = vocabulary(
-    "contact user person customer employee member patient author student teacher guest passenger lead candidate file "
-    "message comment note email document event review notification"
+_PEOPLE = vocabulary(
+    "contact user person customer employee member patient author student teacher guest passenger lead candidate"
 )
+_NAMESAKES = _PEOPLE | vocabulary("file message comment note email document event review notification")
+_WHOLE = vocabulary("name full_name display_name real_name")
+_PARTS = (("first_name", "given_name"), ("last_name", "family_name", "surname"))
 
 
-def is_unique(entity: Entity, field: Field) -> bool:
-    """Would two records with the same value be a mistake?"""
+def is_unique(entity: Entity, field: Field, *, namesakes: bool = True) -> bool:
+    """Would two records with the same value be a mistake? `namesakes`: not if these are the names of people."""
     if main_type(field.schema) not in {"string", ""} or constants(field.schema):
         return False
-    name, noun = snake(field.name), snake(entity.name.rpartition(".")[2]).rsplit("_", 1)[-1]
+    name, noun = snake(field.name), _noun(entity)
+    if not namesakes and noun in _PEOPLE and name in _WHOLE:
+        return True
     return name in _ONCE or (name in _NAMED and noun not in _NAMESAKES)
+
+
+def name_parts(entity: Entity) -> tuple[str, ...]:
+    """The fields that hold a person's first and last name; none where there are not both."""
+    fields = {snake(field.name): field.name for field in entity.fields.values() if field.derived is None}
+    parts = tuple(fields[name] for names in _PARTS for name in names if name in fields)
+    return parts if len(parts) == len(_PARTS) and _noun(entity) in _PEOPLE else ()
+
+
+def _noun(entity: Entity) -> str:
+    """What the records of an entity are, in a word: of `crm.sales_contact`, contact."""
+    return snake(entity.name.rpartition(".")[2]).rsplit("_", 1)[-1]
 
 
 def numbered(value: Json, taken: dict[Json, int], schema: Record) -> Json:

@@ -17,7 +17,7 @@ from mcp_sim.records.progress import has_come_to, step_of
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
-from mcp_sim.records.uniqueness import is_unique, numbered
+from mcp_sim.records.uniqueness import is_unique, name_parts, numbered
 from mcp_sim.records.values import value_maker
 from mcp_sim.schemas import IMPOSSIBLE, is_nullable, main_type
 from mcp_sim.types import Json, Key, Record
@@ -48,12 +48,23 @@ class _Part:
 
 
 class Writer:
-    """Writes the records of one entity. `targets` are the records of all entities, as far as they are written."""
+    """Writes the records of one entity. `targets` are the records of all entities, as far as they are written.
+
+    `namesakes`: may two people have the same name? `pair` are the fields that no two records have in common.
+    """
 
     def __init__(
-        self, domain: Domain, entity: Entity, seed: int, targets: Mapping[str, Targets], setting: Setting
+        self,
+        domain: Domain,
+        entity: Entity,
+        seed: int,
+        targets: Mapping[str, Targets],
+        setting: Setting,
+        *,
+        namesakes: bool = True,
     ) -> None:
         self.domain, self.entity, self.seed, self.targets, self.setting = domain, entity, seed, targets, setting
+        self.namesakes = namesakes
         self.steps = self._steps()
         self.parts = [self._part(field) for field in sorted(self._stored(), key=self._rank)]
         self.order = [name for name in entity.fields if entity.fields[name].derived is None]
@@ -165,7 +176,12 @@ class Writer:
         return next((constants_in_order(field.schema) for field in named), ())
 
     def _pair(self) -> tuple[str, ...]:
-        """The links that make up a record which is nothing but a link: a member of a channel is one once."""
+        """The links that make up a record which is nothing but a link: a member of a channel is one once.
+
+        Where there are no namesakes, the parts of a person's name.
+        """
+        if not self.namesakes and (parts := name_parts(self.entity)):
+            return parts
         links = [f.name for f in self._stored() if f.link is not None and main_type(f.schema) != "array"]
         rest = [f for f in self._stored() if f.link is None and sense(f.name, f.schema) is None]
         kinds = [f.name for f in rest if "enum" in f.schema]
@@ -181,7 +197,7 @@ class Writer:
             return _Part(field.name, salt, present, nullable, choose=choose)
         make = value_maker(self.entity.name, field.name, schema, self.setting)
         step = step_of(field.name) if sense(field.name, schema) else None
-        taken = dict[Json, int]() if is_unique(self.entity, field) else None
+        taken = dict[Json, int]() if is_unique(self.entity, field, namesakes=self.namesakes) else None
         return _Part(field.name, salt, present, nullable, make, None, step, self.steps, taken, schema)
 
     def _rank(self, field: Field) -> int:
