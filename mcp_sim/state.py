@@ -8,18 +8,23 @@ version stays readable. rpds maps iterate in random order, at a microsecond a ro
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from rpds import HashTrieMap
 
 from mcp_sim.errors import StaleChange
 from mcp_sim.json_text import canonical, encode
-from mcp_sim.types import Change, Due, Json, Key, Record
+from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 
 SETTLE = 256
+_FEW = 64
+
+PROBES = 16
+"""So many neighbours are looked at for a record that is still there."""
 
 Rows = list[tuple[Key, Record]]
 
@@ -38,17 +43,34 @@ def lowered(record: Record, fields: Sequence[str]) -> str:
     return "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
 
 
+def _places(among: Sequence[int], measured: Sequence[float], bound: Bound) -> list[int]:
+    """The places whose number is within the bound: in a loop of its own for each comparison, since calls cost more."""
+    value = bound.value
+    match bound.op:
+        case "gt":
+            return [at for at in among if measured[at] > value]
+        case "gte":
+            return [at for at in among if measured[at] >= value]
+        case "lt":
+            return [at for at in among if measured[at] < value]
+        case _:
+            return [at for at in among if measured[at] <= value]
+
+
 class Table:
     """The generated or given records of one entity: frozen, in creation order, indexed by field on first use."""
 
-    __slots__ = ("_indexes", "_positions", "_texts", "last_key", "records")
+    __slots__ = ("_indexes", "_keys", "_measures", "_positions", "_rows", "_texts", "last_key", "records")
 
     def __init__(self, records: Mapping[Key, Record]) -> None:
         self.records = dict(records)
         self.last_key = next(reversed(self.records), None)
         self._indexes: dict[str, dict[Any, Rows]] = {}
         self._positions: dict[Key, int] | None = None
+        self._keys: Sequence[Key] | None = None
         self._texts: dict[tuple[str, ...], list[str]] = {}
+        self._measures: dict[tuple[str, Callable[[Json], float]], list[float]] = {}
+        self._rows: Rows | None = None
 
     def having(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
         """The rows that have this value in this field."""
@@ -60,23 +82,73 @@ class Table:
             self._indexes[field] = index
         return index.get(comparable(value), ())
 
+    def rows(self) -> Rows:
+        """All rows."""
+        if self._rows is None:
+            self._rows = list(self.records.items())
+        return self._rows
+
+    def within(self, bounds: Sequence[Bound]) -> Rows:
+        """The rows within all of these bounds."""
+        rows = self.rows()
+        left: Sequence[int] = range(len(rows))
+        for bound in bounds:
+            left = _places(left, self._measured(bound.field, bound.measure), bound)
+        return [rows[at] for at in left]
+
+    def _measured(self, field: str, measure: Callable[[Json], float]) -> list[float]:
+        found = self._measures.get((field, measure))
+        if found is None:
+            found = [measure(record.get(field)) for record in self.records.values()]
+            self._measures[field, measure] = found
+        return found
+
     def telling(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
         """The rows in whose fields all of these words occur."""
         names = tuple(fields)
         texts = self._texts.get(names)
         if texts is None:
             texts = self._texts[names] = [lowered(record, names) for record in self.records.values()]
-        rows = zip(self.records.items(), texts, strict=True)
+        rows = zip(self.rows(), texts, strict=True)
         if len(words) == 1:
             word = words[0]
             return [row for row, text in rows if word in text]
         return [row for row, text in rows if all(word in text for word in words)]
+
+    def keys(self) -> Sequence[Key]:
+        """All keys in the order of creation, to be chosen from by place."""
+        if self._keys is None:
+            self._keys = [*self.records]
+        return self._keys
 
     def position(self, key: Key) -> int:
         """The place of a key in the order of creation."""
         if self._positions is None:
             self._positions = {key: at for at, key in enumerate(self.records)}
         return self._positions[key]
+
+
+def _born(rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:
+    """The records that were created since the world began, in the order of creation."""
+    made = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
+    return ((key, record) for _, key, record in sorted(made, key=lambda row: row[0]))
+
+
+def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table: Table) -> Rows:
+    """The hits without a few keys, which are looked for where they stand: most of the rows are not looked at."""
+    kept = list(hits)
+    places: list[int] = []
+    for key in gone:
+        at = (
+            bisect_left(kept, table.position(key), key=lambda hit: table.position(hit[0]))
+            if key in table.records
+            else -1
+        )
+        if 0 <= at < len(kept) and kept[at][0] == key:
+            places.append(at)
+    for at in sorted(places, reverse=True):
+        del kept[at]
+    return kept
 
 
 EMPTY_TABLE = Table({})
@@ -161,14 +233,24 @@ class State:
         return 0 if row is None else row.version
 
     def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
-        return self._select(entity, self._table(entity).records.items(), None)
+        overlay = self.overlays.get(entity)
+        base = self._table(entity).records
+        if overlay is None:
+            return iter(base.items())
+        return chain(self._merged(base.items(), overlay.rows()), _born(overlay.rows()))
 
     def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
         hits = self._table(entity).having(field, value)
         if entity not in self.overlays:
             return hits
         wanted = comparable(value)
-        return list(self._select(entity, hits, lambda record: comparable(record.get(field)) == wanted))
+        return self._as_they_stand(entity, hits, lambda record: comparable(record.get(field)) == wanted)
+
+    def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:
+        hits = self._table(entity).within(bounds)
+        if entity not in self.overlays:
+            return hits
+        return self._as_they_stand(entity, hits, lambda record: all(bound.holds(record) for bound in bounds))
 
     def search(self, entity: str, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
         hits = self._table(entity).telling(fields, words)
@@ -179,7 +261,7 @@ class State:
             text = lowered(record, fields)
             return all(word in text for word in words)
 
-        return list(self._select(entity, hits, matches))
+        return self._as_they_stand(entity, hits, matches)
 
     def count(self, entity: str) -> int:
         overlay = self.overlays.get(entity)
@@ -188,6 +270,18 @@ class State:
     def last_key(self, entity: str) -> Key | None:
         overlay = self.overlays.get(entity)
         return self._table(entity).last_key if overlay is None else overlay.last_key
+
+    def some(self, entity: str, share: float) -> Key | None:
+        """One of the records of the beginning that are still there; else the newest, or the first of all."""
+        keys = self._table(entity).keys()
+        for probe in range(min(PROBES, len(keys))):
+            key = keys[(int(share * len(keys)) + probe) % len(keys)]
+            if self.get(entity, key) is not None:
+                return key
+        newest = self.last_key(entity)
+        if newest is not None and self.get(entity, newest) is not None:
+            return newest
+        return next((key for key, _ in self.rows(entity)), None) if self.count(entity) else None
 
     def entities(self) -> Sequence[str]:
         return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
@@ -234,29 +328,23 @@ class State:
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key
         return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
 
-    def _select(
-        self, entity: str, hits: Iterable[tuple[Key, Record]], matches: Callable[[Record], bool] | None
-    ) -> Iterator[tuple[Key, Record]]:
+    def _as_they_stand(
+        self, entity: str, hits: Sequence[tuple[Key, Record]], matches: Callable[[Record], bool]
+    ) -> Rows:
         """`hits` of the base as they stand now, then what was written since and matches, all in creation order."""
-        overlay = self.overlays.get(entity)
-        if overlay is None:
-            yield from hits
-            return
-        rows = overlay.rows()
-        if matches is None:
-            yield from self._merged(hits, rows)
-        else:
-            table = self._table(entity)
-            kept: Rows = [(key, record) for key, record in hits if key not in rows]
-            placed = ((key, row.record) for key, row in rows.items() if row.born < 0 and row.record is not None)
-            moved = [(key, record) for key, record in placed if matches(record)]
-            for row in moved:
-                insort(kept, row, key=lambda row: table.position(row[0]))
-            yield from kept
-        born = [(row.born, key, row.record) for key, row in rows.items() if row.born >= 0 and row.record is not None]
-        for _, key, record in sorted(born, key=lambda row: row[0]):
-            if matches is None or matches(record):
-                yield key, record
+        table, rows = self._table(entity), self.overlays[entity].rows()
+        kept = (
+            _without(hits, rows, table)
+            if len(rows) < len(hits) // _FEW
+            else [hit for hit in hits if hit[0] not in rows]
+        )
+        changed = ((key, row.record) for key, row in rows.items() if row.born < 0 and row.record is not None)
+        moved = [hit for hit in changed if matches(hit[1])]
+        for hit in moved if len(moved) < _FEW else ():
+            insort(kept, hit, key=lambda hit: table.position(hit[0]))
+        if len(moved) >= _FEW:
+            kept = sorted([*kept, *moved], key=lambda hit: table.position(hit[0]))
+        return [*kept, *(hit for hit in _born(rows) if matches(hit[1]))]
 
     @staticmethod
     def _merged(hits: Iterable[tuple[Key, Record]], rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:

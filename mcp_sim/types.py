@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from operator import ge, gt, le, lt
 from typing import Any, Literal, Protocol, TypeAlias
 
 from rpds import HashTrieMap
@@ -84,6 +85,26 @@ class Due:
     call: int | None = None
 
 
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How far a field may go: `op` is one of COMPARISONS.
+
+    `measure` makes a number of a value; not-a-number, where it is none, is within no bound.
+    """
+
+    field: str
+    op: str
+    value: float
+    measure: Callable[[Json], float]
+
+    def holds(self, record: Record) -> bool:
+        """Is the record within it?"""
+        return bool(COMPARISONS[self.op](self.measure(record.get(self.field)), self.value))
+
+
 class View(Protocol):
     """A read-only version of a world's state. Iteration is always in the order of creation."""
 
@@ -103,6 +124,10 @@ class View(Protocol):
         """The records whose field equals a value, by index."""
         ...
 
+    def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:
+        """The records within all of these bounds."""
+        ...
+
     def search(self, entity: str, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
         """The records in whose fields all of these words occur, each in one of them; in lower case, without spaces."""
         ...
@@ -113,6 +138,10 @@ class View(Protocol):
 
     def last_key(self, entity: str) -> Key | None:
         """The key most recently created, also when that record is gone: what the next id follows."""
+        ...
+
+    def some(self, entity: str, share: float) -> Key | None:
+        """The key of a record that the share, in [0, 1), falls on; None where there is none. O(1)."""
         ...
 
     def entities(self) -> Sequence[str]:

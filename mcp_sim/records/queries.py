@@ -5,21 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from itertools import islice
-from operator import ge, gt, le, lt
+from math import nan
 from typing import Any, TypeAlias, cast, overload
 
-from mcp_sim.clock import iso
 from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.json_text import canonical
 from mcp_sim.records.lookups import Lookup, lookup
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.state import lowered
-from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types import COMPARISONS, Bound, Json, Key, Observation, Record, Tool, Turn, View
 
 Row: TypeAlias = tuple[Key, Record]
 Test: TypeAlias = Callable[[Record], bool]
@@ -112,21 +111,27 @@ def _matching(
     rules = [(argument(name), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
-    tested = [(fetch, _test_maker(rule, entity, derived)) for fetch, rule in rules]
     tested = [
-        entry for entry, (_, rule) in zip(tested, rules, strict=True) if rule.op != "equals" or rule.field in derived
+        (fetch, rule, _test_maker(rule, derived))
+        for fetch, rule in rules
+        if rule.op != "equals" or rule.field in derived
     ]
     name, query, searched = entity.name, argument(plan.query or ""), plan.searched
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         equalities = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
-        tests = [maker(value, view) for fetch, maker in tested if _is_given(value := fetch(arguments))]
+        asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
+        bounds = [bound for value, rule, _ in asked if (bound := _bound(rule, entity, derived, value))]
+        tests = [maker(value, view) for value, rule, maker in asked if not _bound(rule, entity, derived, value)]
         words = _words(query(arguments))
-        if words and not equalities:
-            rows = view.search(name, searched, words)
-        else:
+        if equalities or not (words or bounds):
             rows = _found(view, name, equalities)
-            tests += [_text_test(words, searched)] if words else []
+            tests += [bound.holds for bound in bounds] + ([_text_test(words, searched)] if words else [])
+        elif words:
+            rows = view.search(name, searched, words)
+            tests += [bound.holds for bound in bounds]
+        else:
+            rows = view.compare(name, bounds)
         for test in tests:
             rows = [row for row in rows if test(row[1])]
         return rows
@@ -160,7 +165,7 @@ def _equal(left: Json, right: Json) -> bool:
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
-def _test_maker(rule: Filter, entity: Entity, derived: Mapping[str, Lookup]) -> Callable[[Json, View], Test]:
+def _test_maker(rule: Filter, derived: Mapping[str, Lookup]) -> Callable[[Json, View], Test]:
     """The test of one filter, for the value that a call gives and the state that it looks at."""
     field = rule.field
     if field in derived:
@@ -171,9 +176,9 @@ def _test_maker(rule: Filter, entity: Entity, derived: Mapping[str, Lookup]) -> 
         )
     if rule.op == "contains":
         return lambda wanted, _view: _containing(field, wanted)
-    schema = entity.fields[field].schema if field in entity.fields else {}
-    timed = sense(field, schema) is not None
-    return lambda wanted, _view: _compared(field, rule.op, wanted, timed=timed)
+    if rule.op == "not":
+        return lambda wanted, _view: lambda record: not _equal(record.get(field), wanted)
+    return lambda wanted, _view: _texts_compared(field, rule.op, wanted)
 
 
 def _shown_as(shown: Lookup, wanted: Json, view: View) -> Test:
@@ -205,52 +210,47 @@ def _containing(field: str, wanted: Json) -> Test:
     return test
 
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"gt": gt, "gte": ge, "lt": lt, "lte": le}
-
-
-def _compared(field: str, op: str, wanted: Json, *, timed: bool) -> Test:
-    compare = _COMPARISONS[op]
-    if timed:
-        return _timed(field, op, wanted)
-    numeric = isinstance(wanted, int | float)
+def _texts_compared(field: str, op: str, wanted: Json) -> Test:
+    """Texts compare as texts; a number is no text."""
+    compare = COMPARISONS[op]
 
     def test(record: Record) -> bool:
         value = record.get(field)
-        return value is not None and isinstance(value, int | float) is numeric and compare(value, wanted)
+        return isinstance(value, str) and isinstance(wanted, str) and compare(value, wanted)
 
     return test
 
 
-def _timed(field: str, op: str, wanted: Json) -> Test:
-    """Times compare as moments; the usual form, RFC 3339 in UTC to the second, compares as it is written."""
-    bound, compare = moment_of(wanted), _COMPARISONS[op]
-    if bound is None:
-        return lambda _record: False
-    if isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
-        return _until_end_of_day(field, op, wanted)
-    text = iso(bound)
-    usual = len(text)
-
-    def test(record: Record) -> bool:
-        value: Any = record.get(field)
-        if isinstance(value, str) and len(value) == usual and value[-1] == "Z":
-            return compare(value, text)
-        value = moment_of(value)
-        return value is not None and compare(value, bound)
-
-    return test
+def _bound(rule: Filter, entity: Entity, derived: Container[str], wanted: Json) -> Bound | None:
+    """The bound that an argument sets: to numbers, or to moments; None where it sets none."""
+    schema = entity.fields[rule.field].schema if rule.field in entity.fields else {}
+    op = rule.op
+    if rule.field in derived or op not in COMPARISONS:
+        return None
+    if sense(rule.field, schema) is not None:
+        return _bound_of_time(rule.field, op, wanted)
+    if isinstance(wanted, int | float):
+        return Bound(rule.field, op, wanted, _number)
+    return None
 
 
-def _until_end_of_day(field: str, op: str, day: str) -> Test:
+def _bound_of_time(field: str, op: str, wanted: Json) -> Bound:
     """Up to a day includes the day; after a day begins with the next one."""
-    start = moment_of(day)
-    end = start + _DAY if start is not None else None
+    moment = moment_of(wanted)
+    if moment is None:
+        return Bound(field, op, nan, _seconds)
+    if isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
+        return Bound(field, "lt" if op == "lte" else "gte", (moment + _DAY).timestamp(), _seconds)
+    return Bound(field, op, moment.timestamp(), _seconds)
 
-    def test(record: Record) -> bool:
-        value = moment_of(record.get(field))
-        return value is not None and end is not None and (value < end if op == "lte" else value >= end)
 
-    return test
+def _number(value: Json) -> float:
+    return value if isinstance(value, int | float) else nan
+
+
+def _seconds(value: Json) -> float:
+    moment = moment_of(value)
+    return nan if moment is None else moment.timestamp()
 
 
 def _words(text: Json) -> list[str]:
