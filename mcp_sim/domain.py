@@ -175,7 +175,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Tools by id, plans by tool id, entities by name, and what the world is about."""
+    """Tools by id, plans by tool id, entities by name, and what the world is about.
+
+    In an `open` world there may be records that nobody mentioned yet; a closed one knows all.
+    """
 
     tools: Mapping[str, Tool]
     entities: Mapping[str, Entity]
@@ -183,3 +186,4 @@ class Domain:
     description: str
     now: datetime
     examples: tuple[Example, ...] = ()
+    open: bool = False

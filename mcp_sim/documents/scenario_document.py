@@ -130,6 +130,11 @@ class WorldPart(Part):
         "or YAML file that holds it.",
     )
     clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
+    open: bool = Field(
+        default=False,
+        description="true: the world model may make up a record that nobody mentioned yet; it exists from then on, "
+        "exactly so. Default: the world knows all its records, and any other id is not found.",
+    )
     namespaces: bool = Field(
         default=False, description="Entities of several servers are kept apart, as server.entity; else shared by name."
     )

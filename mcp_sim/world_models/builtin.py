@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Answer, Predictor, WorldModel, behaviours, world_models
+from mcp_sim.records.invention import opened
 from mcp_sim.records.values import inventor
 from mcp_sim.types import Attempt, Transition, Turn
 
@@ -41,7 +42,8 @@ class _Answers:
 
     def _compile(self, tool: str) -> Answer:
         plan = self._domain.plans[tool]
-        answer = behaviours[plan.behaviour]().compile(self._domain.tools[tool], plan, self._domain)
+        compiled = behaviours[plan.behaviour]().compile(self._domain.tools[tool], plan, self._domain)
+        answer = opened(compiled, plan, self._domain)
         if not plan.guessed:
             return answer
         return lambda turn, invent: replace(answer(turn, invent), guessed=True)
