@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 from table import print_table
 
@@ -30,6 +33,9 @@ from mcp_sim.errors import DocumentError
 
 ENOUGH = 0.7
 """So many calls must succeed: refusing everything is no way to be consistent."""
+
+PATIENCE = 480
+"""So many seconds may a walk take: what hangs is told as a crash."""
 
 FOUND = 0.95
 """So many created records must be found again."""
@@ -78,7 +84,25 @@ def way(asked: tuple[str, int, int]) -> Way:
     except DocumentError as error:
         return Way(name, refused=str(error))
     plans = scenario.domain.plans.values()
-    return Way(name, len(plans), sum(plan.guessed for plan in plans), asyncio.run(walked(scenario, seed, calls)))
+    signal.signal(signal.SIGALRM, hang)
+    signal.alarm(PATIENCE)
+    try:
+        walk = asyncio.run(walked(scenario, seed, calls))
+    except Endless as error:
+        walk = Walked(crashes=[str(error)])
+    finally:
+        signal.alarm(0)
+    return Way(name, len(plans), sum(plan.guessed for plan in plans), walk)
+
+
+class Endless(BaseException):
+    """A walk takes too long. No exception that anybody but the benchmark may take for a crash."""
+
+
+def hang(_number: int, frame: FrameType | None) -> None:
+    """End a walk that takes too long, and say where it is."""
+    where = traceback.extract_stack(frame, limit=3)
+    raise Endless(f"no end after {PATIENCE} s: " + " < ".join(f"{at.name}:{at.lineno}" for at in where[::-1]))
 
 
 def documents(given: Sequence[str]) -> list[str]:
