@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.schemas import types_of
-from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn, View
+from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 NOWHERE = object()
@@ -105,7 +105,7 @@ def _record_problems(value: Json, plan: Plan, entity: Entity, after: View) -> It
         key = shown.get(entity.key)
         if not isinstance(key, str | int):
             continue
-        stored = after.get(entity.name, key)
+        stored = _stored(after, entity, key)
         if stored is None:
             yield f"R1: {entity.name} {key!r} does not exist"
             continue
@@ -142,3 +142,16 @@ def _echo_problems(value: Json, plan: Plan, turn: Turn) -> Iterator[str]:
         told = at(value, path)
         if told is not NOWHERE and argument in turn.call.arguments and told != turn.call.arguments[argument]:
             yield f"R8: {path} is {told!r}, but {argument} was given as {turn.call.arguments[argument]!r}"
+
+
+def _stored(after: View, entity: Entity, key: Key) -> Record | None:
+    """The record as the world has it, also where it stands inside another."""
+    if entity.inside is None:
+        return after.get(entity.name, key)
+    held = after.find(entity.inside.entity, f"{entity.inside.field}.*.{entity.key}", key)
+    parts = (one for _, record in held for one in _elements(record[entity.inside.field]))
+    return next((one for one in parts if one.get(entity.key) == key), None)
+
+
+def _elements(value: Json) -> list[Record]:
+    return cast("list[Record]", [*value.values()] if isinstance(value, dict) else value)

@@ -29,6 +29,16 @@ class Field:
     link: str | None = None
     required: bool = False
     derived: str | None = None
+    hidden: bool = False
+    """A key that stands beside the record and not in it: shown only where a tool's result asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Where records stand that are a part of others: in a field of another entity, which holds a list or a mapping."""
+
+    entity: str
+    field: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,8 @@ class Entity:
     """A kind of record. `key` is the field that identifies one; `key_like` an example id that the next ids follow.
 
     A singleton (settings, an account, a session) has exactly one record, under the entity's own name. A natural key is
-    a name or a path that callers choose: it may be given again once it is free.
+    a name or a path that callers choose: it may be given again once it is free. Records that stand `inside` others have
+    no table of their own.
     """
 
     name: str
@@ -45,6 +56,7 @@ class Entity:
     fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
     singleton: bool = False
     natural: bool = False
+    inside: Inside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +134,8 @@ class Plan:
     `copies` is an argument that names the record of which a create makes a copy. `counter` is a field of an only record
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
     (`created_by`: `session.current_user`). `also` is what it does to records of other entities.
+    `shows` maps places of the result to the fields that stand there under another name. `choice` is an argument that
+    says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
     A behaviour that knows more than records has words of its own: `operation` is what the tool does in them, and
     `arguments` maps what the operation needs to the arguments that give it.
@@ -144,6 +158,9 @@ class Plan:
     counter: str | None = None
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
     also: tuple[Also, ...] = ()
+    shows: Mapping[str, str] = field(default_factory=dict[str, str])
+    choice: str | None = None
+    choices: Mapping[str, Plan] = field(default_factory=dict[str, "Plan"])
     filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])
     query: str | None = None
     searched: tuple[str, ...] = ()

@@ -95,10 +95,14 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class GivenRecords:
-    """Records of one entity: `rows` as given (completed by the generator), then generated ones up to `count` in all."""
+    """Records of one entity: `rows` as given (completed by the generator), then generated ones up to `count` in all.
+
+    `whole` rows are complete as they are given.
+    """
 
     count: int
     rows: tuple[Record, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

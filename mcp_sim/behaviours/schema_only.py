@@ -5,6 +5,7 @@ from __future__ import annotations
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.timeline import Moment
+from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object, expanded, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -24,7 +25,7 @@ class SchemaOnly(Behaviour):
             done = Transition(Observation(ToolResult(f"{tool.name}: done", form="text")))
             return lambda _turn, _invent: done
         form = "json" if tool.output_schema is None else "structured"
-        make = value_maker(tool.name, "result", schema)
+        make = value_maker(tool.name, "result", usual(schema))
         parts = properties(schema)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:

@@ -37,7 +37,8 @@ def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
         parts = [_prefixed(part, server) for server, part in found.items()]
         entities = {name: entity for part in parts for name, entity in part.entities.items()}
         plans = {name: plan for part in parts for name, plan in part.plans.items()}
-        whole = Inferred(entities, plans, {name: rows for part in parts for name, rows in part.records.items()})
+        records = {name: rows for part in parts for name, rows in part.records.items()}
+        whole = Inferred(entities, plans, records, frozenset[str]().union(*(part.unmentioned for part in parts)))
     else:
         whole = _inferred(list(specs.values()), world.state)
     examples = tuple(example for spec in specs.values() for example in spec.examples)
@@ -47,9 +48,14 @@ def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
 
 def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
     """The records of a state; where one is given, it is the whole, and what it does not mention is empty."""
-    named = found.entities if is_whole else found.records
-    rows = {name: tuple(found.records.get(name, ())) for name in named}
-    return {name: GivenRecords(1 if found.entities[name].singleton else len(rows[name]), rows[name]) for name in rows}
+    named = found.entities.keys() - found.unmentioned if is_whole else found.records.keys()
+    rows = {name: tuple(found.records.get(name, ())) for name in found.entities if name in named}
+    return {name: _whole(rows[name], found.entities[name]) for name in rows}
+
+
+def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
+    """Rows that are complete as they are; only one of a kind of which nothing is told is made up."""
+    return GivenRecords(1) if entity.singleton and not rows else GivenRecords(len(rows), rows, whole=True)
 
 
 def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
@@ -71,7 +77,7 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
                 place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
     plans = {name: taken.get(name) or found.plans[name] for name in tools}
     known = {**found.entities, **_claimed(claimed.entities, _declared(specs))}
-    return Inferred(known, plans, {**found.records, **claimed.records})
+    return Inferred(known, plans, {**found.records, **claimed.records}, found.unmentioned)
 
 
 def _claimed(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
@@ -94,7 +100,8 @@ def _prefixed(part: Inferred, server: str) -> Inferred:
     """The entities of one server under names of their own."""
     entities = {f"{server}.{name}": _renamed(entity, server) for name, entity in part.entities.items()}
     plans = {name: plan if plan.entity is None else _relocated(plan, server) for name, plan in part.plans.items()}
-    return Inferred(entities, plans, {f"{server}.{name}": rows for name, rows in part.records.items()})
+    records = {f"{server}.{name}": rows for name, rows in part.records.items()}
+    return Inferred(entities, plans, records, frozenset(f"{server}.{name}" for name in part.unmentioned))
 
 
 def _relocated(plan: Plan, server: str) -> Plan:
@@ -102,6 +109,7 @@ def _relocated(plan: Plan, server: str) -> Plan:
     return replace(
         plan,
         entity=f"{server}.{plan.entity}",
+        choices={value: _relocated(one, server) for value, one in plan.choices.items()},
         also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
         counter=None if plan.counter is None else f"{server}.{plan.counter}",
         from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},
@@ -113,11 +121,12 @@ def _renamed(entity: Entity, server: str) -> Entity:
         name: replace(
             field,
             link=None if field.link is None else f"{server}.{field.link}",
-            derived=f"#{server}.{field.derived[1:]}" if (field.derived or "").startswith("#") else field.derived,
+            derived=f"#{server}.{field.derived[1:]}" if field.derived and field.derived[0] == "#" else field.derived,
         )
         for name, field in entity.fields.items()
     }
-    return replace(entity, name=f"{server}.{entity.name}", fields=fields)
+    inside = entity.inside and replace(entity.inside, entity=f"{server}.{entity.inside.entity}")
+    return replace(entity, name=f"{server}.{entity.name}", fields=fields, inside=inside)
 
 
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:

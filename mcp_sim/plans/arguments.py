@@ -85,18 +85,26 @@ class Known:
     schemas: Mapping[str, Record]
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     """Linked entity -> the field that links to it."""
+    nested: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Snake name -> path, for what stands inside the objects of a record (`city`: `address.city`)."""
 
     def field_of(self, argument: str) -> str | None:
         """The field that an argument's snake name means, or None."""
+        return self.named(argument) or self.synonym(argument)
+
+    def named(self, argument: str) -> str | None:
+        """The field that has the argument's name, or nearly so."""
         tries = (argument, argument.removeprefix("new_"), argument.removeprefix("updated_"))
         own = f"{self.entity}_"
         for name in dict.fromkeys((*tries, argument.removeprefix(own), f"is_{argument}", f"{argument}_id")):
             if name in self.fields:
                 return self.fields[name]
         stem = argument.removesuffix("_id")
-        return self.links.get(stem) or self._synonym(argument.removeprefix(own))
+        return self.links.get(stem)
 
-    def _synonym(self, argument: str) -> str | None:
+    def synonym(self, argument: str) -> str | None:
+        """The field whose name means the same as the argument's."""
+        argument = argument.removeprefix(f"{self.entity}_")
         group = next((names for names in _SYNONYMS if argument in names), ())
         found = [self.fields[name] for name in group if name in self.fields]
         return found[0] if len(found) == 1 else None
@@ -150,8 +158,8 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
     return Roles(key, {}, filters, query, sort, order, paging, unexplained)
 
 
-def writing_roles(known: Known, schema: Record, key: str | None) -> Roles:
-    """The roles of the arguments of a tool that writes one record."""
+def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "") -> Roles:
+    """The roles of the arguments of a tool that writes one record. `verb`: a word that fields may begin with."""
     sets: dict[str, str] = {}
     unexplained: list[str] = []
     for path, part in _leaves(schema, known):
@@ -161,12 +169,23 @@ def writing_roles(known: Known, schema: Record, key: str | None) -> Roles:
         if path.endswith("*"):
             sets[path] = "*"
             continue
-        found = known.field_of(name)
+        found = known.named(name) or (_begun(verb, name, known) if verb else None)
+        inside = known.nested.get(name) if verb and found is None else None
+        found = found or (known.synonym(name) if inside is None else None)
         if found is not None and found not in sets.values():
             sets[path] = found
+        elif inside is not None:
+            sets[path] = inside
         elif not _is_secret(part):
             unexplained.append(path)
     return Roles(key, sets, unexplained=tuple(unexplained))
+
+
+def _begun(verb: str, argument: str, known: Known) -> str | None:
+    """`cancel_order(reason)` sets `cancel_reason`, `return_order(item_ids)` sets `return_items`."""
+    bare = argument.removesuffix("_ids").removesuffix("_id")
+    names = (argument, plural(bare), bare)
+    return next((known.fields[f"{verb}_{name}"] for name in names if f"{verb}_{name}" in known.fields), None)
 
 
 def _leaves(schema: Record, known: Known) -> Iterator[tuple[str, Record]]:
@@ -236,9 +255,12 @@ def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Fil
     if len(spans) == 2 and argument in spans:
         timed = known.fields.get(argument) or _time_field(known)
         return Filter(timed, _TIMES[argument]) if timed else None
-    found = known.field_of(argument) or known.field_of(singular(argument) if many else plural(argument))
+    found = known.named(argument) or (None if argument in known.nested else known.synonym(argument))
+    found = found or known.field_of(singular(argument) if many else plural(argument))
     if found is None and argument in {f"{known.entity}_ids", "ids", plural(known.entity)}:
         found = known.key
+    if found is None and argument in known.nested and not many:
+        found = known.nested[argument]
     if found is not None:
         return Filter(found, _equality(known.schemas.get(found, {}), many))
     for pattern, op in _BOUNDS:

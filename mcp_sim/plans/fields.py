@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Field
+from mcp_sim.plans.envelopes import SUCCESS
 from mcp_sim.schemas import constants, is_nullable, items, main_type, properties, required
 from mcp_sim.types import Key, Record
 from mcp_sim.words import plural, snake, vocabulary, words
@@ -31,6 +32,11 @@ def shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
             if known is not None and needed and not known.required:
                 fields[name] = replace(known, required=True)
     return fields
+
+
+def says_success(name: str, schema: Record) -> bool:
+    """Does a property of a result say whether a call worked, and nothing of the record?"""
+    return main_type(schema) == "boolean" and (snake(name) in SUCCESS or snake(name).endswith("_status"))
 
 
 def key_field(entity: str, declared: Entity | None, fields: Mapping[str, Field], keys: Sequence[str]) -> str:

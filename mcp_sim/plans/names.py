@@ -21,9 +21,17 @@ _STRONG: dict[str, Verb] = {
 _WEAK: dict[str, Verb] = {
     "open": "create", "post": "create", "submit": "create", "book": "create", "schedule": "create", "place": "create",
     "send": "create", "record": "create", "make": "create", "save": "create", "store": "create", "write": "create",
+    "purchase": "create", "buy": "create", "reserve": "create", "invite": "create", "request": "create",
     "upload": "create", "compose": "create", "draft": "create", "start": "create", "raise": "create", "file": "create",
     "lookup": "get", "load": "get", "inspect": "get", "display": "get",
     "set": "update", "rename": "update", "replace": "update", "adjust": "update", "revise": "update", "amend": "update",
+    **dict.fromkeys(
+        ("fund", "deposit", "withdraw", "fill", "refill", "charge", "recharge", "credit", "debit", "deduct", "increase",
+         "decrease", "increment", "decrement", "spend", "follow", "unfollow", "subscribe", "unsubscribe", "like",
+         "unlike", "star", "unstar", "watch", "unwatch", "mute", "unmute", "block", "unblock", "append", "push",
+         "exchange", "swap", "mark", "toggle", "reset", "switch", "engage", "release", "pin", "unpin", "move"),
+        "update",
+    ),
     "drop": "delete", "erase": "delete", "purge": "delete", "unregister": "delete", "trash": "delete",
 }  # fmt: skip
 _TRANSITIONS = {
@@ -43,7 +51,8 @@ _ONE_OF_A_KIND = frozenset({"current", "my"})
 _BATCH = frozenset({"batch", "bulk", "many", "multi", "multiple"})
 _PREPOSITIONS = vocabulary("as at by for from in into inside of on to under using via with within")
 _NOISE = vocabulary("detail details info information metadata record records")
-_PLURAL_NOISE = frozenset({"list", "lists"})
+_KINDS = vocabulary("type types")
+_PLURAL_NOISE = frozenset({"list", "lists", "history"})
 
 
 @dataclass(frozen=True, slots=True)

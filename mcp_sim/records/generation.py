@@ -24,7 +24,10 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
     """The records of every entity, in the order of creation: first the rows that are given, completed, then others."""
     draft = Draft(domain, given, seed)
     for name in draft.order:
-        draft.write(name, draft.given(name))
+        if name in given and given[name].whole:
+            draft.tables[name].update(draft.given(name))
+        else:
+            draft.write(name, draft.given(name))
     return draft.tables
 
 

@@ -1,0 +1,245 @@
+"""Which tools work on what there is only one of: an account, settings, a watch list, the state of a device?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mcp_sim.choices import choices_of, nearest
+from mcp_sim.domain import Entity, How, Verb
+from mcp_sim.plans.arguments import OPTIONS
+from mcp_sim.plans.names import Reading
+from mcp_sim.schemas import at, items, main_type, properties, required
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake, vocabulary, words
+
+_APPEND = vocabulary(
+    "add append follow subscribe push enqueue star like favorite bookmark watch track block mute save include "
+    "put pin join install grant"
+)
+_REMOVE = vocabulary(
+    "remove delete unfollow unsubscribe pop dequeue unstar unlike unfavorite unwatch untrack unblock unmute exclude "
+    "discard unpin leave uninstall revoke drop"
+)
+_ADD = vocabulary("fund deposit add top fill refill refuel charge recharge credit increase increment earn load raise")
+_SUBTRACT = vocabulary("withdraw spend debit deduct decrease decrement consume reduce use burn")
+_AMOUNTS = vocabulary("amount value quantity delta sum by points number count units")
+_LOOSE = vocabulary("new current updated total my the latest remaining final resulting user account")
+_ENDINGS = vocabulary("status state list value amount level limit mode setting settings info")
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """What a tool does to the one record of an entity."""
+
+    verb: Verb
+    entity: str
+    sets: Mapping[str, str] = field(default_factory=dict[str, str])
+    how: Mapping[str, How] = field(default_factory=dict[str, "How"])
+    fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    shows: Mapping[str, str] = field(default_factory=dict[str, str])
+    choice: str | None = None
+    """An argument that says which of the values of the field in `chosen` is meant."""
+    chosen: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, "Mapping[str, Json]"])
+    reason: str = ""
+
+
+def single_of(reading: Reading, schema: Record, output: Record, known: Iterable[Entity]) -> Single | None:
+    """What the tool does to one of the singletons, or None where it speaks of none of them."""
+    found = [one for entity in known if entity.singleton for one in _readings(reading, schema, output, entity)]
+    return max(found, key=_evidence, default=None)
+
+
+def _evidence(one: Single) -> tuple[int, int, int]:
+    """Changes that are understood speak louder than what is shown."""
+    return len(one.sets) + len(one.fixed) + len(one.chosen), len(one.shows), one.verb == "get"
+
+
+def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) -> Iterator[Single]:
+    shows = _shown(output, entity)
+    arguments = {name: part for name, part in properties(schema).items() if snake(name) not in OPTIONS}
+    needed = [name for name in arguments if name in required(schema)]
+    change = _list_change(reading, arguments, needed, entity) or _amount_change(reading, arguments, shows, entity)
+    if change is not None:
+        argument, name, how = change
+        told = f"{_SAID[how]} {name} of {entity.name}"
+        yield Single("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=told)
+        return
+    if reading.verb == "update" or (reading.word in _SWITCHES and shows):
+        sets, fixed = _written(reading, arguments, needed, shows, output, entity)
+        switch = None if sets else _switch(reading, arguments, shows, output, entity)
+        if switch is not None:
+            yield switch
+        elif sets or fixed:
+            names = ", ".join([*sets.values(), *fixed])
+            reason = f"sets {names} of {entity.name}"
+            yield Single("update", entity.name, sets, {}, fixed, shows, reason=reason)
+        return
+    looks = reading.verb in {"get", "list", "search"} or bool({reading.word, *reading.noun[:1]} & _LOOKS)
+    picks = len(needed) == 1 and bool(choices_of(arguments[needed[0]]))
+    if looks and (not needed or picks) and (_mostly(shows, output) or _spoken_of(reading, entity, output)):
+        yield Single("get", entity.name, shows=shows, reason=f"shows what there is one of: {entity.name}")
+
+
+_LOOKS = vocabulary("check display show view get read status print")
+_SWITCHES = vocabulary("start stop activate deactivate engage disengage release turn switch enable disable toggle")
+
+
+def _shown(output: Record, entity: Entity) -> dict[str, str]:
+    """Places of the result -> the fields that stand there."""
+    return {path: found for path, part in _leaves(output, "", 0) if (found := matched(path, part, entity)) is not None}
+
+
+def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record]]:
+    for name, part in properties(schema).items():
+        here = f"{path}.{name}" if path else name
+        if properties(part) and depth < 2:
+            yield from _leaves(part, here, depth + 1)
+        else:
+            yield here, part
+
+
+def matched(path: str, part: Record, entity: Entity) -> str | None:
+    """The field that a name means: the same word for word, or but for words like `new` and `status`."""
+    name = path.rsplit(".", 1)[-1]
+    kinds = {main_type(part), "integer" if main_type(part) == "number" else ""}
+    fits = [
+        one.name
+        for one in entity.fields.values()
+        if not main_type(part) or not main_type(one.schema) or {main_type(one.schema), _number(one)} & kinds
+    ]
+    for reduce in (_joined, _bare, _core):
+        wanted = reduce(name)
+        found = [one for one in fits if wanted and reduce(one) == wanted]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _number(one: object) -> str:
+    kind = main_type(getattr(one, "schema", {}))
+    return "number" if kind == "integer" else kind
+
+
+def _joined(name: str) -> str:
+    return "".join(words(name))
+
+
+def _bare(name: str) -> str:
+    parts = words(name)
+    while len(parts) > 1 and parts[0] in _LOOSE:
+        parts = parts[1:]
+    return "".join(parts)
+
+
+def _core(name: str) -> str:
+    parts = [part for part in words(name) if part not in _LOOSE]
+    while len(parts) > 1 and parts[-1] in _ENDINGS:
+        parts = parts[:-1]
+    return "".join(parts)
+
+
+_SAID: dict[How, str] = {
+    "append": "appends to",
+    "remove": "takes out of",
+    "add": "adds to",
+    "subtract": "subtracts from",
+    "set": "sets",
+}
+
+
+def _list_change(reading: Reading, arguments: Record, needed: list[str], entity: Entity) -> tuple[str, str, How] | None:
+    """`add_to_watchlist(stock)`, `unfollow_user(name)`: what is put into a list of the record, or taken out."""
+    how: How | None = "append" if reading.word in _APPEND else "remove" if reading.word in _REMOVE else None
+    name = needed[0] if len(needed) == 1 else None
+    if how is None or name is None or main_type(arguments[name]) not in {"string", "integer", "array"}:
+        return None
+    stem = "" if reading.word in {"add", "append", "remove", "delete", "put"} else reading.word.removeprefix("un")
+    for one in entity.fields.values():
+        if main_type(one.schema) != "array" or main_type(items(one.schema)) == "object":
+            continue
+        joined = _joined(one.name)
+        named = {_joined("_".join(part)) for part in (reading.noun, reading.after[1:]) if part}
+        if {joined, _core(one.name)} & named or (stem and len(stem) > 2 and joined.startswith(stem)):
+            return name, one.name, how
+    return None
+
+
+def _amount_change(
+    reading: Reading, arguments: Record, shows: Mapping[str, str], entity: Entity
+) -> tuple[str, str, How] | None:
+    """`fund_account(amount)`, `fill_tank(litres)`: what a number goes up or down by."""
+    how: How | None = "add" if reading.word in _ADD else "subtract" if reading.word in _SUBTRACT else None
+    numbers = [name for name, part in arguments.items() if main_type(part) in {"integer", "number"}]
+    named = [name for name in numbers if {*words(name)} & _AMOUNTS]
+    given = named[0] if len(named) == 1 else numbers[0] if len(numbers) == 1 and len(arguments) == 1 else None
+    if how is None or given is None:
+        return None
+    fields = [one.name for one in entity.fields.values() if main_type(one.schema) in {"integer", "number"}]
+    told = [name for name in dict.fromkeys(shows.values()) if name in fields]
+    spoken = {*words(given), *reading.noun, *reading.after}
+    near = told or [name for name in fields if {*words(name)} & (spoken - _AMOUNTS)]
+    near = near or [name for name in fields if snake(name) == "balance" and {*reading.noun} & {*words(entity.name)}]
+    return (given, near[0], how) if len(near) == 1 else None
+
+
+def _written(
+    reading: Reading,
+    arguments: Record,
+    needed: list[str],
+    shows: Mapping[str, str],
+    output: Record,
+    entity: Entity,
+) -> tuple[dict[str, str], dict[str, Json]]:
+    """What arguments set, and what the verb itself stands for (`start`: running)."""
+    sets = {name: found for name, part in arguments.items() if (found := matched(name, part, entity)) is not None}
+    if sets:
+        return sets, {}
+    field = _field_meant(reading, shows, entity)
+    if field is None:
+        return {}, {}
+    alone = needed[0] if len(needed) == 1 else None
+    if alone is not None and reading.word in {"set", "change", "adjust", "update", "select", "switch", "choose"}:
+        return {alone: field}, {}
+    found = nearest(reading.word, _states(field, shows, output, entity))
+    return {}, {field: found} if found is not None else {}
+
+
+def _switch(
+    reading: Reading, arguments: Record, shows: Mapping[str, str], output: Record, entity: Entity
+) -> Single | None:
+    """`activate_brake(mode: engage | release)`: an argument says what the field becomes."""
+    meant = _field_meant(reading, shows, entity)
+    if meant is None:
+        return None
+    states = _states(meant, shows, output, entity)
+    for name, part in arguments.items():
+        leads = {str(value): nearest(snake(str(value)), states) for value in choices_of(part)}
+        if leads and all(state is not None for state in leads.values()):
+            chosen = {value: {meant: state} for value, state in leads.items()}
+            reason = f"'{name}' says what {meant} of {entity.name} becomes"
+            return Single("update", entity.name, shows=shows, choice=name, chosen=chosen, reason=reason)
+    return None
+
+
+def _states(meant: str, shows: Mapping[str, str], output: Record, entity: Entity) -> list[Json]:
+    places = [at(output, path) for path, field in shows.items() if field == meant]
+    said = (choices_of(part) for part in (entity.fields[meant].schema, *places))
+    return next((found for found in said if found), list[Json]())
+
+
+def _field_meant(reading: Reading, shows: Mapping[str, str], entity: Entity) -> str | None:
+    noun = "".join(reading.noun)
+    near = [name for name in entity.fields if noun and noun in {_joined(name), _core(name)}]
+    near = near or [name for name in dict.fromkeys(shows.values()) if noun and noun in _joined(name)]
+    return near[0] if len(near) == 1 else None
+
+
+def _mostly(shows: Mapping[str, str], output: Record) -> bool:
+    return bool(shows) and 2 * len(shows) >= sum(1 for _ in _leaves(output, "", 0))
+
+
+def _spoken_of(reading: Reading, entity: Entity, output: Record) -> bool:
+    """Without an outputSchema: the noun is the entity."""
+    noun = "".join(reading.noun)
+    return not properties(output) and bool(noun) and noun in {_joined(entity.name), _core(entity.name)}

@@ -1,0 +1,23 @@
+"""What does a result hold of which its schema does not say whether it must be there?"""
+
+from __future__ import annotations
+
+from mcp_sim.schemas import items, properties
+from mcp_sim.types import Record
+
+
+def is_optional(schema: Record) -> bool:
+    """True where the description says that it may be missing."""
+    return "optional" in str(schema.get("description", "")).lower()
+
+
+def usual(schema: Record) -> Record:
+    """The schema with all required that is not said to be optional, where it requires nothing in so many words."""
+    parts = {name: usual(part) for name, part in properties(schema).items()}
+    needed = schema.get("required", [name for name, part in parts.items() if not is_optional(part)])
+    inner = usual(items(schema)) if items(schema) else None
+    return {
+        **schema,
+        **({"properties": parts, "required": needed} if parts else {}),
+        **({"items": inner} if inner is not None else {}),
+    }
