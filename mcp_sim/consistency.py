@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.domain import Domain, Entity, Field, How, Plan
 from mcp_sim.schemas import types_of
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
 
@@ -28,7 +28,7 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
         after = turn.view.after(changes) if changes else turn.view
         written = (
             (
-                *_change_problems(turn, changes, after, domain),
+                *_change_problems(turn, plan, changes, after, domain),
                 *_set_problems(turn, plan, entity, changes),
             )
             if changes
@@ -51,7 +51,7 @@ def at(value: Json, path: str) -> Any:
     return value
 
 
-def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domain: Domain) -> Iterator[str]:
+def _change_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...], after: View, domain: Domain) -> Iterator[str]:
     for change in changes:
         entity = domain.entities.get(change.entity)
         if entity is None or change.record is None:
@@ -59,24 +59,57 @@ def _change_problems(turn: Turn, changes: tuple[Change, ...], after: View, domai
         if change.record.get(entity.key, change.key) != change.key:
             yield f"R2: the record under {change.key!r} calls itself {change.record[entity.key]!r}"
         is_new = not entity.natural and turn.view.get(change.entity, change.key) is None
-        if is_new and turn.view.version(change.entity, change.key) and change.key not in turn.call.arguments.values():
+        if is_new and turn.view.version(change.entity, change.key) and not _is_chosen(turn, plan, entity, change):
             yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
         yield from _link_problems(change, entity, after)
         yield from _time_problems(change.record, entity)
 
 
+def _is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:
+    """Did the caller choose the key, by an argument that sets it?"""
+    chosen = [path for path, name in plan.sets.items() if name == entity.key and plan.entity == entity.name]
+    arguments = _arguments_of(turn, plan, change)
+    return any(at(arguments, path) == change.key for path in (*chosen, *([plan.key] if plan.key else ())))
+
+
+def _arguments_of(turn: Turn, plan: Plan, change: Change) -> Record:
+    """The arguments that a change is made of: those of the call, or of its item of a batch."""
+    if plan.each is None or change.part is None:
+        return turn.call.arguments
+    listed = at(turn.call.arguments, plan.each)
+    items = cast("list[Any]", listed) if isinstance(listed, list) else [listed]
+    return _with(turn.call.arguments, plan.each.split("."), items[change.part] if change.part < len(items) else None)
+
+
+def _with(arguments: Record, path: list[str], item: Json) -> Record:
+    head, *rest = path
+    inner = cast("Record", arguments.get(head) or {})
+    return {**arguments, head: _with(inner, rest, item) if rest else item}
+
+
 def _set_problems(turn: Turn, plan: Plan, entity: Entity | None, changes: tuple[Change, ...]) -> Iterator[str]:
-    """Where the one record that a call writes does not say what the arguments said."""
+    """Where the one record that a call writes, or an item of a batch, does not say what the arguments said."""
     written = [change for change in changes if change.entity == plan.entity and change.op == "put"]
-    if plan.verb not in ("create", "update") or len(written) != 1:
+    parts = {change.part for change in written}
+    if plan.verb not in ("create", "update") or len(written) != len(parts) or (plan.each is None and len(written) > 1):
         return
-    record = written[0].record or {}
-    for argument, name in plan.sets.items():
-        given = at(turn.call.arguments, argument)
-        if given is None and entity is not None and name in entity.fields and not _may_be_null(entity.fields[name]):
-            continue
-        if given is not NOWHERE and record.get(name) != given:
-            yield f"R3: {plan.entity} {written[0].key!r}: {name} is {record.get(name)!r}, but {given!r} was given"
+    for change in written:
+        arguments = _arguments_of(turn, plan, change)
+        for argument, name in plan.sets.items():
+            given = at(arguments, argument)
+            if given is None and entity is not None and name in entity.fields and not _may_be_null(entity.fields[name]):
+                continue
+            if given is not NOWHERE and not _holds((change.record or {}).get(name), given, plan.how.get(name, "set")):
+                told = (change.record or {}).get(name)
+                yield f"R3: {plan.entity} {change.key!r}: {name} is {told!r}, but {given!r} was given"
+
+
+def _holds(value: Json, given: Json, how: How) -> bool:
+    """Does a field say what was given, in the way that it was to get there?"""
+    if how == "set" or not isinstance(value, list):
+        return how != "set" or value == given
+    listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
+    return how != "append" or all(part in listed for part in parts)
 
 
 def _may_be_null(field: Field) -> bool:
@@ -103,7 +136,7 @@ def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
 def _record_problems(value: Json, plan: Plan, entity: Entity, after: View) -> Iterator[str]:
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
-        if not isinstance(key, str | int):
+        if not isinstance(key, str | int) or (plan.each is not None and _says_failed(shown)):
             continue
         stored = _stored(after, entity, key)
         if stored is None:
@@ -114,6 +147,11 @@ def _record_problems(value: Json, plan: Plan, entity: Entity, after: View) -> It
                 yield f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {told!r}"
 
 
+def _says_failed(row: Record) -> bool:
+    """Is this a row of a batch for an item that could not be done?"""
+    return bool(row.get("error")) or row.get("success") is False or row.get("ok") is False
+
+
 def _shown(value: Json, plan: Plan) -> Iterator[Record]:
     """The records in a result, where the plan says they stand."""
     envelope = plan.envelope
@@ -121,7 +159,7 @@ def _shown(value: Json, plan: Plan) -> Iterator[Record]:
         record = at(value, envelope.record)
         if isinstance(record, dict):
             yield cast("Record", record)
-    if envelope.rows is not None:
+    if envelope.rows is not None and plan.verb != "delete":
         rows = at(value, envelope.rows)
         for row in cast("list[Any]", rows) if isinstance(rows, list) else ():
             if isinstance(row, dict):

@@ -1,12 +1,18 @@
-"""Tools that create, read, list, search, update and delete records."""
+"""Tools that create, read, list, search, update and delete records, one or several at once."""
 
 from __future__ import annotations
 
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
-from mcp_sim.records.effects import Write, creation, found_key, not_found, removal, updating
-from mcp_sim.records.queries import ABSENT, argument, selection
-from mcp_sim.records.results import Facts, Told, result
+from mcp_sim.records.batches import Batch, WriteMany, batch
+from mcp_sim.records.creation import creation
+from mcp_sim.records.effects import Write
+from mcp_sim.records.given import finder
+from mcp_sim.records.queries import selection
+from mcp_sim.records.refusals import not_found, sentence_of
+from mcp_sim.records.removal import removal
+from mcp_sim.records.results import Facts, Told, result, tells_failures
+from mcp_sim.records.updates import updating
 from mcp_sim.types import Observation, Tool, Transition, Turn
 
 _WRITES = {"create": creation, "update": updating, "delete": removal}
@@ -22,12 +28,16 @@ class Records(Behaviour):
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
         tell = result(tool, plan, domain)
         if plan.verb in _WRITES:
+            write = _WRITES[plan.verb](tool, plan, domain)
+            if plan.each is not None:
+                return _writing_many(tool, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain))
             looks_around = any(field.derived for field in entity.fields.values())
-            return _writing(_WRITES[plan.verb](tool, plan, domain), tell, looks_around=looks_around)
+            return _writing(write, tell, looks_around=looks_around)
         if plan.verb in {"list", "search"}:
             return _listing(tool, plan, domain, tell)
         if plan.verb == "get":
-            return _getting(tool, plan, tell) if plan.key is not None else _finding(tool, plan, domain, tell)
+            by_key = plan.key is not None or entity.singleton
+            return _getting(tool, plan, domain, tell) if by_key else _finding(tool, plan, domain, tell)
         raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
 
 
@@ -44,15 +54,36 @@ def _writing(write: Write, tell: Told, *, looks_around: bool) -> Answer:
     return answer
 
 
-def _getting(tool: Tool, plan: Plan, tell: Told) -> Answer:
-    entity, fetch = plan.entity or "", argument(plan.key or "")
+def _writing_many(tool: Tool, write: WriteMany, tell: Told, *, partly: bool) -> Answer:
+    """A batch: what can be done is done where the answer can tell the rest (`partly`), else all of it or nothing."""
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        found = write(turn, invent)
+        if found.failed and not (partly and found.done):
+            return Transition(_refused(tool, found))
+        return Transition(tell(Facts(turn, found.view, batch=found)), found.changes)
+
+    return answer
+
+
+def _refused(tool: Tool, found: Batch) -> Observation:
+    """Nothing was written: why, of each item that could not be done."""
+    if len(found.done) + len(found.failed) == 1:
+        return found.failed[0].why
+    count = len(found.done) + len(found.failed)
+    whys = "; ".join(f"item {one.part + 1}: {sentence_of(one.why)}" for one in found.failed)
+    return tool.failure("invalid", f"{len(found.failed)} of {count} items failed, nothing was written. {whys}")
+
+
+def _getting(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+    entity = domain.entities[plan.entity or ""]
+    find, name = finder(tool, plan, entity), entity.name
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
-        asked = fetch(turn.call.arguments)
-        key = found_key(turn.view, entity, asked)
-        if key is None:
-            return Transition(not_found(tool, entity, None if asked is ABSENT else asked, plan.key))
-        return Transition(tell(Facts(turn, turn.view, turn.view.get(entity, key), key)))
+        key = find(turn)
+        if isinstance(key, Observation):
+            return Transition(key)
+        return Transition(tell(Facts(turn, turn.view, turn.view.get(name, key), key)))
 
     return answer
 

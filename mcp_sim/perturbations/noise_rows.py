@@ -13,7 +13,7 @@ from mcp_sim.domain import Domain, Entity
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.options import Count
 from mcp_sim.records.keys import keys_of, next_key
-from mcp_sim.records.results import shown
+from mcp_sim.records.showing import shown
 from mcp_sim.schemas import expanded, items, properties
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 

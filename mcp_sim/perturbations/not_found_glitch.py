@@ -11,7 +11,7 @@ from mcp_sim.answers import Anatomy, no_reads
 from mcp_sim.calls import argument_value
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.records.effects import not_found
+from mcp_sim.records.refusals import not_found
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
 from mcp_sim.wording import own_words
 

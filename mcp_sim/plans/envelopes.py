@@ -17,6 +17,9 @@ TOTALS = vocabulary(
 CURSORS = vocabulary("next_cursor next_page_token next_token cursor next continuation_token end_cursor after")
 MORE = vocabulary("has_more has_next has_next_page more is_truncated truncated")
 SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged succeeded completed cancelled")
+_FAILED = vocabulary(
+    "errors failed failures not_found notfound skipped rejected invalid missing failed_items failed_ids"
+)
 _DEEPEST = 2
 
 
@@ -41,6 +44,14 @@ def plain_envelope(verb: Verb, entity: str) -> Envelope:
     if verb in {"list", "search"}:
         return Envelope(rows=plural(entity), total="total", cursor="next_cursor")
     return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
+
+
+def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
+    """The places in the result of a tool that writes several records at once."""
+    if not properties(output) and not items(output):
+        return Envelope(rows="deleted" if verb == "delete" else plural(entity))
+    parts = {path: part for path, part in _walk(output, "", 0) if _last(path) not in _FAILED}
+    return Envelope(rows=_rows_place(entity, output, parts), success=_named(parts, SUCCESS, ("boolean",)))
 
 
 def rows_schema(envelope: Envelope, output: Record) -> Record:

@@ -11,7 +11,7 @@ from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Envelope, Field, Plan, Verb
 from mcp_sim.plans.arguments import LIMITS, Known, Roles, key_argument, reading_roles, writing_roles
 from mcp_sim.plans.confidence import Evidence, judged
-from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
+from mcp_sim.plans.envelopes import batch_envelope, envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.fields import counted, key_field, key_like, says_success, shown_fields, with_declared, with_links
 from mcp_sim.plans.given import Given, Nouns, given_state
 from mcp_sim.plans.names import Reading, read_names
@@ -29,6 +29,7 @@ _ATTRIBUTES = vocabulary(
 _NO_NOUNS = vocabulary("id key name type status info detail list all value number count state")
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
+_WRITES = frozenset({"create", "update", "delete"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -650,6 +651,8 @@ def _plan(
     if not said and _is_outside(look, declared, given, sharing):
         return _outside(look)
     plan = replace(plan, **said)
+    if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
+        plan = replace(plan, envelope=batch_envelope(plan.verb, look.entity, look.output))
     evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)
     confidence, reasons = judged(evidence, sharing[look.entity], look.entity in declared)
     if said:

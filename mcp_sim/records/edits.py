@@ -12,7 +12,7 @@ from mcp_sim.conditions import equal
 from mcp_sim.domain import Entity, Field
 from mcp_sim.errors import did_you_mean
 from mcp_sim.records.chance import Chance
-from mcp_sim.records.effects import found_key
+from mcp_sim.records.given import found_key
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.values import value_maker
@@ -23,7 +23,7 @@ from mcp_sim.validation import Validator
 TRIES = 8
 """So often another value is drawn for a field, until it differs from the one it has."""
 
-_VERSION = re.compile(r"(.*_)?(version|revision|rev)")
+VERSION = re.compile(r"(.*_)?(version|revision|rev)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,14 @@ class Editor:
                 continue
             if sense(field.name, field.schema) == "updated":
                 moved[field.name] = written(now, field.name, field.schema)
-            elif isinstance(number, int) and _VERSION.fullmatch(field.name):
+            elif isinstance(number, int) and VERSION.fullmatch(field.name):
                 moved[field.name] = number + 1
         return moved
 
 
 def _is_open(entity: Entity, field: Field) -> bool:
     """May a person give it any value? Not where it identifies, links, or tells how or when the record changed."""
-    if (
-        field.name == entity.key
-        or field.link is not None
-        or field.derived is not None
-        or _VERSION.fullmatch(field.name)
-    ):
+    if field.name == entity.key or field.link is not None or field.derived is not None or VERSION.fullmatch(field.name):
         return False
     return sense(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}
 

@@ -5,15 +5,17 @@ Compiled once per tool into closures; what is shown is always a new object, neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
-from mcp_sim.domain import Domain, Entity, Envelope, Plan
+from mcp_sim.domain import Domain, Envelope, Plan
 from mcp_sim.json_text import encode
-from mcp_sim.records.effects import label, told
-from mcp_sim.records.lookups import lookup
+from mcp_sim.records.batch_results import batch_rows, beside_rows, plain_batch
+from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
+from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.queries import ABSENT, Page
+from mcp_sim.records.refusals import label, told
+from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.values import chance_of, value_maker
@@ -30,113 +32,42 @@ from mcp_sim.schemas import (
     required,
     schema_of,
 )
-from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult, Turn, View
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.words import snake
-
-EMPTY = Page((), 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a result can speak of. `view` is the state that it shows: after the call's own changes."""
-
-    turn: Turn
-    view: View
-    record: Record | None = None
-    key: Key | None = None
-    page: Page = EMPTY
-
-
-Fill: TypeAlias = Callable[[Facts], Json]
-Show: TypeAlias = Callable[[Record, View], Json]
-Told: TypeAlias = Callable[[Facts], Observation]
 
 
 def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     """The observation that tells the facts in this tool's form."""
-    if plan.verb == "delete" and tool.output_schema is None and _example_of(tool, domain) is None:
+    bare = tool.output_schema is None and _example_of(tool, domain) is None
+    if plan.each is not None and plan.verb in _DONE:
+        return _batch_result(tool, plan, domain, bare=bare)
+    if plan.verb == "delete" and bare:
         return _sentence_result(plan)
-    schema = _schema(tool, plan, domain)
-    fill = _Filler(tool, plan, domain).filled(schema, "")
+    fill = _Filler(tool, plan, domain).filled(_schema(tool, plan, domain), "")
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(fill(facts), form="json"))
     return lambda facts: Observation(ToolResult(fill(facts)))
 
 
-def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
-    """A record as a schema shows it: the declared properties, or all there is where none are declared."""
-    names = properties(schema)
-    if main_type(schema) not in {"object", ""}:
-        return _scalar(entity, schema)
-    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
-    if not names:
-        return lambda record, view: {**record, **{name: look(view, record) for name, look in derived.items()}}
-    shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
-    plain = tuple(name for name in names if name not in derived)
-    lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
-
-    def show(record: Record, view: View) -> Json:
-        try:
-            body = {name: record[name] for name in plain}
-        except KeyError:
-            body = _partly(record, lacking)
-        for name, look in shows.items():
-            value = look(record, view)
-            if value is not ABSENT:
-                body[name] = value
-        return body
-
-    return show
+def tells_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Can the result of a batch say that some of its items could not be done?"""
+    if tool.output_schema is None and _example_of(tool, domain) is None:
+        return True
+    return schema_tells_failures(_schema(tool, plan, domain), domain.entities[plan.entity or ""])
 
 
-def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
-    """The record's fields, and for those that it lacks what the schema asks for."""
-    body: Record = {}
-    for name, instead in lacking.items():
-        value = record[name] if name in record else instead(record)
-        if value is not ABSENT:
-            body[name] = value
-    return body
+def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told:
+    """The observation that tells what became of each item."""
+    entity = domain.entities[plan.entity or ""]
+    filler = _Filler(tool, plan, domain)
+    fill = plain_batch(plan, entity, domain) if bare else filler.filled(_schema(tool, plan, domain), "")
 
+    def tell(facts: Facts) -> Observation:
+        done = [(effect.key, effect.record) for _, effect in facts.batch.done] if facts.batch is not None else []
+        value = fill(replace(facts, page=Page(done, len(done))))
+        return Observation(ToolResult(value, form="json" if tool.output_schema is None else "structured"))
 
-def _lacking(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
-    """What a field shows that the record lacks: nothing, null, or where it must be there the same value every time."""
-    if not needed:
-        return lambda _record: ABSENT
-    if is_nullable(schema):
-        return lambda _record: None
-    make = value_maker(entity.name, name, schema)
-    return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
-
-
-def _shown_part(
-    entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
-) -> Callable[[Record, View], Json]:
-    """A derived field under the schema of its place; null or nothing where the record links to nothing."""
-    field = entity.fields[name]
-    look = lookup(entity, field, entities)
-    via = (field.derived or "").partition(".")[0]
-    target = entities.get(entity.fields[via].link or "") if via in entity.fields else None
-    inner = shown(target, schema, entities) if target is not None and main_type(schema) == "object" else None
-
-    def part(record: Record, view: View) -> Json:
-        value = look(view, record) if look is not None else None
-        if value is None:
-            return None if is_nullable(schema) else ABSENT
-        return inner(value, view) if inner is not None else value
-
-    return part
-
-
-def _scalar(entity: Entity, schema: Record) -> Show:
-    """A row that is one value: the key where the type fits, else the name."""
-    key = entity.key
-    if main_type(schema) == "integer" and not isinstance(entity.key_like, int):
-        make = value_maker(entity.name, key, schema)
-        return lambda record, _view: make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
-    if main_type(schema) == "string":
-        return lambda record, _view: str(record.get(key))
-    return lambda record, _view: record.get(key)
+    return tell
 
 
 # forms ----------------------------------------------------------------------------------------------------------------
@@ -181,13 +112,15 @@ class _Filler:
 
     def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
         self.tool, self.plan, self.domain = tool, plan, domain
-        self.envelope = plan.envelope
+        self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in _DONE
         self.entity = domain.entities[plan.entity or ""]
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
         self.places = _places(plan.envelope)
 
     def filled(self, schema: Record, path: str) -> Fill:
         """What fills the place at `path`."""
+        if path == self.envelope.rows and self.is_batch:
+            return batch_rows(self.plan, self.entity, schema, self.domain)
         if path == self.envelope.rows:
             row = shown(self.entity, items(schema), self.domain.entities)
             return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
@@ -258,6 +191,8 @@ class _Filler:
     def _named(self, name: str, schema: Record) -> Fill | None:
         """What a property's name alone asks for: counts, pages, arguments, messages, times."""
         kind = main_type(schema)
+        if self.is_batch and (beside := beside_rows(name, schema, self.plan)) is not None:
+            return beside
         if kind in {"integer", "number"} and name in _NUMBERS:
             return _NUMBERS[name]
         if kind == "boolean" and name in _TRUE:

@@ -1,0 +1,221 @@
+"""What does a create write: what arguments say, then what the world knows, then what is open; and what forbids it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.given import found_key, given, links_of, missing_link, sets_of
+from mcp_sim.records.keys import Keys, is_used, keys_of, next_key
+from mcp_sim.records.queries import ABSENT, argument
+from mcp_sim.records.refusals import conflict, neighbours, not_found
+from mcp_sim.records.side_effects import side_effects
+from mcp_sim.records.sums import settling
+from mcp_sim.records.times import sense, written
+from mcp_sim.records.uniqueness import is_unique
+from mcp_sim.records.updates import changing
+from mcp_sim.schemas import constants, fitting_type, is_nullable, main_type
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.words import snake
+
+Numbered: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
+Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
+
+
+def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """The record that a call creates, compiled."""
+    entity = domain.entities[plan.entity or ""]
+    name, sets, links = entity.name, sets_of(tool, plan, entity), links_of(plan, entity, domain)
+    make, copied = _making(plan, entity), _copying(tool, plan, entity)
+    number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
+
+    def create(turn: Turn, invent: Invent) -> Effect | Observation:
+        said = {**given(turn, sets), **plan.fixed}
+        missing = missing_link(turn, tool, links, said)
+        if missing is not None:
+            return missing
+        taken = said.get(entity.key)
+        if taken is not None and turn.view.get(name, taken) is not None:
+            return _existing(turn, tool, plan, taken, change)
+        base = copied(turn)
+        if isinstance(base, Observation):
+            return base
+        key, counted = (taken, ()) if taken is not None else number(turn)
+        record = make(turn, invent, {**base, **said, entity.key: key}, said)
+        put = Change("put", name, key, record, expected=turn.view.version(name, key))
+        return Effect(key, record, (put, *counted))
+
+    return side_effects(tool, plan, domain, create)
+
+
+def _existing(
+    turn: Turn, tool: Tool, plan: Plan, key: Key, change: Callable[[Turn, Key], Effect | Observation]
+) -> Effect | Observation:
+    """What becomes of a record that exists already."""
+    entity = plan.entity or ""
+    if plan.if_exists == "refuse":
+        return conflict(tool, entity, key, "already exists")
+    if plan.if_exists == "update":
+        return change(turn, key)
+    return Effect(key, turn.view.get(entity, key) or {}, ())
+
+
+# keys -----------------------------------------------------------------------------------------------------------------
+
+
+def _numbering(plan: Plan, entity: Entity) -> Numbered:
+    """The key of a new record: the next of its siblings, or what a counter says, which then moves on."""
+    keys = keys_of(entity)
+    if plan.counter is None:
+        return lambda turn: (next_key(entity, keys, turn.view, turn.draws), ())
+    only, _, field = plan.counter.rpartition(".")
+    return lambda turn: _counted(turn, entity, keys, only, field)
+
+
+def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> tuple[Key, tuple[Change, ...]]:
+    state = turn.view.get(only, only) or {}
+    key: Json = state.get(field)
+    if not isinstance(key, int) or isinstance(key, bool):
+        return next_key(entity, keys, turn.view, turn.draws), ()
+    while is_used(turn.view, entity.name, key):
+        key += 1
+    moved = {**state, field: key + 1}
+    return key, (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
+
+
+# copies ---------------------------------------------------------------------------------------------------------------
+
+
+def _copying(tool: Tool, plan: Plan, entity: Entity) -> Copied:
+    """The fields that a new record has from the one that it is a copy of, compiled."""
+    if plan.copies is None:
+        return lambda _turn: {}
+    fetch, left_out = argument(plan.copies), {*_left_out(entity)}
+    named = next((name for name, field in entity.fields.items() if _is_name(field) and name != entity.key), None)
+
+    def copied(turn: Turn) -> Record | Observation:
+        asked = fetch(turn.call.arguments)
+        key = found_key(turn.view, entity.name, asked)
+        if key is None:
+            others = neighbours(turn.view, entity)
+            return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.copies, others)
+        source = turn.view.get(entity.name, key) or {}
+        base = {name: value for name, value in source.items() if name not in left_out}
+        if named is not None and isinstance(source.get(named), str):
+            base[named] = f"{source[named]} (copy)"
+        return base
+
+    return copied
+
+
+def _is_name(field: Field) -> bool:
+    return snake(field.name) in {"name", "title"} and main_type(field.schema) in {"string", ""}
+
+
+def _left_out(entity: Entity) -> Iterator[str]:
+    """What a copy has of its own: its key, its times, what only one record may have."""
+    yield entity.key
+    for field in entity.fields.values():
+        if sense(field.name, field.schema) in {"created", "updated"} or is_unique(entity, field):
+            yield field.name
+
+
+# what nobody gave -----------------------------------------------------------------------------------------------------
+
+
+def _making(plan: Plan, entity: Entity) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
+    """The whole record, in the order of the entity's fields."""
+    rules = [rule for rule in _rules(plan, entity) if rule.field.name not in plan.fixed]
+    lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
+    order, settle = tuple(entity.fields), settling(entity)
+
+    def make(turn: Turn, invent: Invent, record: Record, said: Mapping[str, Json]) -> Record:
+        for field in lists:
+            if field.name in record and not isinstance(record[field.name], list):
+                record[field.name] = [record[field.name]]
+        for rule in rules:
+            if rule.field.name not in record:
+                rule.fill(turn, invent, record)
+        settle(record, said.keys())
+        return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a field that nobody gave holds from the beginning. `settled`: a value that is no question."""
+
+    entity: str
+    field: Field
+    stamped: bool
+    settled: Json
+    place: tuple[str, str] | None
+
+    def fill(self, turn: Turn, invent: Invent, record: Record) -> None:
+        field = self.field
+        current = self._current(turn.view)
+        if self.stamped:
+            record[field.name] = written(turn.now, field.name, field.schema)
+        elif current is not None and fitting_type(current, field.schema):
+            record[field.name] = current
+        elif self.settled is not ABSENT:
+            record[field.name] = self.settled
+        elif field.required:
+            linked = _linked(turn, field)
+            value = invent(turn, self.entity, field.name, field.schema, record) if linked is ABSENT else linked
+            record[field.name] = value
+
+    def _current(self, view: View) -> Json:
+        """What an only record says, a session for instance; None where it does not."""
+        if self.place is None:
+            return None
+        only, field = self.place
+        value: Json = (view.get(only, only) or {}).get(field)
+        if value is not None and self.field.link is not None:
+            return found_key(view, self.field.link, value)
+        return value
+
+
+def _linked(turn: Turn, field: Field) -> Json:
+    """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
+    if field.link is None:
+        return ABSENT
+    key = turn.view.some(field.link, turn.draws.unit(f"link/{field.name}"))
+    if key is None:
+        return ABSENT
+    return [key] if main_type(field.schema) == "array" else key
+
+
+def _rules(plan: Plan, entity: Entity) -> Iterator[_Rule]:
+    for field in entity.fields.values():
+        if field.name == entity.key or field.derived is not None:
+            continue
+        stamped = sense(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
+        only, _, name = plan.from_state.get(field.name, "").rpartition(".")
+        yield _Rule(entity.name, field, stamped, _settled(field), (only, name) if only else None)
+
+
+def _settled(field: Field) -> Json:
+    schema = field.schema
+    if "default" in schema and field.link is None:
+        return schema["default"]
+    if is_nullable(schema):
+        return None
+    if not field.required:
+        return ABSENT
+    choices = constants(schema)
+    if choices and (len(choices) == 1 or snake(field.name).rsplit("_", 1)[-1] in {"status", "state", "stage"}):
+        return choices[0]
+    if main_type(schema) == "boolean":
+        return False
+    if main_type(schema) == "array" and not schema.get("minItems"):
+        return []
+    if main_type(schema) == "integer" and snake(field.name) in {"version", "revision", "rev"}:
+        return max(1, schema.get("minimum", 1))
+    counts = main_type(schema) == "integer" and snake(field.name).endswith(("count", "_total"))
+    return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT

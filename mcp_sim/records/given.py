@@ -1,0 +1,131 @@
+"""What do the arguments of a call say about the record that it writes?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.records.queries import ABSENT, Fetch, argument
+from mcp_sim.records.refusals import neighbours, not_found
+from mcp_sim.schemas import as_object, at, expanded, items, takes_null
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
+
+
+def found_key(view: View, entity: str, value: Json) -> Key | None:
+    """The key of the record that a value names, also where one side writes a number as a text; else None."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        return None
+    if view.get(entity, value) is not None:
+        return value
+    other: Key | None = str(value) if isinstance(value, int) else int(value) if value.isdecimal() else None
+    return other if other is not None and view.get(entity, other) is not None else None
+
+
+Find = Callable[[Turn], "Key | Observation"]
+
+
+def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
+    """The key of the record that a call names, or the failure that there is none; an only record needs no name."""
+    name, only = entity.name, entity.singleton and plan.key is None
+    fetch = argument(plan.key or "")
+
+    def find(turn: Turn) -> Key | Observation:
+        asked: Json = name if only else fetch(turn.call.arguments)
+        key = found_key(turn.view, name, asked)
+        if key is not None:
+            return key
+        return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
+
+    return find
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given."""
+
+    fetch: Fetch
+    field: str
+    default: Json
+    takes_null: bool
+
+
+def sets_of(tool: Tool, plan: Plan, entity: Entity, *, defaults: bool = True) -> list[Set]:
+    """What each argument sets, compiled."""
+    schema = input_of(tool, plan)
+    return [
+        Set(
+            argument(path.removesuffix(".*")),
+            field,
+            at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
+            field not in entity.fields or takes_null(entity.fields[field].schema),
+        )
+        for path, field in plan.sets.items()
+    ]
+
+
+def input_of(tool: Tool, plan: Plan) -> Record:
+    """The schema of the arguments for one record: where several are written at once, of one item beside the others."""
+    return with_item(expanded(tool.input_schema), plan.each.split(".")) if plan.each else expanded(tool.input_schema)
+
+
+def with_item(schema: Record, path: Sequence[str]) -> Record:
+    """The schema with a list replaced by one of its items."""
+    if not path:
+        return items(schema) or schema
+    parts = as_object(schema.get("properties"))
+    return {**schema, "properties": {**parts, path[0]: with_item(as_object(parts.get(path[0])), path[1:])}}
+
+
+def given(turn: Turn, sets: Sequence[Set]) -> Record:
+    """The fields that the arguments set; what has an argument of its own is not taken from an object of many.
+
+    A default of null says nothing, nor does null for a field that takes none.
+    """
+    arguments, said, many = turn.call.arguments, Record(), Record()
+    for rule in sets:
+        value = rule.fetch(arguments)
+        if value is ABSENT or (value is None and not rule.takes_null):
+            if rule.default is not ABSENT and rule.default is not None:
+                said[rule.field] = rule.default
+        elif rule.field != "*":
+            said[rule.field] = value
+        elif isinstance(value, Mapping):
+            many.update(cast("Record", value))
+    return {**many, **said} if many else said
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A field that arguments set, the entity that it links to, and the argument."""
+
+    field: str
+    target: Entity
+    path: str
+
+
+def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
+    """The links that arguments set; what is taken out of a list needs no record any more."""
+    return [
+        Link(field, domain.entities[entity.fields[field].link or ""], path)
+        for path, field in plan.sets.items()
+        if field in entity.fields
+        and (entity.fields[field].link or "") in domain.entities
+        and plan.how.get(field) != "remove"
+    ]
+
+
+def missing_link(turn: Turn, tool: Tool, links: Sequence[Link], said: Mapping[str, Json]) -> Observation | None:
+    """The failure that an argument names a record that does not exist."""
+    for link in links:
+        value: Json = said.get(link.field)
+        if value is None:
+            continue
+        for key in cast("list[Json]", value) if isinstance(value, list) else [value]:
+            is_key = isinstance(key, str | int) and not isinstance(key, bool)
+            if not is_key or turn.view.get(link.target.name, key) is None:
+                return not_found(tool, link.target.name, key, link.path, neighbours(turn.view, link.target))
+    return None

@@ -1,0 +1,82 @@
+"""How is said what forbids a call: what is missing, taken, in the wrong state or not enough, each by its name?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from mcp_sim.domain import Entity
+from mcp_sim.errors import did_you_mean
+from mcp_sim.json_text import encode
+from mcp_sim.types import Json, Key, Observation, Record, Tool, View
+
+_SHOWN = 10
+"""So many alternatives are named."""
+
+_RESERVED = frozenset({"kind", "message", "self"})
+
+
+def label(entity: str) -> str:
+    """The entity as a sentence begins with it: `pull_request` is `Pull request`."""
+    text = noun(entity)
+    return text[:1].upper() + text[1:]
+
+
+def noun(entity: str) -> str:
+    """The entity in the midst of a sentence."""
+    return entity.rpartition(".")[2].replace("_", " ")
+
+
+def told(value: Json) -> str:
+    """A value as a sentence names it."""
+    return value if isinstance(value, str) and value and not value.isspace() else repr(value)
+
+
+def quoted(value: Json) -> str:
+    """A value in the midst of a sentence: texts in quotes, all else as JSON."""
+    return f"'{value}'" if isinstance(value, str) else encode(value).decode()
+
+
+def either(values: Iterable[Json]) -> str:
+    """The values among which one may choose: `'open' or 'pending'`, and no more than fit into a sentence."""
+    shown = [quoted(value) for value in islice(values, _SHOWN + 1)]
+    if len(shown) > _SHOWN:
+        return ", ".join([*shown[:_SHOWN], "..."])
+    return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nothing"
+
+
+def not_found(tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = ()) -> Observation:
+    """The failure that no such record exists. `name` is the argument that asked for it, `others` what there is."""
+    slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
+    slots = {slot: said for slot, said in slots.items() if slot not in _RESERVED}
+    more: Record = {"entity": entity, "key": value, "id": value, "argument": name, "value": value}
+    sentence = f"{label(entity)} {told(value)} not found"
+    if others:
+        near = did_you_mean(str(value), [str(other) for other in others])
+        sentence += near or f". Available: {', '.join(str(other) for other in others)}"
+    return tool.failure("not_found", sentence, **{**slots, **more})
+
+
+def neighbours(view: View, entity: Entity) -> Sequence[Key]:
+    """The names that one may choose from, where records have names instead of ids and there are only a few."""
+    if not entity.natural or view.count(entity.name) > _SHOWN:
+        return ()
+    return [key for key, _ in view.rows(entity.name)]
+
+
+def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
+    """The failure that a record is not as it would have to be: `Order W1 cannot be cancelled: ...`."""
+    return tool.failure("conflict", f"{label(entity)} {told(key)} {what}", entity=entity, key=key, id=key,
+                        **{"value": key, **slots})  # fmt: skip
+
+
+def invalid(tool: Tool, argument: str | None, value: Json, sentence: str) -> Observation:
+    """The failure that an argument says something impossible."""
+    return tool.failure("invalid", sentence, argument=argument, value=value, key=value)
+
+
+def sentence_of(failure: Observation) -> str:
+    """What a failure says, as a part of another answer."""
+    body = failure.body
+    value: Json = getattr(body, "value", None) if not hasattr(body, "message") else getattr(body, "message", "")
+    return value if isinstance(value, str) else encode(value).decode()

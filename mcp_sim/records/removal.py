@@ -1,0 +1,39 @@
+"""What does a delete write? What may do without the record lets go of it; what must link to it forbids it."""
+
+from __future__ import annotations
+
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.given import finder
+from mcp_sim.records.referring import let_go, referring
+from mcp_sim.records.refusals import conflict
+from mcp_sim.records.side_effects import side_effects
+from mcp_sim.records.updates import standing
+from mcp_sim.types import Change, Observation, Tool, Turn
+
+
+def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """The record that a call removes, compiled."""
+    entity = domain.entities[plan.entity or ""]
+    find, stood, others, name = (
+        finder(tool, plan, entity),
+        standing(tool, plan),
+        referring(domain, entity.name),
+        entity.name,
+    )
+
+    def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
+        key = find(turn)
+        if isinstance(key, Observation):
+            return key
+        record = turn.view.get(name, key) or {}
+        refused = stood(key, record)
+        if refused is not None:
+            return refused
+        changes = let_go(turn.view, others, key, Change("remove", name, key, expected=turn.view.version(name, key)))
+        if isinstance(changes, str):
+            return conflict(tool, name, key, f"cannot be deleted: {changes}")
+        return Effect(key, record, changes)
+
+    return side_effects(tool, plan, domain, remove)

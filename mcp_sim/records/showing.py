@@ -1,0 +1,95 @@
+"""How does a record look where a schema says what is shown of it?
+
+What is shown is always a new object, never the world's own record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from mcp_sim.domain import Entity
+from mcp_sim.records.lookups import lookup
+from mcp_sim.records.queries import ABSENT
+from mcp_sim.records.timeline import Moment
+from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.schemas import is_nullable, main_type, properties, required
+from mcp_sim.types import Json, Record, View
+
+Show: TypeAlias = Callable[[Record, View], Json]
+
+
+def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+    """A record as a schema shows it: the declared properties, or all there is where none are declared."""
+    names = properties(schema)
+    if main_type(schema) not in {"object", ""}:
+        return _scalar(entity, schema)
+    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
+    if not names:
+        return lambda record, view: {**record, **{name: look(view, record) for name, look in derived.items()}}
+    shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
+    plain = tuple(name for name in names if name not in derived)
+    lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
+
+    def show(record: Record, view: View) -> Json:
+        try:
+            body = {name: record[name] for name in plain}
+        except KeyError:
+            body = _partly(record, lacking)
+        for name, look in shows.items():
+            value = look(record, view)
+            if value is not ABSENT:
+                body[name] = value
+        return body
+
+    return show
+
+
+def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
+    """The record's fields, and for those that it lacks what the schema asks for."""
+    body: Record = {}
+    for name, instead in lacking.items():
+        value = record[name] if name in record else instead(record)
+        if value is not ABSENT:
+            body[name] = value
+    return body
+
+
+def _lacking(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
+    """What a field shows that the record lacks: nothing, null, or where it must be there the same value every time."""
+    if not needed:
+        return lambda _record: ABSENT
+    if is_nullable(schema):
+        return lambda _record: None
+    make = value_maker(entity.name, name, schema)
+    return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
+
+
+def _shown_part(
+    entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
+) -> Callable[[Record, View], Json]:
+    """A derived field under the schema of its place; null or nothing where the record links to nothing."""
+    field = entity.fields[name]
+    look = lookup(entity, field, entities)
+    via = (field.derived or "").partition(".")[0]
+    target = entities.get(entity.fields[via].link or "") if via in entity.fields else None
+    inner = shown(target, schema, entities) if target is not None and main_type(schema) == "object" else None
+
+    def part(record: Record, view: View) -> Json:
+        value = look(view, record) if look is not None else None
+        if value is None:
+            return None if is_nullable(schema) else ABSENT
+        return inner(value, view) if inner is not None else value
+
+    return part
+
+
+def _scalar(entity: Entity, schema: Record) -> Show:
+    """A row that is one value: the key where the type fits, else the name."""
+    key = entity.key
+    if main_type(schema) == "integer" and not isinstance(entity.key_like, int):
+        make = value_maker(entity.name, key, schema)
+        return lambda record, _view: make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
+    if main_type(schema) == "string":
+        return lambda record, _view: str(record.get(key))
+    return lambda record, _view: record.get(key)

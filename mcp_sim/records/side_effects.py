@@ -1,0 +1,70 @@
+"""What does a write do to records of other entities: the stock that an order takes, the balance that is left?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_sim.domain import Also, Domain, Field, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.given import found_key
+from mcp_sim.records.queries import ABSENT, argument
+from mcp_sim.records.refusals import conflict, not_found
+from mcp_sim.records.ways import Refused, entered
+from mcp_sim.types import Change, Json, Observation, Record, Tool, Turn, View
+
+
+def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
+    """The write together with what it does elsewhere: all of it or nothing."""
+    rules = [_Rule(tool, one, domain) for one in plan.also if one.entity in domain.entities]
+    if not rules:
+        return write
+
+    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation):
+            return effect
+        view, changes = turn.view.after(effect.changes), list(effect.changes)
+        for rule in rules:
+            change = rule.change(turn, view, effect.record)
+            if isinstance(change, Observation):
+                return change
+            if change is not None:
+                changes.append(change)
+                view = view.after([change])
+        record = view.get(plan.entity or "", effect.key)
+        return replace(effect, record=effect.record if record is None else record, changes=tuple(changes))
+
+    return whole
+
+
+class _Rule:
+    """One thing that is done elsewhere, compiled."""
+
+    def __init__(self, tool: Tool, also: Also, domain: Domain) -> None:
+        self.tool, self.also, self.entity = tool, also, domain.entities[also.entity]
+        self.field = self.entity.fields.get(also.field) or Field(also.field, {})
+
+    def change(self, turn: Turn, view: View, record: Record) -> Change | Observation | None:
+        """What is written, or what forbids it; None where the call names no such record."""
+        name = self.entity.name
+        asked = name if self.also.key is None else _named(turn, record, self.also.key)
+        if asked is ABSENT or asked is None:
+            return None
+        key = found_key(view, name, asked)
+        if key is None:
+            return not_found(self.tool, name, asked, self.also.key)
+        value = self.also.fixed if self.also.value is None else _named(turn, record, self.also.value)
+        if value is ABSENT or value is None:
+            return None
+        before = view.get(name, key) or {}
+        found = entered(before.get(self.field.name), value, self.also.how, self.field)
+        if isinstance(found, Refused):
+            return conflict(self.tool, name, key, found.why, field=self.field.name)
+        return Change("put", name, key, {**before, self.field.name: found}, expected=view.version(name, key))
+
+
+def _named(turn: Turn, record: Record, name: str) -> Json:
+    """An argument of the call; else a field of the record that it writes."""
+    given = argument(name)(turn.call.arguments)
+    return record.get(name, ABSENT) if given is ABSENT else given

@@ -1,0 +1,187 @@
+"""What does an update write: only what is given, and the time of the change; from which state, and what forbids it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeAlias
+
+from mcp_sim.conditions import equal
+from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.records.edits import VERSION
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.given import finder, given, links_of, missing_link, sets_of
+from mcp_sim.records.referring import referring, renamed
+from mcp_sim.records.refusals import conflict, either, quoted
+from mcp_sim.records.side_effects import side_effects
+from mcp_sim.records.sums import settling
+from mcp_sim.records.times import sense, written
+from mcp_sim.records.ways import Refused, entered
+from mcp_sim.schemas import main_type
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.words import snake, vocabulary
+
+ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
+
+_FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
+"""States that nothing but a new beginning leads out of."""
+
+_AFRESH = vocabulary("open active draft pending new enabled restored reopened todo")
+
+
+def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """The record as a call changes it, compiled."""
+    entity = domain.entities[plan.entity or ""]
+    find, change = finder(tool, plan, entity), changing(tool, plan, domain)
+
+    def update(turn: Turn, _invent: Invent) -> Effect | Observation:
+        key = find(turn)
+        return key if isinstance(key, Observation) else change(turn, key)
+
+    return side_effects(tool, plan, domain, update)
+
+
+def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
+    """What becomes of a record that exists."""
+    entity = domain.entities[plan.entity or ""]
+    sets, links = sets_of(tool, plan, entity, defaults=False), links_of(plan, entity, domain)
+    stood, name, settle = standing(tool, plan), entity.name, settling(entity)
+    moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
+
+    def change(turn: Turn, key: Key) -> Effect | Observation:
+        said = {**given(turn, sets), **plan.fixed}
+        missing = missing_link(turn, tool, links, said)
+        if missing is not None:
+            return missing
+        before = turn.view.get(name, key) or {}
+        refused = stood(key, before)
+        if refused is not None:
+            return refused
+        new_key = said.pop(entity.key, key)
+        after = _entered(tool, plan, entity, key, before, said)
+        if isinstance(after, Observation):
+            return after
+        is_same = not said or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
+        if is_same and new_key == key:
+            return Effect(key, before, ())
+        record = {**before, **after, **moves(before, after, turn.now)}
+        settle(record, said.keys())
+        if not equal(new_key, key):
+            return rename(turn, key, new_key, record)
+        return Effect(key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),))
+
+    return change
+
+
+def _entered(
+    tool: Tool, plan: Plan, entity: Entity, key: Key, before: Record, said: Mapping[str, Json]
+) -> Record | Observation:
+    """What was given, as the fields have it afterwards."""
+    if not plan.how:
+        return dict(said)
+    after = Record()
+    for name, value in said.items():
+        field = entity.fields.get(name) or Field(name, {})
+        found = entered(before.get(name), value, plan.how.get(name, "set"), field)
+        if isinstance(found, Refused):
+            return conflict(tool, entity.name, key, found.why, field=name)
+        after[name] = found
+    return after
+
+
+# states ---------------------------------------------------------------------------------------------------------------
+
+
+def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
+    """What forbids it to a record that is in the wrong state: it is there already, or cannot get there from here."""
+    entity, verb = plan.entity or "", _participle(plan)
+    target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
+    repeats = tool.annotations.get("idempotentHint") is True
+
+    def stands(key: Key, before: Record) -> Observation | None:
+        for name, value in target.items():
+            there: Json = before.get(name)
+            if equal(there, value) and not repeats and name not in plan.requires:
+                return conflict(tool, entity, key, f"is already {_worded(value)}", status=there)
+            if name not in plan.requires and _is_final(there) and not equal(there, value) and not _is_afresh(value):
+                return conflict(tool, entity, key, f"cannot be {verb}: it is {_worded(there)}", status=there)
+        for name, allowed in plan.requires.items():
+            there = before.get(name)
+            if not any(equal(there, value) for value in allowed):
+                return _wrong(key, name, there, allowed)
+        return None
+
+    def _wrong(key: Key, name: str, there: Json, allowed: tuple[Json, ...]) -> Observation:
+        if any(equal(there, value) for value in target.values()):
+            return conflict(tool, entity, key, f"is already {_worded(there)}", status=there)
+        why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {either(allowed)}"
+        return conflict(tool, entity, key, why, status=there)
+
+    return stands
+
+
+def _participle(plan: Plan) -> str:
+    said = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
+    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if said is None else _worded(said))
+
+
+def _worded(state: Json) -> str:
+    return snake(state).replace("_", " ") if isinstance(state, str) else quoted(state)
+
+
+def _is_final(state: Json) -> bool:
+    return isinstance(state, str) and snake(state) in _FINAL
+
+
+def _is_afresh(state: str) -> bool:
+    return snake(state) in _AFRESH
+
+
+# what moves by itself -------------------------------------------------------------------------------------------------
+
+
+def _moving_on(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
+    """The time of the last change, and versions that count changes."""
+    stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
+    stamps = [field for field in stored if sense(field.name, field.schema) == "updated"]
+    versions = [
+        field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
+    ]
+
+    def moved(before: Record, given: Mapping[str, Json], now: datetime) -> Record:
+        found = {field.name: written(now, field.name, field.schema) for field in stamps}
+        for field in versions:
+            number: Json = before.get(field.name)
+            if isinstance(number, int) and field.name not in given:
+                found[field.name] = number + 1
+        return found
+
+    return moved
+
+
+# other names ----------------------------------------------------------------------------------------------------------
+
+
+def _renaming(tool: Tool, entity: Entity, domain: Domain) -> Callable[[Turn, Key, Key, Record], Effect | Observation]:
+    """The record under another key; what links to it follows."""
+    others, name = referring(domain, entity.name), entity.name
+
+    def rename(turn: Turn, key: Key, new_key: Key, record: Record) -> Effect | Observation:
+        if turn.view.get(name, new_key) is not None:
+            return conflict(tool, name, new_key, "already exists")
+        record = {**record, entity.key: new_key}
+        put = Change("put", name, new_key, record, expected=turn.view.version(name, new_key))
+        gone = Change("remove", name, key, expected=turn.view.version(name, key))
+        follow = renamed(turn.view, others, key, new_key)
+        own = [change for change in follow if (change.entity, change.key) == (name, key)]
+        put = replace(put, record={**record, **_links_to_itself(own, record, entity)})
+        return Effect(new_key, put.record or {}, (put, gone, *(change for change in follow if change not in own)))
+
+    return rename
+
+
+def _links_to_itself(own: list[Change], record: Record, entity: Entity) -> Record:
+    links = [name for name, field in entity.fields.items() if field.link == entity.name]
+    return {name: (change.record or {}).get(name, record.get(name)) for change in own for name in links}
