@@ -99,9 +99,15 @@ def _set_problems(turn: Turn, plan: Plan, entity: Entity | None, changes: tuple[
             given = at(arguments, argument)
             if given is None and entity is not None and name in entity.fields and not _may_be_null(entity.fields[name]):
                 continue
-            if given is not NOWHERE and not _holds((change.record or {}).get(name), given, plan.how.get(name, "set")):
-                told = (change.record or {}).get(name)
+            told = _told(change.record or {}, name)
+            if given is not NOWHERE and not _holds(told, given, plan.how.get(name, "set")):
                 yield f"R3: {plan.entity} {change.key!r}: {name} is {told!r}, but {given!r} was given"
+
+
+def _told(record: Record, name: str) -> Json:
+    """A field, or what stands at a path into it; None where there is nothing."""
+    told = record[name] if name in record else at(record, name)
+    return None if told is NOWHERE else told
 
 
 def _holds(value: Json, given: Json, how: How) -> bool:

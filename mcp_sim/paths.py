@@ -32,6 +32,16 @@ def values_at(value: Json, parts: Sequence[str]) -> Iterator[Json]:
         yield from values_at(cast("Record", value)[parts[0]], parts[1:])
 
 
+def unfolded(said: Record, record: Record) -> Record:
+    """Values by path as values by field: `address.city` as the record's `address` with another city."""
+    found = {path: value for path, value in said.items() if "." not in path or path in record}
+    for path in said.keys() - found.keys():
+        field = path.partition(".")[0]
+        held = {field: found.get(field, record.get(field))}
+        found[field] = with_value(held, path, said[path])[field]
+    return found
+
+
 def with_value(record: Record, path: str, value: Json) -> Record:
     """The record with another value at a path; objects on the way to it are made where there are none."""
     first, _, rest = path.partition(".")

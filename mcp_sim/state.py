@@ -18,6 +18,7 @@ from rpds import HashTrieMap
 
 from mcp_sim.errors import StaleChange
 from mcp_sim.json_text import canonical, encode
+from mcp_sim.paths import values_at
 from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 
 SETTLE = 256
@@ -36,6 +37,13 @@ def comparable(value: Json) -> Any:
     if isinstance(value, dict | list):
         return ("json", canonical(value))
     return value
+
+
+def _comparables(record: Record, field: str) -> Sequence[Any]:
+    """What stands in a field, or at a path into it (`address.city`, `items.*.sku`: each of them), comparable."""
+    if "." not in field or field in record:
+        return (comparable(record.get(field)),)
+    return [comparable(value) for value in values_at(record, field.split("."))]
 
 
 def lowered(record: Record, fields: Sequence[str]) -> str:
@@ -78,7 +86,8 @@ class Table:
         if index is None:
             index = dict[Any, Rows]()
             for row in self.records.items():
-                index.setdefault(comparable(row[1].get(field)), []).append(row)
+                for found in dict.fromkeys(_comparables(row[1], field)):
+                    index.setdefault(found, []).append(row)
             self._indexes[field] = index
         return index.get(comparable(value), ())
 
@@ -244,7 +253,7 @@ class State:
         if entity not in self.overlays:
             return hits
         wanted = comparable(value)
-        return self._as_they_stand(entity, hits, lambda record: comparable(record.get(field)) == wanted)
+        return self._as_they_stand(entity, hits, lambda record: wanted in _comparables(record, field))
 
     def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:
         hits = self._table(entity).within(bounds)

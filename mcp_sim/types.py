@@ -121,7 +121,7 @@ class View(Protocol):
         ...
 
     def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
-        """The records whose field equals a value, by index."""
+        """The records whose field equals a value, by index; a path reaches into it (`address.city`, `items.*.sku`)."""
         ...
 
     def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Plan
+from collections.abc import Mapping
+
+from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.batches import Batch, WriteMany, batch
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
 from mcp_sim.records.given import finder
-from mcp_sim.records.queries import selection
-from mcp_sim.records.refusals import not_found, sentence_of
+from mcp_sim.records.inside import found_inside
+from mcp_sim.records.queries import ABSENT, argument, selection
+from mcp_sim.records.refusals import either, invalid, not_found, sentence_of
 from mcp_sim.records.removal import removal
 from mcp_sim.records.results import Facts, Told, result, tells_failures
 from mcp_sim.records.updates import updating
@@ -23,6 +26,8 @@ class Records(Behaviour):
     """One record or many of an entity: found by key, by filters or by text; made, changed, removed."""
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        if plan.choice is not None:
+            return _choosing(tool, plan, {name: self.compile(tool, one, domain) for name, one in plan.choices.items()})
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
@@ -39,6 +44,23 @@ class Records(Behaviour):
             by_key = plan.key is not None or entity.singleton
             return _getting(tool, plan, domain, tell) if by_key else _finding(tool, plan, domain, tell)
         raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
+
+
+def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
+    """A tool that does one of several things, as an argument says."""
+    name = plan.choice or ""
+    fetch = argument(name)
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        asked = fetch(turn.call.arguments)
+        chosen = answers.get(asked) if isinstance(asked, str) else None
+        if chosen is None:
+            return Transition(
+                invalid(tool, name, None if asked is ABSENT else asked, f"{name} must be {either(answers)}")
+            )
+        return chosen(turn, invent)
+
+    return answer
 
 
 def _writing(write: Write, tell: Told, *, looks_around: bool) -> Answer:
@@ -77,6 +99,8 @@ def _refused(tool: Tool, found: Batch) -> Observation:
 
 def _getting(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
     entity = domain.entities[plan.entity or ""]
+    if entity.inside is not None:
+        return _getting_inside(tool, plan, entity, tell)
     find, name = finder(tool, plan, entity), entity.name
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -84,6 +108,20 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
         if isinstance(key, Observation):
             return Transition(key)
         return Transition(tell(Facts(turn, turn.view, turn.view.get(name, key), key)))
+
+    return answer
+
+
+def _getting_inside(tool: Tool, plan: Plan, entity: Entity, tell: Told) -> Answer:
+    """One record that stands in a record of another entity."""
+    fetch = argument(plan.key or "")
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        asked = fetch(turn.call.arguments)
+        record = found_inside(turn.view, entity, asked)
+        if record is None:
+            return Transition(not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key))
+        return Transition(tell(Facts(turn, turn.view, record, record[entity.key])))
 
     return answer
 

@@ -735,6 +735,9 @@ def _workable(plan: Plan, entity: Entity) -> Plan:
     is_named = plan.key is not None or entity.singleton or (plan.verb == "get" and plan.filters)
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed
+    if entity.inside is not None and plan.verb != "get" and plan.behaviour == "records":
+        why = f"the {plural(entity.name)} stand inside others, and are only looked at"
+        return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
     if plan.behaviour != "records" or not (nameless or idle):
         return plan
     if idle and not nameless and entity.key_like is not None and plan.confidence >= 0.6:

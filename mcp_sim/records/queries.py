@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast, overload
 
 from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.json_text import canonical
+from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.lookups import Lookup, lookup
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.state import lowered
@@ -153,8 +154,16 @@ def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> S
     (field, value), *others = equalities
     rows = view.find(entity, field, value)
     for field, value in others:
-        rows = [row for row in rows if _equal(row[1].get(field), value)]
+        rows = [row for row in rows if _equal(_standing(row[1], field), value)]
     return rows
+
+
+def _standing(record: Record, field: str) -> Json:
+    """What stands in a field, or at a path into it."""
+    if "." not in field or field in record:
+        return record.get(field)
+    value = value_at(record, field)
+    return None if value is NOWHERE else value
 
 
 def _is_given(value: Json) -> bool:

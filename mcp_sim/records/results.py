@@ -8,16 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from mcp_sim.choices import choices_of
 from mcp_sim.domain import Domain, Envelope, Plan
 from mcp_sim.json_text import encode
+from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.batch_results import batch_rows, beside_rows, plain_batch
 from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
 from mcp_sim.records.facts import Facts, Fill, Told
-from mcp_sim.records.queries import ABSENT, Page
+from mcp_sim.records.queries import ABSENT, Page, argument
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
+from mcp_sim.records.usual import is_optional, says_success
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import (
     IMPOSSIBLE,
@@ -43,6 +46,8 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
         return _batch_result(tool, plan, domain, bare=bare)
     if plan.verb == "delete" and bare:
         return _sentence_result(plan)
+    if plan.envelope.key == "" and bare:
+        return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
     fill = _Filler(tool, plan, domain).filled(_schema(tool, plan, domain), "")
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(fill(facts), form="json"))
@@ -115,7 +120,7 @@ class _Filler:
         self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in _DONE
         self.entity = domain.entities[plan.entity or ""]
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
-        self.places = _places(plan.envelope)
+        self.places = _places(plan.envelope) | {path: _of_record(field) for path, field in plan.shows.items()}
 
     def filled(self, schema: Record, path: str) -> Fill:
         """What fills the place at `path`."""
@@ -144,7 +149,9 @@ class _Filler:
         parts: list[tuple[str, Fill]] = []
         for name, part in properties(schema).items():
             here = f"{path}.{name}" if path else name
-            fill = self._part(part, here, needed=name in required(schema), of_record=path == self.envelope.record)
+            needed = name in required(schema)
+            usual = needed or ("required" not in schema and not is_optional(part))
+            fill = self._part(part, here, needed=needed, usual=usual, of_record=path == self.envelope.record)
             if fill is not None:
                 parts.append((name, fill))
 
@@ -158,8 +165,10 @@ class _Filler:
 
         return fill_object
 
-    def _part(self, schema: Record, path: str, *, needed: bool, of_record: bool = False) -> Fill | None:
-        """What fills one property; None where it is left out."""
+    def _part(
+        self, schema: Record, path: str, *, needed: bool, usual: bool = False, of_record: bool = False
+    ) -> Fill | None:
+        """What fills one property; None where it is left out. `usual`: its schema does not say that it may be."""
         if schema == IMPOSSIBLE:
             return None
         chosen = constants(schema)
@@ -170,9 +179,32 @@ class _Filler:
         if path == self.envelope.record:
             return self.filled(schema, path)
         name = path.rpartition(".")[2]
+        if self.plan.verb in _DONE and says_success(name, schema):
+            return lambda _facts: True
+        if self._is_sentence(snake(name), schema):
+            return self._sentence()
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
             return self._field(name, schema, needed=needed)
-        return self._named(snake(name), schema) or (self._open(name, schema, path) if needed else None)
+        return self._named(snake(name), schema) or (self._open(name, schema, path) if needed or usual else None)
+
+    def _is_sentence(self, name: str, schema: Record) -> bool:
+        """`status` and the like in the result of a write that shows no record: it says what was done."""
+        says = name in {"status", "result", "message"} or name.endswith("_status")
+        plain = main_type(schema) == "string" and not choices_of(schema)
+        return says and plain and self.envelope.record is None and self.plan.verb in _DONE
+
+    def _sentence(self) -> Fill:
+        entity, done = label(self.entity.name), _DONE[self.plan.verb]
+        told_state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
+        done = f"{done}: {told_state}" if told_state else f"{done} successfully"
+        given = [argument(path) for path in self.plan.sets] if self.entity.singleton else []
+
+        def sentence(facts: Facts) -> Json:
+            values = [str(value) for fetch in given if (value := fetch(facts.turn.call.arguments)) is not ABSENT]
+            subject = ", ".join(values) or (entity if self.entity.singleton else f"{entity} {told(facts.key)}")
+            return f"{subject} {done}"
+
+        return sentence
 
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """A field of the record, standing among other things."""
@@ -261,6 +293,16 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
     }
     echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
     return {path: fill for path, fill in fills.items() if path} | echoes
+
+
+def _of_record(field: str) -> Fill:
+    """A field of the record that stands under another name."""
+
+    def fill(facts: Facts) -> Json:
+        value = value_at(facts.record or {}, field)
+        return ABSENT if value is NOWHERE else value
+
+    return fill
 
 
 def _given(argument: str) -> Fill:

@@ -26,7 +26,11 @@ def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sho
         return _scalar(entity, schema)
     derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
     if not names:
-        return lambda record, view: {**record, **{name: look(view, record) for name, look in derived.items()}}
+        hidden = frozenset(field.name for field in entity.fields.values() if field.hidden)
+        return lambda record, view: {
+            **{name: value for name, value in record.items() if name not in hidden},
+            **{name: look(view, record) for name, look in derived.items()},
+        }
     shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
     plain = tuple(name for name in names if name not in derived)
     lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from mcp_sim.conditions import equal
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Invent
+from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder, given, links_of, missing_link, sets_of
@@ -59,6 +60,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         refused = stood(key, before)
         if refused is not None:
             return refused
+        said = unfolded(said, before)
         new_key = said.pop(entity.key, key)
         after = _entered(tool, plan, entity, key, before, said)
         if isinstance(after, Observation):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from mcp_sim.schemas import items, properties
+from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Record
+from mcp_sim.words import snake, vocabulary
+
+_SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
 
 
 def is_optional(schema: Record) -> bool:
     """True where the description says that it may be missing."""
     return "optional" in str(schema.get("description", "")).lower()
+
+
+def says_success(name: str, schema: Record) -> bool:
+    """Does a property of a result say whether a call worked?"""
+    return main_type(schema) == "boolean" and (snake(name) in _SUCCESS or snake(name).endswith("_status"))
 
 
 def usual(schema: Record) -> Record:
