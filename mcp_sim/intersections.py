@@ -39,7 +39,7 @@ def _met(first: Record, second: Record) -> Record:
     met: Record = {**_closed(first, second), **_closed(second, first)}
     apart: list[Json] = []
     for word in first.keys() & second.keys():
-        if first[word] == second[word] or word in _NOTES:
+        if first[word] == second[word] or word in _NOTES or not _is_meant(word, first[word], second[word]):
             continue
         join = _JOINS.get(word)
         joined = join(first[word], second[word]) if join is not None else None
@@ -55,9 +55,24 @@ def _met(first: Record, second: Record) -> Record:
     return _agreeing(met)
 
 
+def _is_meant(word: str, *values: Json) -> bool:
+    """Is it the keyword that is meant? A dialect that does not know it allows anything there."""
+    return word not in _MEANT or all(isinstance(value, _MEANT[word]) for value in values)
+
+
+def _list(schema: Record, word: str) -> list[Json]:
+    found: Json = schema.get(word)
+    return cast("list[Json]", found) if isinstance(found, list) else []
+
+
+def _object(schema: Record, word: str) -> Record:
+    found: Json = schema.get(word)
+    return cast("Record", found) if isinstance(found, dict) else {}
+
+
 def _aligned(schema: Record, other: Record) -> Record:
     """The schema, which speaks of as many first items one by one as the other does."""
-    own, others = (cast("list[Json]", one.get("prefixItems") or []) for one in (schema, other))
+    own, others = (_list(one, "prefixItems") for one in (schema, other))
     if "items" not in schema or len(own) >= len(others):
         return schema
     return {**schema, "prefixItems": [*own, *[schema["items"]] * (len(others) - len(own))]}
@@ -67,12 +82,12 @@ def _closed(schema: Record, other: Record) -> Record:
     """The schema, which forbids by name what the other declares and its closed object does not."""
     if schema.get("additionalProperties") is not False or "patternProperties" in schema:
         return schema
-    own, others = cast("Record", schema.get("properties") or {}), cast("Record", other.get("properties") or {})
+    own, others = _object(schema, "properties"), _object(other, "properties")
     return {**schema, "properties": {**own, **{name: False for name in others if name not in own}}}
 
 
 def _named(first: Record, second: Record, word: str) -> Record:
-    left, right = cast("Record", first.get(word) or {}), cast("Record", second.get(word) or {})
+    left, right = _object(first, word), _object(second, word)
     both = {name: meet(left[name], right[name]) for name in left if name in right}
     return {**left, **right, **both}
 
@@ -148,6 +163,14 @@ def _prefix(first: Json, second: Json) -> Json:
 def _following(first: Json, second: Json) -> Json:
     return {**first, **{name: _united(first.get(name, []), names) for name, names in second.items()}}
 
+
+_MEANT: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys((*_LARGER, *_SMALLER), (int, float)),
+    **dict.fromkeys(("enum", "required", "allOf", "prefixItems"), list),
+    **dict.fromkeys((*_NAMED, "dependentRequired"), dict),
+    "pattern": str,
+    "type": (str, list),
+}
 
 _JOINS: dict[str, Callable[[Any, Any], Json]] = {
     "type": _types,

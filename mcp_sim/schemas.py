@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from mcp_sim.intersections import NEVER, meet
@@ -137,6 +137,41 @@ def referred(root: Record, reference: str) -> Record:
     for part in reference[1:].strip("/").split("/") if len(reference) > 1 else ():
         found = as_object(found).get(part.replace("~1", "/").replace("~0", "~"))
     return as_object(found)
+
+
+def unfolded(schema: Json) -> int:
+    """How many schemas one value is held to, at most: definitions that hold each other twice come to 2^n of them.
+
+    Schemas of properties and items do not add up: they are for other values.
+    """
+    root = as_object(schema)
+    known: dict[str, int] = {}
+    counts = [_unfolded({"$ref": reference}, root, known) for reference in _references(root)]
+    return max(counts, default=0)
+
+
+def _references(schema: Json) -> Iterator[str]:
+    """Every reference that stands anywhere in a document."""
+    if isinstance(schema, list):
+        for item in as_list(cast("Json", schema)):
+            yield from _references(item)
+    for word, part in as_object(schema).items():
+        if word == "$ref" and isinstance(part, str):
+            yield part
+        else:
+            yield from _references(part)
+
+
+def _unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
+    body = as_object(schema)
+    reference: Json = body.get("$ref")
+    if isinstance(reference, str) and reference not in known:
+        known[reference] = 0  # for the way back to it
+        known[reference] = _unfolded(referred(root, reference), root, known)
+    parts = [part for word in ("allOf", "anyOf", "oneOf") for part in as_list(body.get(word))]
+    parts += [body[word] for word in ("not", "if", "then", "else") if word in body]
+    parts += as_object(body.get("dependentSchemas")).values()
+    return 1 + known.get(str(reference), 0) + sum(_unfolded(part, root, known) for part in parts)
 
 
 def schema_of(value: Json) -> Record:

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import jsonschema_rs
 
+from mcp_sim.schemas import unfolded
 from mcp_sim.types import Json, Record
 
 LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10
+MOST_WORDED = 1_000
+MOST_JUDGED = 100_000
+"""A schema that unfolds to more schemas than these is judged without words, or refused: either takes twice as long for
+each definition that refers to another one twice."""
 
 
 class Validator:
@@ -46,8 +52,18 @@ class Validator:
         return tuple(_sentence(list(error.instance_path), error.message) for error in errors)
 
 
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """What is said of a value where the reasons would be too many."""
+
+    absolute_path: tuple[str | int, ...] = ()
+    message: str = "does not match its schema"
+
+
 def _wording(schema: Record) -> Callable[[Json], Iterable[Any]]:
     """What tells the errors of a value; tells none where only the judge can be trusted to come to an end."""
+    if unfolded(schema) > MOST_WORDED:
+        return lambda _: (_Error(),)
     if _has_key(schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
         return lambda _: ()
     from jsonschema import validators  # noqa: PLC0415 (80 ms, errors only)
@@ -76,6 +92,10 @@ def _has_key(schema: Json, key: str) -> bool:
 
 def compiled(schema: Record) -> jsonschema_rs.Validator:
     """The judge for a schema, without the patterns it cannot compile. Raises ValueError on a schema that is none."""
+    if unfolded(schema) > MOST_JUDGED:
+        raise ValueError(
+            f"its parts refer to each other so often that a value is held to more than {MOST_JUDGED:,} of them"
+        )
     try:
         return jsonschema_rs.validator_for(schema, validate_formats=False, offline=True)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from strategies import NOW
 
+from mcp_sim.contradictions import contradiction
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import expanded
+from mcp_sim.validation import Validator
 
 Json = Any
 Schema = dict[str, Any]
@@ -169,7 +171,7 @@ def _form(draw: st.DrawFn, value: Json) -> Schema:
             )
             return {"type": draw(st.sampled_from(["integer", "number"])), **more}
         case str():
-            fitting = [{"pattern": one} for one in PATTERNS if is_valid(value, {"pattern": one})]
+            fitting: list[Schema] = [{"pattern": one} for one in PATTERNS if is_valid(value, {"pattern": one})]
             more = draw(st.sampled_from([{}, {"minLength": len(value)}, {"maxLength": len(value)}, *fitting]))
             return {"type": "string", **more}
         case list():
@@ -222,3 +224,59 @@ def test_whatever_has_a_value_gets_one(data: st.DataObject) -> None:
     assert is_valid(value, schema)
     for one in made(schema, 4):
         assert is_valid(one, schema), one
+
+
+# what would take for ever ---------------------------------------------------------------------------------------------
+
+
+def doubled(word: str, times: int) -> Schema:
+    """Definitions each of which holds the next one twice."""
+    parts: Schema = {f"d{at}": {word: [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(times)}
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{times}": {"type": "object", "required": ["x"]}}}
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_definitions_that_hold_each_other_twice_are_refused_or_worded_in_short(word: str) -> None:
+    assert Validator(doubled(word, 12)).problems({}) == ("does not match its schema",)
+    with pytest.raises(ValueError, match="more than 100,000"):
+        Validator(doubled(word, 30))
+
+
+def test_definitions_that_hold_each_other_twice_in_properties_are_many_values_and_fine() -> None:
+    parts: Schema = {
+        f"d{at}": {"type": "object", "properties": {name: {"$ref": f"#/$defs/d{at + 1}"} for name in "ab"}}
+        for at in range(30)
+    }
+    schema = {"$ref": "#/$defs/d0", "$defs": {**parts, "d30": {"type": "string"}}}
+    assert Validator(schema).problems({"a": {"b": 1}}) != ()
+    assert all(is_valid(value, schema) for value in made(schema, 2))
+
+
+# what nothing satisfies -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"type": "integer", "minimum": 5, "maximum": 4}, "its minimum is 5, its maximum 4"),
+        ({"type": "integer", "exclusiveMinimum": 5, "maximum": 5}, "its exclusiveMinimum is 5, its maximum 5"),
+        ({"type": "integer", "exclusiveMinimum": 5, "exclusiveMaximum": 6}, "no such number between its bounds"),
+        ({"type": "number", "multipleOf": 10, "minimum": 11, "maximum": 19}, "no such number between its bounds"),
+        ({"type": "string", "enum": [1, 2]}, "none of its values is of type string"),
+        ({"type": "string", "minLength": 3, "maxLength": 2}, "its minLength is 3, its maxLength 2"),
+        ({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True, "minItems": 3}, "3 items must differ"),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, "requires 'a', and forbids it"),
+        ({"type": "object", "required": ["a", "b"], "maxProperties": 1}, "requires 2 properties, and allows 1"),
+        ({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer", "minimum": 2, "maximum": 1}}},
+         "a: its minimum is 2"),
+    ],
+)  # fmt: skip
+def test_what_nothing_satisfies_is_told_and_left_out_where_it_may_be(schema: Schema, reason: str) -> None:
+    assert reason in str(contradiction(schema))
+    whole = {"type": "object", "properties": {"odd": schema, "plain": {"type": "integer"}}, "required": ["plain"]}
+    assert all(is_valid(value, whole) for value in made(whole))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_has_values_is_no_contradiction(name: str) -> None:
+    assert contradiction(expanded(CASES[name])) is None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from mcp_sim.contradictions import contradiction
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.recursion import has_end
 from mcp_sim.documents.sentences import shown
@@ -22,12 +23,6 @@ _OPTIONAL: Mapping[str, tuple[type, str]] = {
     "_meta": (dict, "a mapping"),
 }
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_BOUNDS = (
-    ("minimum", "maximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-)
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SCHEMA_MAPS = ("properties", "$defs", "definitions", "dependentSchemas", "patternProperties")
 _SCHEMA_PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
@@ -116,9 +111,9 @@ def _check_part(place: Place, part: Record, tool: Json) -> None:
     pattern = part.get("pattern")
     if isinstance(pattern, str) and not compiles(pattern):
         place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled, and is not enforced")
-    for least, most in _BOUNDS:
-        if least in part and most in part and part[least] > part[most]:
-            place.warning(f"no value fits in {tool}: its {least} is {part[least]}, its {most} {part[most]}")
+    reason = contradiction(part)
+    if reason is not None:
+        place.warning(f"no value fits in {tool}: {reason}")
 
 
 def _tell_what_clients_refuse(schema: Place, found: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mcp_sim.contradictions import contradiction
 from mcp_sim.intersections import meet
 from mcp_sim.json_text import canonical
 from mcp_sim.records.chance import Chance
@@ -100,7 +101,7 @@ class _Object:
     def __init__(self, entity: str, name: str, schema: Record, compile_: Compile) -> None:
         self.needed = required(schema)
         owner = name or entity
-        parts = {field: part for field, part in properties(schema).items() if part != IMPOSSIBLE}
+        parts = {field: part for field, part in properties(schema).items() if self._can_be(field, part)}
         self.forbidden = frozenset(properties(schema)) - parts.keys()
         self.open = schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False
         patterns = {pattern: as_object(part) for pattern, part in as_object(schema.get("patternProperties")).items()}
@@ -117,6 +118,10 @@ class _Object:
         self.other = _Later(compile_, owner, "value", patterns[pattern] if pattern else _additional(schema))
         self.named = bool(patterns) or self.open
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
+
+    def _can_be(self, field: str, part: Record) -> bool:
+        """What need not be there and is satisfied by nothing is left out."""
+        return part != IMPOSSIBLE and (field in self.needed or contradiction(part) is None)
 
     def __call__(self, chance: Chance, _record: Record, moment: Moment) -> Json:
         body: Record = {}

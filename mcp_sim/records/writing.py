@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mcp_sim.contradictions import contradiction
 from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.draws import SEPARATOR
 from mcp_sim.records.chance import Chance
@@ -190,7 +191,8 @@ class Writer:
     def _part(self, field: Field) -> _Part:
         nullable, schema = is_nullable(field.schema), field.schema
         certain = field.required and not nullable
-        present = 0.0 if schema == IMPOSSIBLE else 1.0 if certain else _PRESENT
+        impossible = schema == IMPOSSIBLE or (not field.required and contradiction(schema) is not None)
+        present = 0.0 if impossible else 1.0 if certain else _PRESENT
         salt = field.name.encode("utf-8", "surrogatepass")
         if field.link is not None and field.link in self.targets:
             choose = chooser(self.domain, self.entity, field, self.targets)

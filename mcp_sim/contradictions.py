@@ -1,0 +1,115 @@
+"""Why does no value satisfy a schema? What can be seen without looking for one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, TypeGuard
+
+from mcp_sim.schemas import (
+    as_list,
+    as_object,
+    constants,
+    fitting_type,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
+from mcp_sim.types import Json, Record
+
+
+def contradiction(schema: Record) -> str | None:
+    """The reason why a schema allows no value, of its own words alone; None where none is seen.
+
+    Where several types are allowed, another one may do: then there is no contradiction. Where no type is named, it is
+    the one that the schema's other words are about.
+    """
+    kinds = [kind for kind in types_of(schema) if kind != "number" or "integer" not in types_of(schema)]
+    if constants(schema) and not any(fitting_type(value, schema) for value in constants(schema)):
+        return f"none of its values is of type {' or '.join(kinds)}"
+    if constants(schema) or len(kinds) > 1:
+        return None
+    meant = [_REASONS[kinds[0]]] if kinds and kinds[0] in _REASONS else [] if kinds else _REASONS.values()
+    return next((reason for reasons in meant for reason in reasons(schema)), None)
+
+
+def _of_numbers(schema: Record) -> Iterator[str]:
+    for least, most in (
+        ("minimum", "maximum"), ("exclusiveMinimum", "maximum"),
+        ("minimum", "exclusiveMaximum"), ("exclusiveMinimum", "exclusiveMaximum"),
+    ):  # fmt: skip
+        low, high = schema.get(least), schema.get(most)
+        if _is_number(low) and _is_number(high) and (low > high or (low == high and (least, most) != _CLOSED)):
+            yield f"its {least} is {low}, its {most} {high}"
+    if _lacks_multiple(schema):
+        yield "there is no such number between its bounds"
+
+
+_CLOSED = ("minimum", "maximum")
+
+
+def _lacks_multiple(schema: Record) -> bool:
+    """Does no multiple, or no whole number, lie between the bounds?"""
+    multiple: Json = schema.get("multipleOf")
+    step = Fraction(str(multiple)) if _is_number(multiple) and multiple > 0 else None
+    if main_type(schema) == "integer":
+        step = Fraction(1) if step is None else Fraction(step.numerator)
+    lows = [Fraction(str(low)) for word in ("minimum", "exclusiveMinimum") if _is_number(low := schema.get(word))]
+    highs = [Fraction(str(high)) for word in ("maximum", "exclusiveMaximum") if _is_number(high := schema.get(word))]
+    if step is None or not lows or not highs:
+        return False
+    first, last = math.ceil(max(lows) / step), math.floor(min(highs) / step)
+    low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    first += _is_number(low) and first * step == Fraction(str(low))
+    last -= _is_number(high) and last * step == Fraction(str(high))
+    return first > last
+
+
+def _of_texts(schema: Record) -> Iterator[str]:
+    return _bounds(schema, "minLength", "maxLength")
+
+
+def _of_lists(schema: Record) -> Iterator[str]:
+    yield from _bounds(schema, "minItems", "maxItems")
+    choices = constants(items(schema))
+    if schema.get("uniqueItems") and choices and not schema.get("prefixItems"):
+        least: Json = schema.get("minItems", 0)
+        if _is_number(least) and least > len(choices):
+            yield f"its {least} items must differ, and there are {len(choices)} values"
+
+
+def _of_objects(schema: Record) -> Iterator[str]:
+    yield from _bounds(schema, "minProperties", "maxProperties")
+    most: Json = schema.get("maxProperties")
+    if _is_number(most) and len(required(schema)) > most:
+        yield f"it requires {len(required(schema))} properties, and allows {most}"
+    declared = as_object(schema.get("properties"))
+    closed = schema.get("additionalProperties") is False and not schema.get("patternProperties")
+    for name in as_list(schema.get("required")):
+        if declared.get(name) is False or (closed and name not in declared):
+            yield f"it requires {name!r}, and forbids it"
+        reason = contradiction(properties(schema).get(str(name), {}))
+        if reason is not None:
+            yield f"{name}: {reason}"
+
+
+def _bounds(schema: Record, least: str, most: str) -> Iterator[str]:
+    low, high = schema.get(least), schema.get(most)
+    if _is_number(low) and _is_number(high) and low > high:
+        yield f"its {least} is {low}, its {most} {high}"
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_REASONS: dict[str, Callable[[Record], Iterator[str]]] = {
+    "integer": _of_numbers,
+    "number": _of_numbers,
+    "string": _of_texts,
+    "array": _of_lists,
+    "object": _of_objects,
+}
