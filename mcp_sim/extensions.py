@@ -301,6 +301,10 @@ class Invent(Protocol):
         """A value for `field` of the record under way, valid under `schema`."""
         ...
 
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Sequence[Key]) -> Key:
+        """Which of these records of `target` a reference leads to that nobody gave; the first is the world's choice."""
+        ...
+
 
 Answer: TypeAlias = Callable[[Turn, Invent], Transition]
 """What one tool does, compiled: a pure function of the turn, and of what `Invent` fills in."""

@@ -13,6 +13,10 @@ from mcp_sim.types import Json
 MOST_CHARACTERS = 1_000_000
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"\A\*\*Environment Observation:\*\*\s*")
+_FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
+_STRING = r'("(?:[^"\\]|\\.)*")'
+_COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n?```\Z", re.DOTALL)
 
 
@@ -45,17 +49,37 @@ def observed(reply: Reply) -> str:
 
 
 def parsed(text: str, raw: str) -> Json:
-    """The JSON value of an observation; raw control characters in strings are let pass, as some engines emit them."""
+    """The JSON value of an observation.
 
-    def not_json(name: str) -> NoReturn:
-        raise ValueError(f"{name} is not JSON")
-
+    Raw control characters in strings are let pass, as some engines emit them; so are comments, commas before a closing
+    bracket, and words around a fenced block, which models like to add.
+    """
     try:
-        return json.loads(text, strict=False, parse_constant=not_json)
+        return _loaded(text)
     except RecursionError:
         raise Rejected(raw, ["the answer is JSON that nests too deeply"]) from None
     except ValueError as error:
-        raise Rejected(raw, [f"the answer is not JSON: {error}"]) from None
+        problem = f"the answer is not JSON: {error}"
+    for way in (_FENCES.findall(text)[-1:], [text]):
+        for written in way:
+            try:
+                return _loaded(_plain(written))
+            except (ValueError, RecursionError):
+                continue
+    raise Rejected(raw, [problem])
+
+
+def _loaded(text: str) -> Json:
+    def not_json(name: str) -> NoReturn:
+        raise ValueError(f"{name} is not JSON")
+
+    return json.loads(text, strict=False, parse_constant=not_json)
+
+
+def _plain(text: str) -> str:
+    """The text without comments, and without commas before a closing bracket; strings stay as they are."""
+    bare = _COMMENTS.sub(lambda found: found[1] or " ", text)
+    return _COMMAS.sub(lambda found: found[1] or "", bare)
 
 
 def json_or_text(text: str) -> Any:

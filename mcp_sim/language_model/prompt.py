@@ -6,7 +6,7 @@ Every text depends on its arguments alone and JSON has a fixed order, so that an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -20,16 +20,24 @@ LONGEST_RETRY = 4_000
 Message = dict[str, str]
 
 
-def system(domain: Domain) -> str:
-    """Role, rules, tool definitions, world, demonstrations."""
+def system(domain: Domain, instructions: Mapping[str, str]) -> str:
+    """Role, rules, tool definitions, world, instructions (globs of tools -> what to do), demonstrations."""
     role = files("mcp_sim.language_model").joinpath("prompts", "system.md").read_text(encoding="utf-8")
     tools = "\n".join(_definition(tool) for tool in domain.tools.values())
     sections = [role.strip(), f"# Tools\n\n{tools}"]
     if domain.description:
         sections.append(f"# World\n\n{domain.description.strip()}")
+    if instructions:
+        told = "\n".join(f"- {_who(glob)}: {' '.join(text.split())}" for glob, text in instructions.items())
+        sections.append(f"# Instructions\n\n{told}")
     if domain.examples:
         sections.append("# Demonstrations\n\n" + "\n\n".join(_demonstration(example) for example in domain.examples))
     return _encodable("\n\n".join(sections))
+
+
+def _who(glob: str) -> str:
+    """The tools that an instruction is for."""
+    return "every tool" if glob == "*" else f"`{glob}`"
 
 
 def whole_turn(turn: Turn, told: Record) -> str:
@@ -100,7 +108,8 @@ def _exchange(user: str, assistant: str) -> tuple[Message, Message]:
 
 def _again(attempt: Attempt) -> Iterator[Message]:
     """What the model said, and what is wrong with it."""
-    yield {"role": "assistant", "content": _encodable(attempt.raw[:LONGEST_RETRY]) or "(nothing)"}
+    said = attempt.raw.rpartition("</think>")[2].strip()
+    yield {"role": "assistant", "content": _encodable(said[:LONGEST_RETRY]) or "(nothing)"}
     problems = "\n".join(f"- {problem}" for problem in attempt.problems)
     text = (
         f"**Problems:**\n{problems}\n\nThat answer cannot be used. Answer the same turn again, without these problems."

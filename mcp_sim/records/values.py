@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mcp_sim.domain import Domain
 from mcp_sim.draws import SEPARATOR
@@ -17,7 +19,7 @@ from mcp_sim.records.setting import PLAIN, Setting, setting_of
 from mcp_sim.records.texts import text_maker
 from mcp_sim.records.timeline import Moment
 from mcp_sim.schemas import constants, fitting_type, main_type
-from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.words import snake
 
 
@@ -63,14 +65,20 @@ def inventor(domain: Domain) -> Invent:
 
     What it makes up is at home where the domain's records are.
     """
-    setting = setting_of(domain)
+    return _Inventor(setting_of(domain))
 
-    def invented(turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
-        make = value_maker(entity, field, schema, setting)
+
+@dataclass(frozen=True, slots=True)
+class _Inventor:
+    setting: Setting
+
+    def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
+        make = value_maker(entity, field, schema, self.setting)
         chance = Chance(turn.draws.key + f"{entity}.{field}".encode("utf-8", "surrogatepass"))
         return make(chance, record, Moment(turn.now, turn.now))
 
-    return invented
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Sequence[Key]) -> Key:
+        return keys[0]
 
 
 def chance_of(*parts: object) -> Chance:

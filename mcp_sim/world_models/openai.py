@@ -16,9 +16,11 @@ from mcp_sim.domain import Domain
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Predictor, WorldModel, world_models
 from mcp_sim.language_model.cache import Cache
+from mcp_sim.language_model.conversation import Ask, Conversation
 from mcp_sim.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
 from mcp_sim.language_model.endpoint import KEYLESS, Line, opened
-from mcp_sim.language_model.narrator import Ask, Narrator, Settings
+from mcp_sim.language_model.narrator import Narrator, Settings
+from mcp_sim.language_model.prompt import system
 from mcp_sim.options import Count, PositiveDuration
 from mcp_sim.records.values import inventor
 from mcp_sim.types import Json
@@ -43,6 +45,11 @@ def _as_cache(value: Any) -> Any:
     return {"dir": value} if isinstance(value, str) else value
 
 
+def _as_instructions(value: Any) -> Any:
+    return {"*": value} if isinstance(value, str) else value
+
+
+Instructions = Annotated[dict[str, str], BeforeValidator(_as_instructions, json_schema_input_type=str | dict[str, str])]
 CacheOption = Annotated[CachePart, BeforeValidator(_as_cache, json_schema_input_type=str | CachePart)]
 
 
@@ -94,6 +101,15 @@ class Openai(WorldModel):
         description="Keep answers in this folder, and ask nothing twice; `replay` never asks.",
         examples=["recorded", {"dir": "recorded", "replay": True}],
     )
+    instructions: Instructions = Field(
+        default_factory=dict[str, str],
+        description="What the model is to do where the world leaves it free: a text, or a text for each glob of tools.",
+        examples=["Customers are short of time and answer in one line.", {"search_*": "Results are years old."}],
+    )
+    withhold: tuple[str, ...] = Field(
+        default=(),
+        description="Texts that the model is not told and may not say, such as the answer that the agent has to find.",
+    )
     extra_body: dict[str, Json] = Field(default_factory=dict, description="What else each request's body holds.")
     api_key_env: str | None = Field(
         default=None, description="The environment variable with the key; else OPENAI_API_KEY."
@@ -132,8 +148,8 @@ class Openai(WorldModel):
 
     def _narrator(self, domain: Domain, ask: Ask, room: Callable[[], int | None]) -> Narrator:
         owner = f"openai {self.model} {self.base_url}"
-        settings = Settings(owner, self.ask == "always", self.transcript, room)
-        return Narrator(domain, ask, inventor(domain), settings)
+        conversation = Conversation(system(domain, self.instructions), domain, ask, owner, self.transcript, room)
+        return Narrator(domain, conversation, inventor(domain), Settings(self.ask == "always", self.withhold))
 
     def line(self, environment: Mapping[str, str]) -> Line:
         """How the endpoint is reached. Raises UsageError where the environment lacks the key."""
