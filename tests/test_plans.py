@@ -298,3 +298,16 @@ def test_the_lines_that_correct_a_guess_are_taken(tmp_path: Path, listed: Path) 
     )
     plan = load(spec).domain.plans["frobnicate"]
     assert (plan.verb, plan.sets, plan.guessed) == ("update", {"how": "title"}, False)
+
+
+def test_a_noun_before_its_verbs_is_what_they_are_about_and_no_prefix_of_the_server() -> None:
+    definitions = [
+        tool("task_create", {"title": STRING}, "title"),
+        tool("task_list", {}),
+        tool("task_get", {"task_id": STRING}, "task_id"),
+        tool("task_delete", {"task_id": STRING}, "task_id"),
+    ]
+    plans = domain(*definitions).plans
+    found = {name: (plan.verb, plan.entity) for name, plan in plans.items()}
+    verbs = {"task_create": "create", "task_list": "list", "task_get": "get", "task_delete": "delete"}
+    assert found == {name: (verb, "task") for name, verb in verbs.items()}

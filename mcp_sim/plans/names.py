@@ -47,6 +47,9 @@ _TRANSITIONS = {
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new one recent single specific"
 )
+_PLAIN = vocabulary("create get list update delete")
+"""Verbs that are about records and nothing else."""
+
 _ONE_OF_A_KIND = frozenset({"current", "my"})
 _BATCH = frozenset({"batch", "bulk", "many", "multi", "multiple"})
 _PREPOSITIONS = vocabulary("as at by for from in into inside of on to under using via with within")
@@ -75,7 +78,10 @@ class Reading:
 
 
 def read_names(names: Iterable[str]) -> dict[str, Reading]:
-    """The readings of the tools of one server; a first word that most of them share is the server's, not the tool's."""
+    """The readings of the tools of one server; a first word that most of them share is the server's, not the tool's.
+
+    Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks.
+    """
     bare = {name: words(_last_segment(name)) for name in names}
     shared = _shared_first_word([*bare.values()])
     return {name: read(parts[1:] if shared and parts[:1] == (shared,) else parts) for name, parts in bare.items()}
@@ -148,4 +154,5 @@ def _shared_first_word(names: Sequence[tuple[str, ...]]) -> str | None:
     is_verb = word in _STRONG or word in _WEAK or word in _TRANSITIONS
     followers = {singular(parts[1]) for parts in names if parts[:1] == (word,) and len(parts) > 1}
     shared = count >= 3 and count >= 0.6 * len(names) and len(followers) > 1
-    return word if shared and not is_verb else None
+    about = {parts[1] for parts in names if parts[:1] == (word,) and len(parts) == 2} & _PLAIN
+    return word if shared and not is_verb and len(about) < 2 else None
