@@ -120,6 +120,20 @@ class Also:
 
 
 @dataclass(frozen=True, slots=True)
+class Swap:
+    """Which parts of a record a call exchanges for others: those of `field` whose `key` the argument `old` lists.
+
+    The argument `new` lists, in the same order, the records of `entity` that take their places.
+    """
+
+    field: str
+    key: str
+    old: str
+    new: str
+    entity: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a tool does to which entity, and how sure that is.
 
@@ -133,7 +147,8 @@ class Plan:
     `if_exists` says what a create does where the record exists: refuse, update it, or keep it as it is.
     `copies` is an argument that names the record of which a create makes a copy. `counter` is a field of an only record
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
-    (`created_by`: `session.current_user`). `also` is what it does to records of other entities.
+    (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
+    `swap` which parts of the record it exchanges.
     `shows` maps places of the result to the fields that stand there under another name. `choice` is an argument that
     says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
@@ -158,6 +173,7 @@ class Plan:
     counter: str | None = None
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
     also: tuple[Also, ...] = ()
+    swap: Swap | None = None
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
     choice: str | None = None
     choices: Mapping[str, Plan] = field(default_factory=dict[str, "Plan"])

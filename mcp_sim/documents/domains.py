@@ -109,6 +109,7 @@ def _relocated(plan: Plan, server: str) -> Plan:
     return replace(
         plan,
         entity=f"{server}.{plan.entity}",
+        swap=plan.swap and replace(plan.swap, entity=f"{server}.{plan.swap.entity}"),
         choices={value: _relocated(one, server) for value, one in plan.choices.items()},
         also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
         counter=None if plan.counter is None else f"{server}.{plan.counter}",

@@ -15,7 +15,7 @@ from mcp_sim.plans.envelopes import batch_envelope, envelope_of, plain_envelope,
 from mcp_sim.plans.fields import counted, key_field, key_like, says_success, shown_fields, with_declared, with_links
 from mcp_sim.plans.given import Given, Nouns, given_state
 from mcp_sim.plans.names import Reading, read_names
-from mcp_sim.plans.preconditions import required_state, stated
+from mcp_sim.plans.preconditions import alike, required_state, stated, swapped
 from mcp_sim.plans.singletons import Single, matched, single_of
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_object, at, constants, expanded, items, main_type, properties, required, schema_of
@@ -95,7 +95,24 @@ def infer(
         )
         for look in looks
     }
+    plans |= _as_their_kin(looks, plans)
     return Inferred(entities, plans, given.records, _unmentioned(looks, given))
+
+
+def _as_their_kin(looks: Sequence[Look], plans: Mapping[str, Plan]) -> dict[str, Plan]:
+    """The plans of writes that lead to a state as others of their kind do."""
+    words_of = {look.tool.id: look.reading.word for look in looks}
+    known = [(words_of[name], plan) for name, plan in plans.items() if plan.fixed and plan.verb == "update"]
+    found: dict[str, Plan] = {}
+    for name, plan in plans.items():
+        word = words_of[name]
+        if known and plan.verb == "update" and plan.behaviour == "records" and not plan.fixed and word not in _PLAIN:
+            fixed = alike(plan, word, known)
+            found |= {name: replace(plan, fixed=fixed)} if fixed else {}
+    return found
+
+
+_PLAIN = vocabulary("update edit modify patch change set adjust revise amend rename replace")
 
 
 def _unmentioned(looks: Sequence[Look], given: Given) -> frozenset[str]:
@@ -640,6 +657,7 @@ def _plan(
         counter=given.counter(look.entity) if look.verb == "create" else None,
         from_state=_from_state(roles, entity, given, declared) if look.verb == "create" else {},
         shows=_renamed(look, entity),
+        swap=swapped(properties(look.input), entity, entities) if _exchanges(look, roles) else None,
         filters=roles.filters,
         query=roles.query,
         searched=_searched(look, roles, entity),
@@ -661,6 +679,12 @@ def _plan(
             ("the spec says so", *reasons),
         )
     return _workable(replace(plan, confidence=said.get("confidence", confidence), reasons=reasons), entity)
+
+
+def _exchanges(look: Look, roles: Roles) -> bool:
+    """Does an update take lists that no field of the record is for?"""
+    lists = [name for name in roles.unexplained if main_type(properties(look.input).get(name, {})) == "array"]
+    return look.verb == "update" and len(lists) >= 2
 
 
 def _is_outside(look: Look, declared: Mapping[str, Entity], given: Given, sharing: Mapping[str, int]) -> bool:
@@ -734,7 +758,7 @@ def _workable(plan: Plan, entity: Entity) -> Plan:
     """A plan that could not answer is no plan: one record that nothing names, a change that changes nothing."""
     is_named = plan.key is not None or entity.singleton or (plan.verb == "get" and plan.filters)
     nameless = plan.verb in _ONE and not is_named
-    idle = plan.verb == "update" and not plan.sets and not plan.fixed
+    idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
     if entity.inside is not None and plan.verb != "get" and plan.behaviour == "records":
         why = f"the {plural(entity.name)} stand inside others, and are only looked at"
         return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import Entity
+from mcp_sim.domain import Entity, Plan, Swap
 from mcp_sim.plans.names import Reading
+from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
 
@@ -26,6 +27,34 @@ def stated(about: str, entity: Entity) -> dict[str, Json]:
     """`The order status will be changed to 'return requested'`."""
     field, found = status_field(entity), _LEADS.search(about)
     return {field: found[1]} if field is not None and found else {}
+
+
+def alike(plan: Plan, word: str, others: Iterable[tuple[str, Plan]]) -> dict[str, Json]:
+    """The state that a tool leads to as others of its kind do: `return requested` after a return, so after an exchange.
+
+    `others` are pairs of the verb's word and the plan.
+    """
+    for other, one in others:
+        for field, value in one.fixed.items():
+            kin = one.entity == plan.entity and one.requires == plan.requires and plan.requires
+            if kin and other != word and isinstance(value, str) and other in snake(value).split("_"):
+                return {field: value.replace(other, word)}
+    return {}
+
+
+def swapped(arguments: Mapping[str, Record], entity: Entity, entities: Mapping[str, Entity]) -> Swap | None:
+    """`item_ids` and `new_item_ids`, where the record has a list of parts with an `item_id`."""
+    lists = {snake(name): name for name, part in arguments.items() if main_type(part) == "array"}
+    for old, argument in lists.items():
+        stem = old.removesuffix("s").removesuffix("_id")
+        if f"new_{old}" not in lists or stem not in entities:
+            continue
+        for name, field in entity.fields.items():
+            inner = properties(items(field.schema)) if main_type(field.schema) == "array" else {}
+            key = next((part for part in inner if snake(part) == f"{stem}_id"), None)
+            if key is not None:
+                return Swap(name, key, argument, lists[f"new_{old}"], stem)
+    return None
 
 
 def required_state(

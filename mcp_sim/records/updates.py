@@ -18,6 +18,7 @@ from mcp_sim.records.referring import referring, renamed
 from mcp_sim.records.refusals import conflict, either, quoted
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
+from mcp_sim.records.swaps import swapping
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.ways import Refused, entered
 from mcp_sim.schemas import main_type
@@ -49,6 +50,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     entity = domain.entities[plan.entity or ""]
     sets, links = sets_of(tool, plan, entity, defaults=False), links_of(plan, entity, domain)
     stood, name, settle = standing(tool, plan), entity.name, settling(entity)
+    swapped = swapping(tool, plan, domain)
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
@@ -65,6 +67,10 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         after = _entered(tool, plan, entity, key, before, said)
         if isinstance(after, Observation):
             return after
+        exchanged = swapped(turn, key, before)
+        if isinstance(exchanged, Observation):
+            return exchanged
+        said, after = {**said, **exchanged}, {**after, **exchanged}
         is_same = not said or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())
