@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from mcp_sim.abilities.operation import Refused
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.words import vocabulary
 
 Number: TypeAlias = int | float | bool
@@ -24,33 +24,33 @@ def finite(number: Number) -> Number:
     """The number, if it is one that JSON can hold; raises Refused where it is not."""
     if isinstance(number, int):
         if number.bit_length() > _MOST_BITS:
-            raise Refused("The result is too large")
+            raise Refused("invalid", "The result is too large")
     elif not math.isfinite(number):
-        raise Refused("The result is not a finite number")
+        raise Refused("invalid", "The result is not a finite number")
     return number
 
 
 def power(base: Number, exponent: Number) -> Number:
     """A power; raises Refused where it is no real number, or too large to write down."""
     if base == 0 and exponent < 0:
-        raise Refused("Division by zero")
+        raise Refused("invalid", "Division by zero")
     if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > _MOST_BITS:
-        raise Refused(f"{base} to the power of {exponent} is too large")
+        raise Refused("invalid", f"{base} to the power of {exponent} is too large")
     try:
         found = base**exponent
     except OverflowError:
-        raise Refused(f"{base} to the power of {exponent} is too large") from None
+        raise Refused("invalid", f"{base} to the power of {exponent} is too large") from None
     if isinstance(found, complex):
-        raise Refused(f"{base} to the power of {exponent} is not a real number")
+        raise Refused("invalid", f"{base} to the power of {exponent} is not a real number")
     return found
 
 
 def factorial(number: Number) -> int:
     """The factorial of a whole number up to 1000."""
     if number != int(number) or number < 0:
-        raise Refused("Factorial is only defined for non-negative integers")
+        raise Refused("invalid", "Factorial is only defined for non-negative integers")
     if number > 1000:
-        raise Refused(f"Factorial of {number} is too large; at most 1000 is allowed")
+        raise Refused("invalid", f"Factorial of {number} is too large; at most 1000 is allowed")
     return math.factorial(int(number))
 
 
@@ -99,20 +99,20 @@ _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*",
 def evaluated(text: str, variables: Mapping[str, Number] | None = None) -> Number:
     """The value; raises Refused, which names what is wrong and where."""
     if len(text) > LONGEST:
-        raise Refused(f"Expression too long: {len(text)} characters, at most {LONGEST} are allowed")
+        raise Refused("invalid", f"Expression too long: {len(text)} characters, at most {LONGEST} are allowed")
     written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", text.translate(_SIGNS)).replace("^", "**").strip()
     try:
         tree = ast.parse(written, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as wrong:
-        raise Refused(f"Invalid expression {text!r}: {_syntax(wrong)}") from None
+        raise Refused("invalid", f"Invalid expression {text!r}: {_syntax(wrong)}") from None
     try:
         return _tidy(finite(_Evaluation(text, {**_NAMES, **(variables or {})}).value(tree.body)))
     except ZeroDivisionError:
-        raise Refused("Division by zero") from None
+        raise Refused("invalid", "Division by zero") from None
     except OverflowError:
-        raise Refused(f"The result of {text!r} is too large") from None
+        raise Refused("invalid", f"The result of {text!r} is too large") from None
     except RecursionError:
-        raise Refused(f"Expression {text!r} nests too deeply") from None
+        raise Refused("invalid", f"Expression {text!r} nests too deeply") from None
 
 
 def _tidy(number: Number) -> Number:
@@ -147,14 +147,14 @@ class _Evaluation:
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name.lower() in _FUNCTIONS:
                 return self._called(name.lower(), [self.value(argument) for argument in arguments])
             case _:
-                raise Refused(self._not_understood(node))
+                raise Refused("invalid", self._not_understood(node))
 
     def _called(self, name: str, arguments: list[Number]) -> Number:
         try:
             return _FUNCTIONS[name](*arguments)
         except (ValueError, TypeError) as wrong:
             told = ", ".join(str(argument) for argument in arguments)
-            raise Refused(f"{name}({told}) cannot be evaluated: {wrong}") from None
+            raise Refused("invalid", f"{name}({told}) cannot be evaluated: {wrong}") from None
 
     def _not_understood(self, node: ast.expr) -> str:
         place = f"at position {node.col_offset + 1}"

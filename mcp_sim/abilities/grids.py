@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_sim.abilities.operation import Refused
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
 
 Rows = Sequence[Sequence[Json]]
@@ -30,7 +30,7 @@ def cell(address: str) -> tuple[int, int]:
     """Row and column of an address, counted from 0; raises Refused."""
     found = _CELL.fullmatch(address.strip())
     if found is None or int(found[2]) > MOST:
-        raise Refused(f"Invalid cell reference: {address!r}. Expected a column and a row, such as B3")
+        raise Refused("invalid", f"Invalid cell reference: {address!r}. Expected a column and a row, such as B3")
     return int(found[2]) - 1, column(found[1])
 
 
@@ -80,7 +80,7 @@ def read(rows: Rows, cells: Area) -> list[list[Json]]:
 def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
     """The rows with these values from a cell on."""
     if top + len(values) > MOST:
-        raise Refused(f"Row {top + len(values)} is beyond the sheet, which has {MOST} rows")
+        raise Refused("invalid", f"Row {top + len(values)} is beyond the sheet, which has {MOST} rows")
     changed = [[*row] for row in rows]
     while len(changed) < top + len(values):
         changed.append([])

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from difflib import get_close_matches
 
-from mcp_sim.abilities.operation import ANY, NUMBER, TEXT, Circumstances, Given, Operation, Refused, Role, phrases, role
+from mcp_sim.abilities.operation import ANY, NUMBER, TEXT, Circumstances, Given, Operation, Role, phrases, role
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.words import singular, vocabulary
 
@@ -46,7 +47,7 @@ def zone(name: str | None) -> tzinfo:
     except (ValueError, OSError, KeyError):
         near = get_close_matches(name.replace(" ", "_"), available_timezones(), n=3, cutoff=0.5)
         hint = f" Did you mean {' or '.join(near)}?" if near else " Use an IANA name such as Europe/Amsterdam."
-        raise Refused(f"Invalid timezone: No time zone found with key {name!r}.{hint}") from None
+        raise Refused("invalid", f"Invalid timezone: No time zone found with key {name!r}.{hint}") from None
 
 
 def moment(value: Json, now: datetime) -> datetime:
@@ -69,7 +70,7 @@ def moment(value: Json, now: datetime) -> datetime:
             return datetime.strptime(text, pattern)  # noqa: DTZ007 (a date without a zone stays one)
         except ValueError:
             continue
-    raise Refused(f"Invalid date {value!r}: expected ISO 8601, such as 2030-01-31 or 2030-01-31T09:00:00")
+    raise Refused("invalid", f"Invalid date {value!r}: expected ISO 8601, such as 2030-01-31 or 2030-01-31T09:00:00")
 
 
 def pattern_of(layout: str) -> str | None:
@@ -96,7 +97,7 @@ def _of_epoch(value: float) -> datetime:
     try:
         return datetime.fromtimestamp(value / 1000 if abs(value) > 1e11 else value, UTC)
     except (OverflowError, ValueError, OSError):
-        raise Refused(f"Timestamp {value} is out of range") from None
+        raise Refused("invalid", f"Timestamp {value} is out of range") from None
 
 
 def _written(found: datetime, like: Json) -> str:
@@ -119,10 +120,10 @@ def _shifted(start: datetime, amount: float, unit: str) -> datetime:
             return _by_months(start, int(amount * {"month": 1, "quarter": 3, "year": 12}[name]))
         if name not in _LENGTHS:
             known = [*(f"{one}s" for one in _LENGTHS), "months", "quarters", "years"]
-            raise Refused(f"Unknown unit {unit!r}. Supported units: {', '.join(known)}")
+            raise Refused("invalid", f"Unknown unit {unit!r}. Supported units: {', '.join(known)}")
         return start + timedelta(seconds=amount * _LENGTHS[name])
     except (OverflowError, ValueError):
-        raise Refused(f"The date {amount} {unit} from {start.isoformat()} is out of range") from None
+        raise Refused("invalid", f"The date {amount} {unit} from {start.isoformat()} is out of range") from None
 
 
 def _by_months(start: datetime, months: int) -> datetime:
@@ -137,7 +138,7 @@ def _now(given: Given, around: Circumstances) -> Json:
     if layout:
         pattern = pattern_of(str(layout))
         if pattern is None:
-            raise Refused(f"Unknown format {layout!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
+            raise Refused("invalid", f"Unknown format {layout!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
         return here.strftime(pattern)
     return {
         "timezone": given.get("timezone") or "UTC",
@@ -156,7 +157,7 @@ def _converted(given: Given, around: Circumstances) -> Json:
     if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", clock):
         hour, minute = (int(part) for part in clock.split(":")[:2])
         if hour > 23 or minute > 59:
-            raise Refused("Invalid time format. Expected HH:MM [24-hour format]")
+            raise Refused("invalid", "Invalid time format. Expected HH:MM [24-hour format]")
         begun = around.now.astimezone(source).replace(hour=hour, minute=minute, second=0, microsecond=0)
     else:
         begun = moment(given["time"], around.now)
@@ -187,7 +188,7 @@ def _added(sign: int) -> Callable[[Given, Circumstances], Json]:
             (given[unit], unit) for unit in ("years", "months", "weeks", "days", "hours", "minutes") if unit in given
         ]
         if not parts:
-            raise Refused("Nothing to add: give days, or an amount and a unit")
+            raise Refused("invalid", "Nothing to add: give days, or an amount and a unit")
         found = start
         for amount, unit in parts:
             found = _shifted(found, sign * amount, unit)
@@ -208,7 +209,8 @@ def _between(given: Given, around: Circumstances) -> Json:
         return months if name == "month" else int(months / 12)
     if name not in _LENGTHS:
         raise Refused(
-            f"Unknown unit {unit!r}. Supported units: {', '.join(f'{one}s' for one in _LENGTHS)}, months, years"
+            "invalid",
+            f"Unknown unit {unit!r}. Supported units: {', '.join(f'{one}s' for one in _LENGTHS)}, months, years",
         )
     found = seconds / _LENGTHS[name]
     return int(found) if found == int(found) else found
@@ -221,7 +223,7 @@ def _zoned(found: datetime) -> datetime:
 def _formatted(given: Given, around: Circumstances) -> Json:
     pattern = pattern_of(str(given["format"]))
     if pattern is None:
-        raise Refused(f"Unknown format {given['format']!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
+        raise Refused("invalid", f"Unknown format {given['format']!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
     found = moment(given.get("date", "now"), around.now)
     return (found.astimezone(zone(given["timezone"])) if given.get("timezone") else found).strftime(pattern)
 
@@ -246,14 +248,14 @@ def _zones(given: Given, _around: Circumstances) -> Json:
 def _year(given: Given) -> int:
     year = int(given["year"])
     if not 1 <= year <= 9999:
-        raise Refused(f"Invalid year {year}: must be between 1 and 9999")
+        raise Refused("invalid", f"Invalid year {year}: must be between 1 and 9999")
     return year
 
 
 def _days_in_month(given: Given, _around: Circumstances) -> Json:
     month = int(given["month"])
     if not 1 <= month <= 12:
-        raise Refused(f"Invalid month {month}: must be between 1 and 12")
+        raise Refused("invalid", f"Invalid month {month}: must be between 1 and 12")
     return calendar.monthrange(_year(given), month)[1]
 
 

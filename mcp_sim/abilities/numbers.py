@@ -16,11 +16,11 @@ from mcp_sim.abilities.operation import (
     Compute,
     Given,
     Operation,
-    Refused,
     Role,
     phrases,
     role,
 )
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.units import converted
 from mcp_sim.types import Json
 from mcp_sim.words import vocabulary
@@ -57,9 +57,9 @@ def _held(compute: Callable[[Given], Json]) -> Compute:
             found = compute(given)
             return _rounded(found, given.get("precision"))
         except OverflowError:
-            raise Refused("The result is too large") from None
+            raise Refused("invalid", "The result is too large") from None
         except ValueError as wrong:
-            raise Refused(f"Math error: {wrong}") from None
+            raise Refused("invalid", f"Math error: {wrong}") from None
 
     return held
 
@@ -75,40 +75,40 @@ def _rounded(found: Json, precision: Json) -> Json:
 def _all(values: Sequence[Json]) -> Numbers:
     """The numbers of a list; refuses an empty one, and what is no number."""
     if not values:
-        raise Refused("Cannot compute on an empty list: at least one number is required")
+        raise Refused("invalid", "Cannot compute on an empty list: at least one number is required")
     for value in values:
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise Refused(f"All elements must be numbers; got {value!r}")
+            raise Refused("invalid", f"All elements must be numbers; got {value!r}")
     return list(values)
 
 
 def divided(a: Number, b: Number) -> Number:
     """A quotient; raises Refused for division by zero."""
     if b == 0:
-        raise Refused("Cannot divide by zero")
+        raise Refused("invalid", "Cannot divide by zero")
     return a / b
 
 
 def _modulo(a: Number, b: Number) -> Number:
     if b == 0:
-        raise Refused("Cannot take a modulo by zero")
+        raise Refused("invalid", "Cannot take a modulo by zero")
     return a % b
 
 
 def _root(number: float) -> float:
     if number < 0:
-        raise Refused(f"Cannot take the square root of a negative number: {number}")
+        raise Refused("invalid", f"Cannot take the square root of a negative number: {number}")
     return math.sqrt(number)
 
 
 def logarithm(value: float, base: float | None) -> float:
     """A logarithm to a base, the natural one where none is given."""
     if value <= 0:
-        raise Refused(f"Logarithm is only defined for positive numbers, got {value}")
+        raise Refused("invalid", f"Logarithm is only defined for positive numbers, got {value}")
     if base is None:
         return math.log(value)
     if base <= 0 or base == 1:
-        raise Refused(f"The base of a logarithm must be positive and not 1, got {base}")
+        raise Refused("invalid", f"The base of a logarithm must be positive and not 1, got {base}")
     return {2: math.log2, 10: math.log10}.get(int(base) if base == int(base) else 0, lambda v: math.log(v, base))(value)
 
 
@@ -127,41 +127,41 @@ def _mode(numbers: Numbers) -> float:
 
 def _variance(numbers: Numbers, *, sample: bool = False) -> float:
     if sample and len(numbers) < 2:
-        raise Refused("At least two numbers are required")
+        raise Refused("invalid", "At least two numbers are required")
     mean = _mean(numbers)
     return math.fsum((number - mean) ** 2 for number in numbers) / (len(numbers) - sample)
 
 
 def _percentage(given: Given) -> Number:
     if given["whole"] == 0:
-        raise Refused("Cannot compute a percentage of zero")
+        raise Refused("invalid", "Cannot compute a percentage of zero")
     return given["part"] / given["whole"] * 100
 
 
 def _percent_change(given: Given) -> Number:
     if given["old"] == 0:
-        raise Refused("Cannot compute a change from zero")
+        raise Refused("invalid", "Cannot compute a change from zero")
     return (given["new"] - given["old"]) / abs(given["old"]) * 100
 
 
 def _is_prime(number: float) -> bool:
     if number != int(number) or number < 2 or number > 10**12:
         if number > 10**12:
-            raise Refused("The number is too large to be tested; at most 10^12 is allowed")
+            raise Refused("invalid", "The number is too large to be tested; at most 10^12 is allowed")
         return False
     return all(number % divisor for divisor in range(2, math.isqrt(int(number)) + 1))
 
 
 def _whole(number: float) -> int:
     if number != int(number):
-        raise Refused(f"A whole number is required, got {number}")
+        raise Refused("invalid", f"A whole number is required, got {number}")
     return int(number)
 
 
 def _fibonacci(number: float) -> int:
     count = _whole(number)
     if not 0 <= count <= 5000:
-        raise Refused(f"n must be between 0 and 5000, got {count}")
+        raise Refused("invalid", f"n must be between 0 and 5000, got {count}")
     first, second = 0, 1
     for _ in range(count):
         first, second = second, first + second

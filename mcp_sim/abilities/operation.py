@@ -12,10 +12,6 @@ from mcp_sim.types import Json
 from mcp_sim.words import words
 
 
-class Refused(Exception):
-    """An operation cannot be done with what it was given; the message is for whoever asked."""
-
-
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """What an operation may look at beside its arguments: the world's time, the chance of the call."""
@@ -47,6 +43,7 @@ class Operation:
     """`phrases` are the words by which tools are called that do it; `places` where results show the value.
 
     Where a phrase alone may mean other things, a tool must say one of the words `telling`, and none of `against`.
+    `guesses`: what it makes of its arguments is made up, as a translation is.
     """
 
     name: str
@@ -56,6 +53,7 @@ class Operation:
     places: Sequence[str] = ()
     telling: frozenset[str] = frozenset()
     against: frozenset[str] = frozenset()
+    guesses: bool = False
 
 
 NUMBER = frozenset({"number", "integer"})

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
-from mcp_sim.abilities.operation import NUMBER, TEXT, Circumstances, Given, Operation, Refused, phrases, role
+from mcp_sim.abilities.operation import NUMBER, TEXT, Circumstances, Given, Operation, phrases, role
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
 from mcp_sim.words import vocabulary, words
 
@@ -42,13 +43,15 @@ def _decoded(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError) as wrong:
-        raise Refused(f"Invalid base64 input: {wrong}") from None
+        raise Refused("invalid", f"Invalid base64 input: {wrong}") from None
 
 
 def _hashed(given: Given) -> str:
     name = str(given.get("algorithm", "sha256")).lower().replace("-", "").replace("_", "")
     if name not in _ALGORITHMS:
-        raise Refused(f"Unsupported hash algorithm {given['algorithm']!r}. Supported: {', '.join(_ALGORITHMS)}")
+        raise Refused(
+            "invalid", f"Unsupported hash algorithm {given['algorithm']!r}. Supported: {', '.join(_ALGORITHMS)}"
+        )
     return hashlib.new(name, str(given["text"]).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
@@ -68,7 +71,7 @@ def _cased(given: Given) -> str:
         "constant": "_".join(parts).upper(),
     }  # fmt: skip
     if wanted not in forms:
-        raise Refused(f"Unknown case {given['case']!r}. Supported: {', '.join(forms)}")
+        raise Refused("invalid", f"Unknown case {given['case']!r}. Supported: {', '.join(forms)}")
     return forms[wanted]
 
 
@@ -93,7 +96,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as wrong:
-        raise Refused(f"Invalid JSON: {wrong}") from None
+        raise Refused("invalid", f"Invalid JSON: {wrong}") from None
 
 
 def _is_json(text: str) -> Json:
@@ -147,7 +150,7 @@ def _filled(given: Given) -> str:
     values: dict[str, Json] = given["values"]
     lacking = [name for name in re.findall(r"{{?\s*(\w+)\s*}?}", given["template"]) if name not in values]
     if lacking:
-        raise Refused(f"Missing values for {', '.join(dict.fromkeys(lacking))}")
+        raise Refused("invalid", f"Missing values for {', '.join(dict.fromkeys(lacking))}")
     return re.sub(r"{{?\s*(\w+)\s*}?}", lambda hit: str(values[hit[1]]), str(given["template"]))
 
 
@@ -170,14 +173,14 @@ def _uuids(given: Given, around: Circumstances) -> Json:
 def _bounded(name: str, value: Json, most: int) -> int:
     number = int(value)
     if not 1 <= number <= most:
-        raise Refused(f"{name} must be between 1 and {most}, got {number}")
+        raise Refused("invalid", f"{name} must be between 1 and {most}, got {number}")
     return number
 
 
 def _whole_number(given: Given, around: Circumstances) -> Json:
     low, high = int(given.get("low", 0)), int(given.get("high", 100))
     if low > high:
-        raise Refused(f"The minimum {low} must not be above the maximum {high}")
+        raise Refused("invalid", f"The minimum {low} must not be above the maximum {high}")
     count = given.get("count")
     drawn = [
         low + int(around.draws.unit(f"number/{at}") * (high - low + 1))
@@ -193,7 +196,7 @@ def _fraction(given: Given, around: Circumstances) -> Json:
 
 def _chosen(given: Given, around: Circumstances) -> Json:
     if not given["options"]:
-        raise Refused("Cannot choose from an empty list")
+        raise Refused("invalid", "Cannot choose from an empty list")
     return around.draws.choice("choice", given["options"])
 
 
@@ -206,7 +209,7 @@ def _characters(given: Given, around: Circumstances) -> Json:
 def _dice(given: Given, around: Circumstances) -> Json:
     written = re.fullmatch(r"(\d*)d(\d+)([+-]\d+)?", str(given.get("notation", "")).replace(" ", "").lower())
     if "notation" in given and written is None:
-        raise Refused(f"Invalid dice notation {given['notation']!r}: expected a form such as 2d6+1")
+        raise Refused("invalid", f"Invalid dice notation {given['notation']!r}: expected a form such as 2d6+1")
     count = int(written[1] or 1) if written else int(given.get("count") or 1)
     sides = int(written[2]) if written else int(given.get("sides") or 6)
     rolls = [

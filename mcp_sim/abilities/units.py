@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from mcp_sim.abilities.operation import Refused
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.words import singular, snake
 
 
@@ -65,8 +65,9 @@ def converted(value: float, source: str, target: str) -> float:
     first, second = _known(source), _known(target)
     if first.measures != second.measures:
         raise Refused(
+            "invalid",
             f"Cannot convert from {source} ({first.measures}) to {target} ({second.measures}); "
-            f"units of {first.measures} are {', '.join(names_of(first.measures))}"
+            f"units of {first.measures} are {', '.join(names_of(first.measures))}",
         )
     if first.zero == second.zero:
         return float(value) if first == second else value * (first.size / second.size)
@@ -92,7 +93,7 @@ def _known(name: str) -> Unit:
     if found is None:
         measured = dict.fromkeys(one.measures for one in _units().values())
         told = "; ".join(f"{kind}: {', '.join(names_of(kind)[:8])}" for kind in measured)
-        raise Refused(f"Unknown unit {name!r}. Supported units are {told}")
+        raise Refused("invalid", f"Unknown unit {name!r}. Supported units are {told}")
     return found
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from mcp_sim.abilities.numbers import OPERATIONS
 from mcp_sim.abilities.units import between
-from mcp_sim.claiming.computed import chosen_among, computing, plan_of, recognised
-from mcp_sim.claiming.traits import Traits, kinds_of, traits_of
+from mcp_sim.claiming.arguments import kinds_of
+from mcp_sim.claiming.computing import computing
+from mcp_sim.claiming.operations import chosen_among, plan_of, recognised
+from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.types import Tool
@@ -22,33 +24,33 @@ class Arithmetic(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for traits in traits_of(survey.tools) if (plan := _plan(traits)) is not None]
+        plans = [plan for purpose in whole_purposes(survey.tools.values()) if (plan := _plan(purpose)) is not None]
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         return computing(tool, plan, domain, OPERATIONS)
 
 
-def _plan(traits: Traits) -> Plan | None:
-    if not traits.arguments:
+def _plan(purpose: Purpose) -> Plan | None:
+    if not purpose.arguments:
         return None
-    found = recognised(traits, OPERATIONS, "arithmetic") or _conversion(traits)
-    return found or chosen_among(traits, OPERATIONS, "arithmetic")
+    found = recognised(purpose, OPERATIONS, "arithmetic") or _conversion(purpose)
+    return found or chosen_among(purpose, OPERATIONS, "arithmetic")
 
 
-def _conversion(traits: Traits) -> Plan | None:
+def _conversion(purpose: Purpose) -> Plan | None:
     """`gallon_to_liter`, `convertMilesToKilometers`: two units of the same, and one number."""
-    named = [word for word in traits.words if word not in {"convert", "conversion", "converter"}]
-    numbers = [name for name, schema in traits.arguments.items() if kinds_of(schema) & {"number", "integer"}]
+    named = [word for word in purpose.words if word not in {"convert", "conversion", "converter"}]
+    numbers = [name for name, schema in purpose.arguments.items() if kinds_of(schema) & {"number", "integer"}]
     places = [at for at, word in enumerate(named) if word in {"to", "into", "2"} and 0 < at < len(named) - 1]
-    if len(numbers) != 1 or traits.required - set(numbers) or not places:
+    if len(numbers) != 1 or purpose.needed - set(numbers) or not places:
         return None
     source, target = _around(named, places[0])
     if between(source, target) is None:
         return None
     reasons = (f"'{source}' and '{target}' are units of the same",)
     fixed = {"source": source, "target": target}
-    return plan_of(traits, "convert_unit", "arithmetic", {"value": numbers[0]}, 0.95, reasons, fixed=fixed)
+    return plan_of(purpose, "convert_unit", "arithmetic", {"value": numbers[0]}, 0.95, reasons, fixed=fixed)
 
 
 def _around(named: Sequence[str], place: int) -> tuple[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mcp_sim.abilities.moments import OPERATIONS, told_layout
-from mcp_sim.claiming.computed import computing, recognised
-from mcp_sim.claiming.traits import Traits, traits_of
+from mcp_sim.claiming.computing import computing
+from mcp_sim.claiming.operations import recognised
+from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.schemas import main_type, properties
@@ -22,32 +23,36 @@ class Dates(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        found = [_told(traits, plan) for traits in traits_of(survey.tools) if (plan := _plan(traits)) is not None]
+        found = [
+            _told(purpose, plan)
+            for purpose in whole_purposes(survey.tools.values())
+            if (plan := _plan(purpose)) is not None
+        ]
         return Claims(found, state=survey.state) if found else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         return computing(tool, plan, domain, OPERATIONS)
 
 
-def _plan(traits: Traits) -> Plan | None:
-    return recognised(traits, OPERATIONS, "dates")
+def _plan(purpose: Purpose) -> Plan | None:
+    return recognised(purpose, OPERATIONS, "dates")
 
 
-def _told(traits: Traits, plan: Plan) -> Plan:
+def _told(purpose: Purpose, plan: Plan) -> Plan:
     """What is told of now: all of it where there is place for it, else one text in the layout that is spoken of."""
     if plan.operation != "now" or "format" in plan.arguments:
         return plan
-    declared = properties(traits.output)
+    declared = properties(purpose.output)
     if len(declared) > 1 or any(main_type(part) == "object" for part in declared.values()):
         return plan
     spoken = [str(part.get("description", "")) for part in declared.values()]
-    layout = next((found for text in (*spoken, traits.tool.description) if (found := told_layout(text))), None)
+    layout = next((found for text in (*spoken, purpose.tool.description) if (found := told_layout(text))), None)
     if layout is not None:
         return replace(plan, fixed={"format": layout})
     if declared:
         kind = next(iter(declared))
         numeric = main_type(declared[kind]) in {"integer", "number"}
-        layout = None if numeric else _layout_of(traits)
+        layout = None if numeric else _layout_of(purpose)
         return (
             replace(plan, operation="to_timestamp", fixed={"date": "now"})
             if numeric
@@ -56,9 +61,9 @@ def _told(traits: Traits, plan: Plan) -> Plan:
     return plan
 
 
-def _layout_of(traits: Traits) -> str:
+def _layout_of(purpose: Purpose) -> str:
     """By what the tool is called: a date is no time."""
-    named = "_".join((*traits.words, *(snake(name) for name in properties(traits.output))))
+    named = "_".join((*purpose.words, *(snake(name) for name in properties(purpose.output))))
     if "date" in named and "time" not in named:
         return "%Y-%m-%d"
     return "iso"

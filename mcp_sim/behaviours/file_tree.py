@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.claiming.purposes import Purpose, by_server
+from mcp_sim.claiming.ways import Way, way_chooser
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.file_trees import changing, looking
@@ -12,8 +16,6 @@ from mcp_sim.file_trees.given import Given, given_files
 from mcp_sim.file_trees.paths import ROOT, names_of, normal, parent
 from mcp_sim.file_trees.recognition import judged, plans_of
 from mcp_sim.file_trees.tree import DIRECTORY, FILE, SHELL, Tree, directories_above, entities
-from mcp_sim.outcomes import Names, Outcome, answering
-from mcp_sim.purposes import purposes_of
 from mcp_sim.types import Key, Record, Tool, Turn
 
 _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
@@ -60,9 +62,7 @@ class FileTree(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        tools = list(survey.tools.values())
-        servers = dict.fromkeys(tool.server for tool in tools)
-        plans = [plan for server in servers for plan in plans_of([tool for tool in tools if tool.server == server])]
+        plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
         if not plans:
             return None
         given, rest = given_files(survey.state)
@@ -77,28 +77,18 @@ class FileTree(Behaviour):
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         entity = plan.entity or FILE
         peers = frozenset(other.operation for other in domain.plans.values() if other.behaviour == "file_tree")
-        ways = _ways(tool, plan)
-        selector = plan.arguments.get("operation", "")
+        way = way_chooser(tool, plan, _OPERATIONS, _ways)
 
         def operate(turn: Turn) -> Outcome:
             given = turn.call.arguments
-            choice = str(given.get(selector, "")) if not plan.operation else ""
-            operation, roles = ways[choice if choice in ways else next(iter(ways))]
+            operation, roles = way(given)
             return _OPERATIONS[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
 
         return answering(tool, domain, operate, _NAMES)
 
 
-def _ways(tool: Tool, plan: Plan) -> dict[str, tuple[str, Mapping[str, str]]]:
-    """What a tool does, and with which arguments, by the choice that selects it ('' where it does one thing)."""
-    if plan.operation:
-        if plan.operation not in _OPERATIONS:
-            raise ValueError(f"{tool.id}: a file tree knows no operation {plan.operation!r}")
-        return {"": (plan.operation, plan.arguments)}
-    found = [(purpose.choice, one) for purpose in purposes_of(tool) for one in judged(purpose)]
-    if not found:
-        raise ValueError(f"{tool.id}: say under `sim:` which `operation` it is")
-    return {choice: (one.operation, one.arguments) for choice, one in found}
+def _ways(purpose: Purpose) -> Iterator[Way]:
+    yield from ((one.operation, one.arguments) for one in judged(purpose))
 
 
 def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.claiming.purposes import by_server
+from mcp_sim.claiming.ways import way_chooser
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.key_values.operations import OPERATIONS, Store
 from mcp_sim.key_values.recognition import ENTRY, judged, plans_of
-from mcp_sim.outcomes import Names, Outcome, answering
-from mcp_sim.purposes import purposes_of
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.words import snake, vocabulary
@@ -30,21 +30,18 @@ class KeyValue(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        servers = dict.fromkeys(tool.server for tool in survey.tools.values())
-        groups = [[tool for tool in survey.tools.values() if tool.server == server] for server in servers]
-        plans = [plan for tools in groups for plan in plans_of(tools)]
+        plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
         if not plans:
             return None
         rows, rest = given_entries(survey.state, is_whole=len(plans) == len(survey.tools))
         return Claims(plans, [_entity()], {ENTRY: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        ways = _ways(tool, plan)
-        selector, entity = plan.arguments.get("operation", ""), plan.entity or ENTRY
+        way = way_chooser(tool, plan, OPERATIONS, judged)
+        entity = plan.entity or ENTRY
 
         def operate(turn: Turn) -> Outcome:
-            choice = str(turn.call.arguments.get(selector, "")) if not plan.operation else ""
-            operation, roles = ways[choice if choice in ways else next(iter(ways))]
+            operation, roles = way(turn.call.arguments)
             return OPERATIONS[operation](Store(turn.view, turn.now, entity, turn.call.arguments, roles, tool))
 
         return answering(tool, domain, operate, _NAMES)
@@ -54,20 +51,6 @@ def _entity() -> Entity:
     text: Record = {"type": "string"}
     fields = {"key": Field("key", text, required=True), "value": Field("value", {}, required=True)}
     return Entity(ENTRY, "key", None, fields, natural=True)
-
-
-def _ways(tool: Tool, plan: Plan) -> dict[str, tuple[str, Mapping[str, str]]]:
-    """What a tool does, and with which arguments, by the choice that selects it ('' where it does one thing)."""
-    if plan.operation:
-        if plan.operation not in OPERATIONS:
-            raise ValueError(f"{tool.id}: a key-value store knows no operation {plan.operation!r}")
-        return {"": (plan.operation, plan.arguments)}
-    ways: dict[str, tuple[str, Mapping[str, str]]] = {
-        purpose.choice: one for purpose in purposes_of(tool) for one in judged(purpose)
-    }
-    if not ways:
-        raise ValueError(f"{tool.id}: say under `sim:` which `operation` it is")
-    return ways
 
 
 def given_entries(state: Json, *, is_whole: bool) -> tuple[list[Record], Json]:

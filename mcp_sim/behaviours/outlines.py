@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.claiming.traits import traits_of
+from mcp_sim.claiming.outcomes import answering
+from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
-from mcp_sim.outlines.answers import Outlines as Answers
+from mcp_sim.outlines.answers import NAMES, Outlined
 from mcp_sim.outlines.recognition import DOCUMENT, ONLY, document_of, entity, given_documents, plan_for, recognised
 from mcp_sim.types import Key, Record, Tool
 
@@ -21,7 +22,7 @@ class Outlines(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        found = recognised(traits_of(survey.tools))
+        found = recognised(whole_purposes(survey.tools.values()))
         if not found:
             return None
         rows, state = given_documents(survey.state)
@@ -39,4 +40,4 @@ class Outlines(Behaviour):
         return completed
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return Answers(tool, plan, domain).answer
+        return answering(tool, domain, Outlined(tool, plan).outcome, NAMES)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.claiming.traits import traits_of
+from mcp_sim.claiming.outcomes import answering
+from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
-from mcp_sim.sheets.answers import Sheets
+from mcp_sim.sheets.answers import NAMES, Sheets
 from mcp_sim.sheets.recognition import (
     ONLY,
     SHEET,
@@ -31,7 +32,7 @@ class Spreadsheets(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        found = [one for traits in traits_of(survey.tools) if (one := recognised(traits)) is not None]
+        found = [one for purpose in whole_purposes(survey.tools.values()) if (one := recognised(purpose)) is not None]
         done = {one.operation for one in found}
         if not {"read", "write", "append"} & done or len(found) < 2:
             return None
@@ -52,4 +53,4 @@ class Spreadsheets(Behaviour):
         return completed
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return Sheets(tool, plan, domain).answer
+        return answering(tool, domain, Sheets(tool, plan).outcome, NAMES)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.claiming.purposes import by_server
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.outcomes import Names, Outcome, Refused, answering
 from mcp_sim.schemas import as_list
 from mcp_sim.sql_tables.recognition import SCHEMA, plans_of
 from mcp_sim.types import Json, Record, Tool, Turn
@@ -40,9 +43,7 @@ class Sql(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        servers = dict.fromkeys(tool.server for tool in survey.tools.values())
-        groups = [[tool for tool in survey.tools.values() if tool.server == server] for server in servers]
-        plans = [plan for tools in groups for plan in plans_of(tools)]
+        plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
         if not plans:
             return None
         entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, survey.state

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mcp_sim.abilities.texts import OPERATIONS
-from mcp_sim.claiming.computed import chosen_among, computing, recognised
-from mcp_sim.claiming.traits import Traits, traits_of
+from mcp_sim.claiming.computing import computing
+from mcp_sim.claiming.operations import chosen_among, recognised
+from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.schemas import main_type
@@ -20,16 +21,16 @@ class Texts(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for traits in traits_of(survey.tools) if (plan := _plan(traits)) is not None]
+        plans = [plan for purpose in whole_purposes(survey.tools.values()) if (plan := _plan(purpose)) is not None]
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         return computing(tool, plan, domain, OPERATIONS)
 
 
-def _plan(traits: Traits) -> Plan | None:
-    found = recognised(traits, OPERATIONS, "texts")
+def _plan(purpose: Purpose) -> Plan | None:
+    found = recognised(purpose, OPERATIONS, "texts")
     if found is not None:
         return found
-    takes_text = any(main_type(schema) == "string" for schema in traits.arguments.values())
-    return chosen_among(traits, OPERATIONS, "texts") if takes_text else None
+    takes_text = any(main_type(schema) == "string" for schema in purpose.arguments.values())
+    return chosen_among(purpose, OPERATIONS, "texts") if takes_text else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.claiming.computed import plan_of
-from mcp_sim.claiming.tellings import telling
-from mcp_sim.claiming.traits import Traits, kinds_of, traits_of
+from mcp_sim.claiming.arguments import kinds_of
+from mcp_sim.claiming.operations import plan_of
+from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, plain
+from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Invent, Survey, Tables, behaviours
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.schemas import as_list
-from mcp_sim.types import Change, Key, Record, Tool, Transition, Turn
+from mcp_sim.types import Change, Key, Record, Tool, Turn
 from mcp_sim.words import snake
 
 _LOG = "thinking"
@@ -26,7 +27,7 @@ class Thoughts(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for traits in traits_of(survey.tools) if (plan := _plan(traits)) is not None]
+        plans = [plan for purpose in whole_purposes(survey.tools.values()) if (plan := _plan(purpose)) is not None]
         anything: Record = {"type": ["array", "null"]}
         log = Entity(_LOG, _LOG, fields={"thoughts": Field("thoughts", anything)}, singleton=True)
         return Claims(plans, [log], {_LOG: [{"thoughts": []}]}, survey.state) if plans else None
@@ -38,38 +39,38 @@ class Thoughts(Behaviour):
         return begun
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return _thinking(tool, plan, domain)
+        return answering(tool, domain, _thinking(plan), {"answer": ("thought",)})
 
 
-def _plan(traits: Traits) -> Plan | None:
-    thought = traits.argument(_THOUGHTS, ("string",))
+def _plan(purpose: Purpose) -> Plan | None:
+    thought = purpose.argument(_THOUGHTS, ("string",))
     if thought is None:
         return None
-    named = {snake(name): name for name in traits.arguments}
+    named = {snake(name): name for name in purpose.arguments}
     roles = {
         "number": next((named[name] for name in ("thought_number", "step_number", "step") if name in named), None),
         "total": next((named[name] for name in ("total_thoughts", "total_steps") if name in named), None),
-        "more": next((name for name in traits.arguments if "needed" in snake(name)), None),
+        "more": next((name for name in purpose.arguments if "needed" in snake(name)), None),
         "branch": named.get("branch_id"),
     }
-    counts = roles["number"] is not None and kinds_of(traits.arguments[roles["number"]]) & {"integer", "number"}
-    if not counts and not (len(traits.arguments) == 1 and traits.says("think", "thinking", "thought")):
+    counts = roles["number"] is not None and kinds_of(purpose.arguments[roles["number"]]) & {"integer", "number"}
+    if not counts and not (len(purpose.arguments) == 1 and purpose.says("think", "thinking", "thought")):
         return None
     arguments = {"thought": thought, **{role: name for role, name in roles.items() if name is not None}}
     reasons = (f"'{thought}' is written down and counted",)
-    return plan_of(traits, "think", "thoughts", arguments, 0.85, reasons, verb="update", entity=_LOG)
+    return plan_of(purpose, "think", "thoughts", arguments, 0.85, reasons, verb="update", entity=_LOG)
 
 
-def _thinking(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    tell, arguments = telling(tool, domain), plan.arguments
+def _thinking(plan: Plan) -> Operate:
+    arguments = plan.arguments
 
-    def answer(turn: Turn, _invent: Invent) -> Transition:
+    def think(turn: Turn) -> Outcome:
         called = turn.call.arguments
         log: Record = turn.view.get(_LOG, _LOG) or {}
         kept = [*as_list(log.get("thoughts")), {name: value for name, value in called.items() if value is not None}]
         change = Change("put", _LOG, _LOG, {**log, "thoughts": kept}, expected=turn.view.version(_LOG, _LOG))
         if "number" not in arguments:
-            return Transition(tell(turn, called[arguments["thought"]], {}), (change,))
+            return done(called[arguments["thought"]], change)
         number = called.get(arguments["number"])
         total = called.get(arguments.get("total", ""))
         raised = max(number, total) if isinstance(number, int) and isinstance(total, int) else total
@@ -81,6 +82,6 @@ def _thinking(tool: Tool, plan: Plan, domain: Domain) -> Answer:
             "branches": [*branches],
             "thoughtHistoryLength": len(kept),
         }
-        return Transition(tell(turn, told, {}), (change,))
+        return Outcome(plain(told), told, is_json=True, changes=(change,))
 
-    return answer
+    return think

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_sim.claiming.traits import Traits
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.types import Json, Record
 from mcp_sim.words import words
 
@@ -44,10 +44,12 @@ def without(state: Json, path: Sequence[str], names: Collection[str]) -> Json:
     return {name: without(value, path[1:], names) if name == path[0] else value for name, value in body.items()}
 
 
-def kinship(traits: Traits, scope: Scope) -> int:
+def kinship(purpose: Purpose, scope: Scope) -> int:
     """How many words of a tool's name, or of what its description begins with, lead to the scope by name."""
     named = {word for part in scope.path for word in words(part)}
-    return 3 * sum(_is_like(word, named) for word in traits.words) + sum(_is_like(word, named) for word in traits.told)
+    return 3 * sum(_is_like(word, named) for word in purpose.words) + sum(
+        _is_like(word, named) for word in purpose.told
+    )
 
 
 def _is_like(word: str, named: Collection[str]) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.file_trees.paths import ROOT
 from mcp_sim.file_trees.tree import Entry, Tree
-from mcp_sim.outcomes import Refused
 from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record, Tool
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, refuse_to_take, shown
 from mcp_sim.file_trees.looking import differing
 from mcp_sim.file_trees.paths import ROOT, joined, parent
 from mcp_sim.file_trees.tree import Entry
 from mcp_sim.json_text import encode
-from mcp_sim.outcomes import Outcome, Refused
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake

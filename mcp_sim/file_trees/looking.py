@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from difflib import ndiff
 
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, matches_name, shown
 from mcp_sim.file_trees.paths import ROOT
 from mcp_sim.file_trees.tree import Entry, Tree
-from mcp_sim.outcomes import Outcome, Refused
 from mcp_sim.types import Json, Record
 
 _USUAL_LINES = 10

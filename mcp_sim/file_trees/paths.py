@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from mcp_sim.outcomes import Refused
+from mcp_sim.abilities.refusal import Refused
 
 ROOT = "/"
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.domain import Plan, Verb
 from mcp_sim.file_trees.tree import FILE
-from mcp_sim.purposes import Purpose, purposes
 from mcp_sim.schemas import expanded, items, main_type, properties, required
 from mcp_sim.types import Tool
 from mcp_sim.words import vocabulary, words
@@ -248,7 +248,7 @@ _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
 def arguments_of(purpose: Purpose, operation: str) -> dict[str, str]:
     """What an operation needs -> the argument that gives it."""
     if operation in {"move", "copy"}:
-        destination = purpose.argument(*_DESTINATIONS, kind="string")
+        destination = purpose.argument_like(_DESTINATIONS, ("string",))
         named = (_other(purpose, name, destination) for name in _SOURCES)
         source = next((name for name in named if name is not None), None)
         found = {"source": source, "destination": destination, **_given(purpose, ("overwrite",))}
@@ -257,12 +257,12 @@ def arguments_of(purpose: Purpose, operation: str) -> dict[str, str]:
         named = [name for name in purpose.arguments if name in purpose.needed][:2]
         return dict(zip(("path", "other"), named, strict=False))
     found = _given(purpose, tuple(_NEEDS[operation].split()))
-    name = purpose.argument("name", kind="string") if operation in {"mkdir", "touch", "write"} else None
+    name = purpose.argument_like(("name",), ("string",)) if operation in {"mkdir", "touch", "write"} else None
     return {"path": name, **found} if name is not None and "path" not in found else found
 
 
 def _other(purpose: Purpose, name: str, taken: str | None) -> str | None:
-    found = purpose.argument(name, kind="string")
+    found = purpose.argument_like((name,), ("string",))
     return found if found != taken else None
 
 
@@ -271,7 +271,7 @@ def _given(purpose: Purpose, roles: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for role in roles:
         names, kind = _ARGUMENTS[role]
-        argument = purpose.argument(*names, kind=kind)
+        argument = purpose.argument_like(names, (kind,) if kind else ())
         if argument is not None and argument not in found.values():
             found[role] = argument
     return found

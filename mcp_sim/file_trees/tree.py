@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.clock import iso
 from mcp_sim.domain import Entity, Field
 from mcp_sim.file_trees.paths import ROOT, is_within, joined, names_of, parent, resolved
-from mcp_sim.outcomes import Refused
 from mcp_sim.types import Change, Record, Turn, View
 
 FILE, DIRECTORY, SHELL = "file", "directory", "shell"

@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.graphs.recognition import Shape, named_key, named_notes
 from mcp_sim.json_text import encode
-from mcp_sim.outcomes import Outcome, Refused
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, View
 from mcp_sim.words import plural

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.domain import Entity, Field, Plan, Verb
-from mcp_sim.purposes import Purpose, purposes
 from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Record, Tool
 from mcp_sim.words import snake
@@ -44,6 +44,7 @@ _RELATIONS = (
 _KEYS = ("name", "id", "node_id", "entity_name", "entity_id", "key", "node", "entity", "label", "title")
 _KINDS = ("entity_type", "node_type", "type", "kind", "category", "label")
 _TEXTS = ("observations", "contents", "facts", "notes")
+_QUERIES = ("query", "q", "text", "term")
 _ADDS = ("create", "add", "insert", "new", "upsert", "make", "store", "connect", "put")
 _REMOVES = ("delete", "remove", "drop", "disconnect", "forget")
 _SEARCHES = ("search", "find", "query")
@@ -147,13 +148,9 @@ def operation_of(purpose: Purpose) -> str | None:
 def _look(purpose: Purpose, *, about_node: bool, about_edge: bool) -> str | None:
     if purpose.has("graph") and purpose.has("read", "get", "export", "list", "show", "load") and not purpose.needed:
         return "read"
-    if purpose.has("neighbor", "neighbour", "connected", "related") and purpose.argument(*_KEYS):
+    if purpose.has("neighbor", "neighbour", "connected", "related") and purpose.argument_like(_KEYS):
         return "neighbours"
-    if (
-        (about_node or purpose.has("graph"))
-        and purpose.has(*_SEARCHES)
-        and purpose.argument("query", "q", "text", "term")
-    ):
+    if (about_node or purpose.has("graph")) and purpose.has(*_SEARCHES) and purpose.argument_like(_QUERIES):
         return "search"
     if about_node and purpose.has("open", "get", "read", "show", "fetch") and purpose.needed and not about_edge:
         return "open"
@@ -176,10 +173,10 @@ def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
         return
     wanted = {"source": _SOURCES, "target": _TARGETS, "relation": _RELATIONS} if operation in _ENDS else {"name": _KEYS}
     if operation == "search":
-        wanted = {"query": ("query", "q", "text", "term")}
+        wanted = {"query": _QUERIES}
     wanted |= {"limit": ("limit", "max_results", "top_k"), "depth": ("depth", "max_depth", "hops")}
     for role, names in wanted.items():
-        argument = purpose.argument(*names)
+        argument = purpose.argument_like(names)
         if argument is not None:
             yield role, argument
 

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.clock import iso
 from mcp_sim.json_text import encode
 from mcp_sim.key_values.recognition import ENTRY
-from mcp_sim.outcomes import Outcome, Refused
 from mcp_sim.records.times import moment_of
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, Tool, View

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.domain import Plan, Verb
-from mcp_sim.purposes import Purpose, purposes
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Tool
 from mcp_sim.words import singular, snake, vocabulary
 
@@ -87,13 +86,13 @@ def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
 def _operation(purpose: Purpose) -> str | None:
     if not _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments))):
         return None
-    many = purpose.argument("keys", kind="array") is not None
+    many = purpose.argument(("keys",), ("array",)) is not None
     operation = next((name for name, words in _WORDS if set(words).intersection(purpose.words)), None)
     if operation == "list" and {"value", "key"} <= {snake(name) for name in purpose.needed}:
         return "set"
-    if operation == "get" and not purpose.needed and not purpose.argument(*_KEYS):
+    if operation == "get" and not purpose.needed and not purpose.argument(_KEYS):
         return "list"
-    if operation == "set" and not purpose.argument(*_KEYS) and purpose.argument(*_ARGUMENTS["entries"][0]):
+    if operation == "set" and not purpose.argument(_KEYS) and purpose.argument(_ARGUMENTS["entries"][0]):
         return "set_many"
     return "get_many" if many and operation in {"get", "list"} else operation
 
@@ -115,10 +114,8 @@ def _roles(purpose: Purpose, operation: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for role in wanted:
         names, kind = _ARGUMENTS[role]
-        exact = {snake(name): name for name in purpose.arguments if name != purpose.selector}
-        argument = next((exact[name] for name in names if name in exact), None)
-        fits = argument is not None and (not kind or main_type(purpose.arguments[argument]) in {kind, ""})
-        if argument is not None and fits and argument not in found.values():
+        argument = purpose.argument(names, (kind,) if kind else ())
+        if argument is not None and argument not in found.values():
             found[role] = argument
     if "key" not in found and "keys" in found and operation == "delete":
         found["key"] = found["keys"]

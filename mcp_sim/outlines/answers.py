@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from mcp_sim.abilities.operation import Refused
-from mcp_sim.claiming.tellings import Tell, telling
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Invent
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Operate, Outcome, done, valued
+from mcp_sim.domain import Plan
 from mcp_sim.outlines.recognition import DOCUMENT, ONLY, document_of
 from mcp_sim.schemas import as_list, properties
-from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
+from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import snake, vocabulary
 
+NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
 _KINDS = vocabulary("table slide cell item picture footnote endnote")
 
 
-class Outlines:
+class Outlined:
     """The answers of one tool."""
 
-    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+    def __init__(self, tool: Tool, plan: Plan) -> None:
         self.tool, self.plan = tool, plan
         self.noun = str(plan.fixed.get("noun") or "part")
         self.first = _first_index(tool, plan)
-        self.tell: Tell = telling(tool, domain, ("text", "content", "result", "message", "outline", "documents"))
-        self.does: Callable[[Turn], Transition] = getattr(self, f"_{plan.operation}")
-
-    def answer(self, turn: Turn, _invent: Invent) -> Transition:
-        try:
-            return self.does(turn)
-        except Refused as refused:
-            return Transition(self.tool.failure("invalid", str(refused), **turn.call.arguments))
+        self.outcome: Operate = getattr(self, f"_{plan.operation}")
 
     def _given(self, turn: Turn, role: str) -> Json:
         name = self.plan.arguments.get(role)
@@ -42,7 +36,8 @@ class Outlines:
     def _document(self, turn: Turn) -> Record:
         record = turn.view.get(DOCUMENT, self._name(turn))
         if record is None:
-            raise Refused(f"Document {self._name(turn)} does not exist")
+            name = self._name(turn)
+            raise Refused("not_found", f"Document {name} does not exist", key=name, entity=DOCUMENT)
         return record
 
     def _counted(self, record: Record, noun: str = "") -> list[int]:
@@ -58,13 +53,13 @@ class Outlines:
         at = int(index) - self.first if isinstance(index, int | float) else -1
         if not 0 <= at < len(places):
             last = f" ({self.first}-{len(places) - 1 + self.first})" if places else ""
-            raise Refused(f"Invalid {self.noun} index: {index}. There are {len(places)} {self.noun}s{last}.")
+            raise Refused("invalid", f"Invalid {self.noun} index: {index}. There are {len(places)} {self.noun}s{last}.")
         return places[at]
 
-    def _kept(self, turn: Turn, record: Record, sentence: str, **facts: Json) -> Transition:
+    def _kept(self, turn: Turn, record: Record, sentence: str, **facts: Json) -> Outcome:
         name = record["name"]
         change = Change("put", DOCUMENT, name, record, expected=turn.view.version(DOCUMENT, name))
-        return Transition(self.tell(turn, sentence, {"message": sentence, **facts}), (change,))
+        return done(sentence, change, **facts)
 
     def _part(self, turn: Turn, kind: str) -> Record:
         """A part as the call describes it: all that it says, but for the document and the place."""
@@ -75,7 +70,7 @@ class Outlines:
 
     # parts
 
-    def _add(self, turn: Turn) -> Transition:
+    def _add(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         self._check_anchor(turn, record)
         parts, index = [*as_list(record.get("parts"))], self._given(turn, "index")
@@ -83,7 +78,9 @@ class Outlines:
         if isinstance(index, int | float) and not isinstance(index, bool):
             places = [*self._counted(record), len(parts)]
             if not 0 <= int(index) - self.first < len(places):
-                raise Refused(f"Invalid {self.noun} index: {index}. There are {len(places) - 1} {self.noun}s.")
+                raise Refused(
+                    "invalid", f"Invalid {self.noun} index: {index}. There are {len(places) - 1} {self.noun}s."
+                )
             at = places[int(index) - self.first]
         parts.insert(at, self._part(turn, self.noun))
         number = sum(1 for place in self._counted({**record, "parts": parts}) if place < at) + self.first
@@ -99,21 +96,21 @@ class Outlines:
         index = self._given(turn, "anchor")
         count = len(self._counted(record, "paragraph"))
         if isinstance(index, int | float) and not 0 <= index < count:
-            raise Refused(f"Invalid paragraph index: {index}. There are {count} paragraphs.")
+            raise Refused("invalid", f"Invalid paragraph index: {index}. There are {count} paragraphs.")
 
-    def _remove(self, turn: Turn) -> Transition:
+    def _remove(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         at, parts = self._place(turn, record), [*as_list(record.get("parts"))]
         gone = parts.pop(at)
         told = f"{_begun(self.noun)} at index {self._given(turn, 'index')} deleted successfully"
         return self._kept(turn, {**record, "parts": parts}, told, text=gone.get("text"))
 
-    def _read_part(self, turn: Turn) -> Transition:
+    def _read_part(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         part = as_list(record.get("parts"))[self._place(turn, record)]
-        return Transition(self.tell(turn, {"index": self._given(turn, "index"), **part}, {}))
+        return valued({"index": self._given(turn, "index"), **part})
 
-    def _change(self, turn: Turn) -> Transition:
+    def _change(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         at, parts = self._place(turn, record), [*as_list(record.get("parts"))]
         said = {name: value for name, value in self._part(turn, "").items() if name != "kind"}
@@ -121,7 +118,7 @@ class Outlines:
         told = f"{_begun(self.noun)} at index {self._given(turn, 'index')} updated successfully"
         return self._kept(turn, {**record, "parts": parts}, told)
 
-    def _mark(self, turn: Turn) -> Transition:
+    def _mark(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         at, parts = self._place(turn, record), [*as_list(record.get("parts"))]
         done = bool(self.plan.fixed["done"])
@@ -129,7 +126,7 @@ class Outlines:
         told = f"{_begun(self.noun)} {self._given(turn, 'index')} marked as {'done' if done else 'not done'}"
         return self._kept(turn, {**record, "parts": parts}, told)
 
-    def _move(self, turn: Turn) -> Transition:
+    def _move(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         source, target = (self._place(turn, record, role) for role in ("source", "target"))
         parts = [*as_list(record.get("parts"))]
@@ -139,35 +136,35 @@ class Outlines:
 
     # whole documents
 
-    def _make(self, turn: Turn) -> Transition:
+    def _make(self, turn: Turn) -> Outcome:
         name, beside = self._name(turn), self.plan.arguments.get("document")
         if turn.view.get(DOCUMENT, name) is not None:
-            return Transition(self.tool.failure("conflict", f"Document {name} already exists", **turn.call.arguments))
+            raise Refused("conflict", f"Document {name} already exists")
         said = {snake(key): value for key, value in turn.call.arguments.items() if key not in (beside, "parts")}
         return self._kept(turn, document_of(name, [], **said), f"Document {name} created successfully", document=name)
 
-    def _copy(self, turn: Turn) -> Transition:
+    def _copy(self, turn: Turn) -> Outcome:
         name = str(self._given(turn, "target") or f"copy_of_{self._name(turn)}")
         if turn.view.get(DOCUMENT, name) is not None:
-            return Transition(self.tool.failure("conflict", f"Document {name} already exists", **turn.call.arguments))
+            raise Refused("conflict", f"Document {name} already exists")
         copied = {**self._document(turn), "name": name}
         return self._kept(turn, copied, f"Document {self._name(turn)} copied to {name}")
 
-    def _drop(self, turn: Turn) -> Transition:
+    def _drop(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         change = Change("remove", DOCUMENT, record["name"], expected=turn.view.version(DOCUMENT, record["name"]))
         sentence = f"Document {record['name']} deleted"
-        return Transition(self.tell(turn, sentence, {"message": sentence}), (change,))
+        return done(sentence, change)
 
-    def _text(self, turn: Turn) -> Transition:
+    def _text(self, turn: Turn) -> Outcome:
         texts = [text for part in as_list(self._document(turn).get("parts")) if (text := _text_of(part))]
-        return Transition(self.tell(turn, "\n".join(texts), {}))
+        return valued("\n".join(texts))
 
-    def _outline(self, turn: Turn) -> Transition:
+    def _outline(self, turn: Turn) -> Outcome:
         parts = as_list(self._document(turn).get("parts"))
-        return Transition(self.tell(turn, [{"index": at, **part} for at, part in enumerate(parts, self.first)], {}))
+        return valued([{"index": at, **part} for at, part in enumerate(parts, self.first)])
 
-    def _info(self, turn: Turn) -> Transition:
+    def _info(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         parts = as_list(record.get("parts"))
         counts: dict[str, int] = {}
@@ -176,12 +173,12 @@ class Outlines:
             counts[kind] = counts.get(kind, 0) + 1
         words = sum(len(_text_of(part).split()) for part in parts)
         said = {name: value for name, value in record.items() if name not in {"parts", "name"}}
-        return Transition(self.tell(turn, {"filename": record["name"], **said, "word_count": words, **counts}, {}))
+        return valued({"filename": record["name"], **said, "word_count": words, **counts})
 
-    def _documents(self, turn: Turn) -> Transition:
-        return Transition(self.tell(turn, [str(key) for key, _ in turn.view.rows(DOCUMENT)], {}))
+    def _documents(self, turn: Turn) -> Outcome:
+        return valued([str(key) for key, _ in turn.view.rows(DOCUMENT)])
 
-    def _find(self, turn: Turn) -> Transition:
+    def _find(self, turn: Turn) -> Outcome:
         wanted, parts = str(self._given(turn, "query") or ""), as_list(self._document(turn).get("parts"))
         exact = turn.call.arguments.get("match_case", True) is not False
         found = [
@@ -189,13 +186,13 @@ class Outlines:
             for at, part in enumerate(parts, self.first)
             if wanted and (wanted in (text := _text_of(part)) or (not exact and wanted.lower() in text.lower()))
         ]
-        return Transition(self.tell(turn, {"query": wanted, "total_count": len(found), "occurrences": found}, {}))
+        return valued({"query": wanted, "total_count": len(found), "occurrences": found})
 
-    def _replace_text(self, turn: Turn) -> Transition:
+    def _replace_text(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         old, new = str(self._given(turn, "query") or ""), str(self._given(turn, "replacement") or "")
         if not old:
-            raise Refused("The text to find must not be empty")
+            raise Refused("invalid", "The text to find must not be empty")
         count = sum(_text_of(part).count(old) for part in as_list(record.get("parts")))
         parts = [_replaced(part, old, new) for part in as_list(record.get("parts"))]
         told = (

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.claiming.computed import plan_of
-from mcp_sim.claiming.traits import Traits, kinds_of
+from mcp_sim.claiming.arguments import kinds_of
+from mcp_sim.claiming.operations import plan_of
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Entity, Field, Plan
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
@@ -38,18 +39,18 @@ _NO_PARTS: list[Json] = []
 class Found:
     """A tool of ordered parts: what it does, the part that it speaks of, and the arguments that matter."""
 
-    traits: Traits
+    purpose: Purpose
     operation: str
     noun: str
     arguments: Mapping[str, str]
     fixed: Mapping[str, Json]
 
 
-def recognised(listed: Sequence[Traits]) -> list[Found]:
+def recognised(listed: Sequence[Purpose]) -> list[Found]:
     """The tools of a server that work on ordered parts; none where the evidence of all of them is too little."""
     whole = _document_argument(listed)
-    indexed = {noun for traits in listed if (noun := _indexed_noun(traits)) is not None}
-    found = [one for traits in listed if (one := _one(traits, whole, indexed)) is not None]
+    indexed = {noun for purpose in listed if (noun := _indexed_noun(purpose)) is not None}
+    found = [one for purpose in listed if (one := _one(purpose, whole, indexed)) is not None]
     made = {one.noun for one in found if one.operation == "add"}
     by_index = {one.noun for one in found if one.operation in {"remove", "read_part", "change", "move", "mark"}}
     if not made & (by_index | indexed) or not by_index:
@@ -63,7 +64,7 @@ def plan_for(one: Found) -> Plan:
              "read_part": "get", "find": "get", "documents": "list", "cells": "get"}  # fmt: skip
     reasons = (f"{one.noun or 'document'} by {', '.join(one.arguments.values()) or 'name'}",)
     verb = verbs.get(one.operation, "update")
-    made = plan_of(one.traits, one.operation, "outlines", one.arguments, 0.8, reasons, verb=verb, entity=DOCUMENT)
+    made = plan_of(one.purpose, one.operation, "outlines", one.arguments, 0.8, reasons, verb=verb, entity=DOCUMENT)
     return replace(made, fixed={**one.fixed, "noun": one.noun})
 
 
@@ -99,16 +100,16 @@ def _given_parts(value: Json) -> list[Record]:
     return [as_object(one) if isinstance(one, dict) else {"kind": "paragraph", "text": str(one)} for one in listed]
 
 
-def _document_argument(listed: Sequence[Traits]) -> str | None:
+def _document_argument(listed: Sequence[Purpose]) -> str | None:
     """What the document goes by in most tools; None where they name none."""
-    counts = Counter(snake(name) for traits in listed for name in traits.required if snake(name) in _DOCUMENTS)
+    counts = Counter(snake(name) for purpose in listed for name in purpose.needed if snake(name) in _DOCUMENTS)
     name, count = counts.most_common(1)[0] if counts else ("", 0)
     return name if count >= 3 else None
 
 
-def _index_argument(traits: Traits) -> str | None:
+def _index_argument(purpose: Purpose) -> str | None:
     """The argument that says at which place: `index`, `paragraph_index`, `slide_number`."""
-    numbers = (name for name, schema in traits.arguments.items() if kinds_of(schema) & {"integer", "number"})
+    numbers = (name for name, schema in purpose.arguments.items() if kinds_of(schema) & {"integer", "number"})
     return next((name for name in numbers if _is_index(snake(name))), None)
 
 
@@ -119,77 +120,77 @@ def _is_index(name: str) -> bool:
     return not hit["noun"] or hit["noun"] in _PARTS or name.endswith(("_index", "_idx"))
 
 
-def _indexed_noun(traits: Traits) -> str | None:
+def _indexed_noun(purpose: Purpose) -> str | None:
     """The part that an argument counts: by its own name, else by the tool's."""
-    name = _index_argument(traits)
+    name = _index_argument(purpose)
     if name is None:
         return None
     hit = _INDEX.fullmatch(snake(name))
     noun = hit["noun"] if hit is not None else None
-    return noun if noun in _PARTS else _noun(traits)
+    return noun if noun in _PARTS else _noun(purpose)
 
 
-def _noun(traits: Traits) -> str:
+def _noun(purpose: Purpose) -> str:
     """The part that a tool's name speaks of."""
-    listed = [singular(word) for word in traits.words]
+    listed = [singular(word) for word in purpose.words]
     return next((word for word in reversed(listed) if word in _PARTS), "")
 
 
-def _one(traits: Traits, whole: str | None, indexed: set[str]) -> Found | None:
-    document = traits.argument({whole}) if whole is not None else None
-    if whole is not None and document is None and not set(traits.words) & _WHOLE:
+def _one(purpose: Purpose, whole: str | None, indexed: set[str]) -> Found | None:
+    document = purpose.argument({whole}) if whole is not None else None
+    if whole is not None and document is None and not set(purpose.words) & _WHOLE:
         return None
-    named, noun = set(traits.words), _noun(traits)
-    index = _index_argument(traits)
-    operation, fixed = _operation(traits, named, noun, index, indexed)
+    named, noun = set(purpose.words), _noun(purpose)
+    index = _index_argument(purpose)
+    operation, fixed = _operation(purpose, named, noun, index, indexed)
     if operation is None:
         return None
-    anchored = operation == "add" and index is not None and _indexed_noun(traits) != noun
+    anchored = operation == "add" and index is not None and _indexed_noun(purpose) != noun
     roles = {"document": document, "anchor" if anchored else "index": index}
-    roles |= _roles(traits, operation)
+    roles |= _roles(purpose, operation)
     arguments = {role: name for role, name in roles.items() if name is not None}
-    stray = traits.required - set(arguments.values())
+    stray = purpose.needed - set(arguments.values())
     if stray and operation not in {"add", "change", "make"}:
         return None
-    return Found(traits, operation, noun if operation not in _OF_WHOLE else "", arguments, fixed)
+    return Found(purpose, operation, noun if operation not in _OF_WHOLE else "", arguments, fixed)
 
 
 _OF_WHOLE = frozenset({"make", "copy", "drop", "text", "info", "outline", "documents", "find", "replace_text"})
 
 
-def _roles(traits: Traits, operation: str) -> dict[str, str | None]:
+def _roles(purpose: Purpose, operation: str) -> dict[str, str | None]:
     if operation == "move":
         return {
-            "source": traits.argument({"from_index", "source_index", "old_index", "from_position", "from"}),
-            "target": traits.argument({"to_index", "target_index", "new_index", "to_position", "to"}),
+            "source": purpose.argument({"from_index", "source_index", "old_index", "from_position", "from"}),
+            "target": purpose.argument({"to_index", "target_index", "new_index", "to_position", "to"}),
         }
     if operation == "copy":
         return {
-            "document": next((name for name in traits.arguments if "source" in snake(name)), None),
+            "document": next((name for name in purpose.arguments if "source" in snake(name)), None),
             "target": next(
-                (name for name in traits.arguments if snake(name).startswith(("dest", "target", "new"))), None
+                (name for name in purpose.arguments if snake(name).startswith(("dest", "target", "new"))), None
             ),
         }
     if operation in {"find", "replace_text"}:
         return {
-            "query": traits.argument(
+            "query": purpose.argument(
                 {"find_text", "text_to_find", "query", "search_text", "text", "find", "search", "old_text"}
             ),
-            "replacement": traits.argument({"replace_text", "replacement", "new_text", "replace", "replace_with"}),
+            "replacement": purpose.argument({"replace_text", "replacement", "new_text", "replace", "replace_with"}),
         }
     return (
-        {"text": next((name for name in traits.arguments if snake(name) in _TEXTS), None)}
+        {"text": next((name for name in purpose.arguments if snake(name) in _TEXTS), None)}
         if operation in {"add", "change"}
         else {}
     )
 
 
 def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
-    traits: Traits, named: set[str], noun: str, index: str | None, indexed: set[str]
+    purpose: Purpose, named: set[str], noun: str, index: str | None, indexed: set[str]
 ) -> tuple[str | None, Mapping[str, Json]]:
     """What a tool does, by its words."""
     of_whole = bool(named & _WHOLE)
-    if named & {"reorder", "move"} and traits.argument({"from_index", "source_index", "from_position", "old_index"}):
+    if named & {"reorder", "move"} and purpose.argument({"from_index", "source_index", "from_position", "old_index"}):
         return "move", {}
     if named & {"done", "undone", "complete", "completed"} and index is not None:
         return "mark", {"done": "undone" not in named}
@@ -211,7 +212,7 @@ def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
         return "drop", {}
     if "list" in named and named & {"documents", "docs", "presentations", "notebooks"}:
         return "documents", {}
-    if named & {*_READS, "list"} and index is None and not traits.required and named & _MANY:
+    if named & {*_READS, "list"} and index is None and not purpose.needed and named & _MANY:
         return "outline", {}
     if named & _READS and of_whole and index is None:
         if named & {"text", "content"}:

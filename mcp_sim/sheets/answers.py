@@ -6,29 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mcp_sim.abilities import grids
-from mcp_sim.abilities.operation import Refused
-from mcp_sim.claiming.tellings import Tell, telling
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Invent
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Operate, Outcome, done, valued
+from mcp_sim.domain import Plan
 from mcp_sim.schemas import as_list
 from mcp_sim.sheets.recognition import ONLY, SHEET, WHOLE, key_of, sheet_of
-from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
+from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import snake
+
+NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
 
 
 class Sheets:
     """The answers of one tool."""
 
-    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+    def __init__(self, tool: Tool, plan: Plan) -> None:
         self.tool, self.plan = tool, plan
-        self.tell: Tell = telling(tool, domain, ("values", "data", "sheets", "result", "message", "rows"))
-        self.does: Callable[[Turn], Transition] = getattr(self, f"_{plan.operation}")
-
-    def answer(self, turn: Turn, _invent: Invent) -> Transition:
-        try:
-            return self.does(turn)
-        except Refused as refused:
-            return Transition(self.tool.failure("invalid", str(refused), **turn.call.arguments))
+        self.outcome: Operate = getattr(self, f"_{plan.operation}")
 
     def _given(self, turn: Turn, role: str, otherwise: Json = None) -> Json:
         name = self.plan.arguments.get(role)
@@ -38,7 +33,7 @@ class Sheets:
     def _book(self, turn: Turn) -> str:
         name = str(self._given(turn, "book", ONLY))
         if turn.view.get(WHOLE, name) is None:
-            raise Refused(f"Workbook not found: {name}")
+            raise Refused("not_found", f"Workbook not found: {name}", key=name, entity=WHOLE)
         return name
 
     def _of_book(self, turn: Turn, book: str) -> list[Record]:
@@ -52,7 +47,8 @@ class Sheets:
             return sheets[0]
         record = turn.view.get(SHEET, key_of(book, str(name)))
         if record is None:
-            raise Refused(f"Sheet '{name}' not found. Available sheets: {', '.join(row['name'] for row in sheets)}")
+            known = ", ".join(row["name"] for row in sheets)
+            raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=SHEET)
         return record
 
     def _area(self, turn: Turn) -> tuple[Record, grids.Area]:
@@ -71,24 +67,24 @@ class Sheets:
         )
         return self._found(turn, named), replace(cells, bottom=None, right=None) if is_open else cells
 
-    def _kept(self, turn: Turn, record: Record, rows: list[list[Json]], sentence: str) -> Transition:
+    def _kept(self, turn: Turn, record: Record, rows: list[list[Json]], sentence: str) -> Outcome:
         changed = {**record, "rows": rows}
         return self._put(turn, changed, sentence)
 
-    def _put(self, turn: Turn, record: Record, sentence: str) -> Transition:
+    def _put(self, turn: Turn, record: Record, sentence: str) -> Outcome:
         key = record["id"]
         change = Change("put", SHEET, key, record, expected=turn.view.version(SHEET, key))
-        return Transition(self.tell(turn, sentence, {"message": sentence}), (change,))
+        return done(sentence, change)
 
-    def _read(self, turn: Turn) -> Transition:
+    def _read(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
         values = grids.read(record["rows"], cells)
         single = (cells.top, cells.left) == (cells.bottom, cells.right)
         value = (values[0][0] if values and values[0] else None) if single else values
         told = value if value is not None or not single else ""
-        return Transition(self.tell(turn, told, {"values": values, "sheet_name": record["name"]}))
+        return valued(told, values=values, sheet_name=record["name"])
 
-    def _write(self, turn: Turn) -> Transition:
+    def _write(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
         values = self._values(turn)
         rows = grids.written(record["rows"], cells.top, cells.left, values)
@@ -103,86 +99,85 @@ class Sheets:
         listed = as_list(given)
         return [as_list(row) if isinstance(row, list) else [row] for row in listed] if _is_table(listed) else [listed]
 
-    def _append(self, turn: Turn) -> Transition:
+    def _append(self, turn: Turn) -> Outcome:
         record, _ = self._area(turn)
         values = self._values(turn)
         rows = grids.written(record["rows"], len(record["rows"]), 0, values)
         return self._kept(turn, record, rows, f"Appended {len(values)} rows to {record['name']}")
 
-    def _clear(self, turn: Turn) -> Transition:
+    def _clear(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
         return self._kept(turn, record, grids.cleared(record["rows"], cells), f"Cleared cells of {record['name']}")
 
-    def _mark(self, turn: Turn) -> Transition:
+    def _mark(self, turn: Turn) -> Outcome:
         """Formats and merges are kept as they were asked for."""
         record, _ = self._area(turn)
         asked = {name: value for name, value in turn.call.arguments.items() if name != self.plan.arguments.get("book")}
         marks = [*as_list(record.get("marks")), {"tool": self.tool.name, **asked}]
         return self._put(turn, {**record, "marks": marks}, f"{self.tool.name} applied to {record['name']}")
 
-    def _insert_rows(self, turn: Turn) -> Transition:
+    def _insert_rows(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.with_rows, "Inserted", "row")
 
-    def _delete_rows(self, turn: Turn) -> Transition:
+    def _delete_rows(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.without_rows, "Deleted", "row")
 
-    def _insert_columns(self, turn: Turn) -> Transition:
+    def _insert_columns(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.with_columns, "Inserted", "column")
 
-    def _delete_columns(self, turn: Turn) -> Transition:
+    def _delete_columns(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.without_columns, "Deleted", "column")
 
-    def _shift(self, turn: Turn, change: Callable[..., list[list[Json]]], done: str, noun: str) -> Transition:
+    def _shift(self, turn: Turn, change: Callable[..., list[list[Json]]], done: str, noun: str) -> Outcome:
         """Rows are counted from 1, unless an argument is called an index."""
         record = self._found(turn)
         first = 0 if "index" in snake(self.plan.arguments["at"]) else 1
         at, count = int(self._given(turn, "at")) - first, int(self._given(turn, "count", 1))
         if at < 0 or count < 1 or at + count > grids.MOST:
-            raise Refused(f"Invalid {noun}: {at + first}. The first {noun} is {first}, and at least one is needed")
+            raise Refused(
+                "invalid", f"Invalid {noun}: {at + first}. The first {noun} is {first}, and at least one is needed"
+            )
         rows = change(record["rows"], at, count)
         return self._kept(turn, record, rows, f"{done} {count} {noun}(s) at {noun} {at + first} of {record['name']}")
 
-    def _create_book(self, turn: Turn) -> Transition:
+    def _create_book(self, turn: Turn) -> Outcome:
         name = str(self._given(turn, "book"))
         if turn.view.get(WHOLE, name) is not None:
-            return self._conflict(turn, f"Workbook already exists: {name}")
+            raise Refused("conflict", f"Workbook already exists: {name}")
         first = sheet_of(name, str(self._given(turn, "sheet", "Sheet1")), [])
         changes = (Change("put", WHOLE, name, {"name": name}), Change("put", SHEET, first["id"], first))
-        return Transition(self.tell(turn, f"Created workbook {name}", {"message": f"Created workbook {name}"}), changes)
+        return done(f"Created workbook {name}", *changes)
 
-    def _create_sheet(self, turn: Turn) -> Transition:
+    def _create_sheet(self, turn: Turn) -> Outcome:
         return self._added(turn, str(self._given(turn, "sheet")), [], "created")
 
-    def _copy_sheet(self, turn: Turn) -> Transition:
+    def _copy_sheet(self, turn: Turn) -> Outcome:
         return self._added(turn, str(self._given(turn, "new")), self._found(turn)["rows"], "created")
 
-    def _rename_sheet(self, turn: Turn) -> Transition:
+    def _rename_sheet(self, turn: Turn) -> Outcome:
         record = self._found(turn)
         added = self._added(turn, str(self._given(turn, "new")), record["rows"], "named")
         gone = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
         return replace(added, changes=(gone, *added.changes)) if added.changes else added
 
-    def _added(self, turn: Turn, name: str, rows: list[list[Json]], done: str) -> Transition:
+    def _added(self, turn: Turn, name: str, rows: list[list[Json]], done: str) -> Outcome:
         book = self._book(turn)
         if turn.view.get(SHEET, key_of(book, name)) is not None:
-            return self._conflict(turn, f"Sheet '{name}' already exists")
+            raise Refused("conflict", f"Sheet '{name}' already exists")
         return self._put(turn, sheet_of(book, name, rows), f"Sheet '{name}' {done}")
 
-    def _delete_sheet(self, turn: Turn) -> Transition:
+    def _delete_sheet(self, turn: Turn) -> Outcome:
         record = self._found(turn)
         if len(self._of_book(turn, record["workbook"])) == 1:
-            raise Refused(f"Cannot delete '{record['name']}': a workbook needs at least one sheet")
+            raise Refused("invalid", f"Cannot delete '{record['name']}': a workbook needs at least one sheet")
         change = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
         sentence = f"Sheet '{record['name']}' deleted"
-        return Transition(self.tell(turn, sentence, {"message": sentence}), (change,))
+        return done(sentence, change)
 
-    def _sheets(self, turn: Turn) -> Transition:
+    def _sheets(self, turn: Turn) -> Outcome:
         book = self._book(turn)
         names = [row["name"] for row in self._of_book(turn, book)]
-        return Transition(self.tell(turn, names, {"sheets": names, "filename": book, "name": book}))
-
-    def _conflict(self, turn: Turn, sentence: str) -> Transition:
-        return Transition(self.tool.failure("conflict", sentence, **turn.call.arguments))
+        return valued(names, sheets=names, filename=book, name=book)
 
 
 def _is_table(rows: Sequence[Json]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.claiming.computed import plan_of
-from mcp_sim.claiming.traits import Traits, kinds_of
+from mcp_sim.claiming.arguments import kinds_of
+from mcp_sim.claiming.operations import plan_of
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Entity, Field, Plan
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
@@ -49,19 +50,19 @@ ONLY = "workbook"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    traits: Traits
+    purpose: Purpose
     operation: str
     arguments: Mapping[str, str]
 
 
-def recognised(traits: Traits) -> Found | None:
-    arguments = _arguments(traits)
-    operation = _operation(set(traits.words), arguments, traits)
+def recognised(purpose: Purpose) -> Found | None:
+    arguments = _arguments(purpose)
+    operation = _operation(set(purpose.words), arguments, purpose)
     needed = _NEEDED.get(operation or "", ())
-    stray = {name for name in traits.required if name not in arguments.values()}
+    stray = {name for name in purpose.needed if name not in arguments.values()}
     if operation is None or any(not _has(role, arguments) for role in needed) or (stray and operation != "mark"):
         return None
-    return Found(traits, operation, arguments)
+    return Found(purpose, operation, arguments)
 
 
 _NEEDED: Mapping[str, Sequence[str]] = {
@@ -76,9 +77,9 @@ def _has(roles: str, arguments: Mapping[str, str]) -> bool:
     return any(role in arguments for role in roles.split("|"))
 
 
-def _arguments(traits: Traits) -> dict[str, str]:
+def _arguments(purpose: Purpose) -> dict[str, str]:
     found: dict[str, str] = {}
-    free = dict(traits.arguments)
+    free = dict(purpose.arguments)
     for role, names in _ROLES.items():
         of_type = _TYPES.get(role, frozenset({"string", "integer"} if role in {"book", "sheet"} else {"string"}))
         name = next((n for n in free if snake(n) in names and _fits(free[n], of_type)), None)
@@ -92,7 +93,7 @@ def _fits(schema: Record, types: frozenset[str]) -> bool:
     return bool(kinds_of(schema) & types)
 
 
-def _operation(named: set[str], arguments: Mapping[str, str], traits: Traits) -> str | None:
+def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
     """What a tool does, by its words and by which arguments it has."""
     about_cells = named & vocabulary("cell cells range data values row rows column columns formula formulas")
     if named & _MARKS and (about_cells or named & _SHEETS) and _has("sheet|range|start", arguments):
@@ -111,7 +112,7 @@ def _operation(named: set[str], arguments: Mapping[str, str], traits: Traits) ->
         named & _READS
         and _has("range|start", arguments)
         and _has("sheet|book", arguments)
-        and _is_sheets(named, traits)
+        and _is_sheets(named, purpose)
     ):
         return "read"
     if named & _READS and "sheet" in arguments and named & {"data", "values", "content", "contents", "rows"}:
@@ -136,8 +137,8 @@ def _of_sheets(named: set[str], arguments: Mapping[str, str]) -> str | None:
     return "sheets" if named & _BOOKS and named & {"metadata", "info", "describe"} and "book" in arguments else None
 
 
-def _is_sheets(named: set[str], traits: Traits) -> bool:
-    return bool(named & (_BOOKS | _SHEETS)) or "cell" in " ".join(traits.arguments) or traits.says(*_BOOKS, *_SHEETS)
+def _is_sheets(named: set[str], purpose: Purpose) -> bool:
+    return bool(named & (_BOOKS | _SHEETS)) or "cell" in " ".join(purpose.arguments) or purpose.says(*_BOOKS, *_SHEETS)
 
 
 _VERBS = {"read": "get", "sheets": "list", "create_sheet": "create", "copy_sheet": "create", "create_book": "create",
@@ -147,7 +148,7 @@ _VERBS = {"read": "get", "sheets": "list", "create_sheet": "create", "copy_sheet
 def plan_for(one: Found) -> Plan:
     reasons = (f"cells by {', '.join(one.arguments.values())}",)
     verb = _VERBS.get(one.operation, "update")
-    return plan_of(one.traits, one.operation, "spreadsheets", one.arguments, 0.8, reasons, verb=verb, entity=SHEET)
+    return plan_of(one.purpose, one.operation, "spreadsheets", one.arguments, 0.8, reasons, verb=verb, entity=SHEET)
 
 
 def entities() -> list[Entity]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.domain import Entity
-from mcp_sim.outcomes import Refused
 from mcp_sim.schemas import as_list, as_object, main_type, type_name
 from mcp_sim.sql_tables.recognition import SCHEMA
 from mcp_sim.sql_tables.sandbox import MOST_ROWS, Sandbox

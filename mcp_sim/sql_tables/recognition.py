@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.domain import Plan, Verb
-from mcp_sim.purposes import Purpose, purposes
 from mcp_sim.schemas import items, main_type
 from mcp_sim.types import Tool
 from mcp_sim.words import snake, vocabulary, words
@@ -102,13 +102,13 @@ def _kind(purpose: Purpose) -> str:
 
 def _roles(purpose: Purpose) -> Iterator[tuple[str, str]]:
     """What is needed -> the argument that gives it."""
-    batch = purpose.argument(*_BATCHES, kind="array")
-    statement = purpose.argument(*_STATEMENTS, kind="string")
+    batch = purpose.argument_like(_BATCHES, ("array",))
+    statement = purpose.argument_like(_STATEMENTS, ("string",))
     if batch is not None and main_type(items(purpose.arguments[batch])) in {"string", ""} and statement is None:
         yield "batch", batch
     if statement is not None:
         yield "statement", statement
     for role, names in (("parameters", _PARAMETERS), ("table", _TABLES), ("limit", _LIMITS)):
-        argument = purpose.argument(*names)
+        argument = purpose.argument_like(names)
         if argument is not None and argument not in {batch, statement} and not (role == "table" and statement):
             yield role, argument

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.domain import Entity
 from mcp_sim.json_text import encode
-from mcp_sim.outcomes import Refused
 from mcp_sim.schemas import main_type, type_name
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import singular, snake

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from behaviours.answers import INTEGER, NUMBER, NUMBERS, STRING, Json, refused, simulator, told, tool
 from mcp_sim.abilities.expression import evaluated
-from mcp_sim.abilities.operation import Refused
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.units import converted
 
 RESULT = {"result": NUMBER}

@@ -1,0 +1,72 @@
+"""How does a value look where a schema asks for another form: a text as lines, a row as its name, a number rounded?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+from mcp_sim.json_text import encode
+from mcp_sim.schemas import as_list, as_object, constants, is_nullable, items, main_type, properties
+from mcp_sim.types import Json, Record
+
+ABSENT: Any = object()
+"""Stands for a value that there is not."""
+
+Part: TypeAlias = Callable[[Record, Record], Record]
+"""A row under the schema of rows."""
+
+_CALLED = frozenset({"path", "name", "key", "text", "id", "title"})
+
+
+def converted(value: Json, schema: Record, part: Part) -> Json:
+    """The value as this schema has it, ABSENT where it cannot be."""
+    if value is None:
+        return None if is_nullable(schema) or not main_type(schema) else ABSENT
+    found = _typed(value, schema, part)
+    choices = constants(schema)
+    if found is ABSENT or not choices or found in choices:
+        return found
+    alike = [one for one in choices if isinstance(found, str) and str(one)[:1].lower() == found[:1].lower()]
+    return alike[0] if alike else ABSENT
+
+
+def _typed(value: Json, schema: Record, part: Part) -> Json:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    match main_type(schema):
+        case "string":
+            return _as_text(value)
+        case "integer":
+            return round(value) if is_number else ABSENT
+        case "number":
+            return value if is_number else ABSENT
+        case "boolean":
+            return value if isinstance(value, bool) else ABSENT
+        case "array":
+            return _as_list(value, items(schema), part)
+        case "object":
+            row = as_object(value) if isinstance(value, dict) else ABSENT
+            return part(schema, row) if row is not ABSENT and properties(schema) else row
+        case _:
+            return value
+
+
+def _as_text(value: Json) -> Json:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(one, str) for one in as_list(value)):
+        return "\n".join(cast("list[str]", value))
+    return ABSENT if isinstance(value, bool) else encode(value).decode()
+
+
+def _as_list(value: Json, schema: Record, part: Part) -> Json:
+    if not isinstance(value, str | list):
+        return ABSENT
+    found: list[Json] = value.splitlines() if isinstance(value, str) else as_list(value)
+    bare = [_named(one) if main_type(schema) == "string" else one for one in found]
+    made = [converted(one, schema, part) for one in bare]
+    return ABSENT if any(one is ABSENT for one in made) else made
+
+
+def _named(value: Json) -> Json:
+    """A row where only a text is asked for: what stands first in it of what it may be called."""
+    return next((told for name, told in as_object(value).items() if name in _CALLED), value)

@@ -1,0 +1,154 @@
+"""Which tools work something out of their arguments, and which argument is what to them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mcp_sim.abilities.operation import Operation, Role, compact
+from mcp_sim.claiming.arguments import choices_of, kinds_of
+from mcp_sim.claiming.purposes import Purpose
+from mcp_sim.domain import Plan
+from mcp_sim.types import Record
+from mcp_sim.words import snake, vocabulary, words
+
+_NOISE = vocabulary(
+    "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "
+    "values two list of the a an function operation matrix matrices vector vectors text string str"
+)
+_NO_QUANTITY = (
+    "id",
+    "ids",
+    "key",
+    "index",
+    "page",
+    "limit",
+    "offset",
+    "cursor",
+    "token",
+    "path",
+    "file",
+    "filename",
+    "uri",
+)
+_SYMBOLS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "multiply", "/": "divide",
+            "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
+_CHOOSING = vocabulary("operation operator op operation_type action function method type mode")
+
+
+def recognised(purpose: Purpose, operations: Sequence[Operation], behaviour: str) -> Plan | None:
+    """The plan of a tool that does one of these operations, by its name and by all that it requires."""
+    for phrase in _phrases(purpose.words):
+        for operation in operations:
+            if compact(phrase) not in operation.phrases or not _is_told(purpose, operation):
+                continue
+            arguments = matched(operation.roles, purpose.arguments, purpose.needed)
+            if arguments is not None:
+                sure = all(compact(name) in _names(operation, role) for role, name in arguments.items())
+                reasons = (f"'{phrase.replace('_', ' ')}' means {operation.name}", _told_arguments(arguments))
+                return plan_of(purpose, operation.name, behaviour, arguments, 0.9 if sure else 0.75, reasons)
+    return None
+
+
+def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: str) -> Plan | None:
+    """The plan of a tool with an argument that says which of the operations it does."""
+    for name, schema in purpose.arguments.items():
+        values = choices_of(schema)
+        known = [value for value in values if operations_called(str(value), operations)]
+        if snake(name) not in _CHOOSING or len(known) < 2 or 2 * len(known) < len(values):
+            continue
+        rest = {other: part for other, part in purpose.arguments.items() if other != name}
+        roles = [role for value in known for one in operations_called(str(value), operations) for role in one.roles]
+        if any(_taking(part, other, roles) for other, part in rest.items()):
+            reasons = (f"'{name}' chooses among {', '.join(str(value) for value in known)}",)
+            return plan_of(purpose, "chosen", behaviour, {"operation": name}, 0.85, reasons)
+    return None
+
+
+def plan_of(
+    purpose: Purpose,
+    operation: str,
+    behaviour: str,
+    arguments: Mapping[str, str],
+    confidence: float,
+    reasons: tuple[str, ...],
+    **more: Any,
+) -> Plan:
+    """A plan of a behaviour that changes nothing, unless `more` says otherwise."""
+    said: dict[str, Any] = {"verb": "compute", **more}
+    return Plan(
+        purpose.tool.id,
+        behaviour=behaviour,
+        operation=operation,
+        arguments=dict(arguments),
+        confidence=confidence,
+        reasons=tuple(reason for reason in reasons if reason),
+        **said,
+    )
+
+
+def matched(roles: Sequence[Role], arguments: Mapping[str, Record], needed: frozenset[str]) -> dict[str, str] | None:
+    """Which argument plays which role; None where a role has none, or a required argument has no role."""
+    found: dict[str, str] = {}
+    for role in roles:
+        name = next((n for n, s in arguments.items() if compact(n) in role.names and _open(n, s, role, found)), None)
+        if name is not None:
+            found[role.name] = name
+    for role in roles:
+        if role.name in found or role.optional or not role.positional:
+            continue
+        ordered = sorted(arguments, key=lambda name: name not in needed)
+        name = next((n for n in ordered if _open(n, arguments[n], role, found) and _is_quantity(n)), None)
+        if name is None:
+            return None
+        found[role.name] = name
+    lacking = [role for role in roles if not role.optional and role.name not in found]
+    return None if lacking or needed - set(found.values()) else found
+
+
+def operations_called(word: str, operations: Sequence[Operation]) -> list[Operation]:
+    """The operations of this name, phrase or sign; first those whose own name it is."""
+    name = _SYMBOLS.get(word.strip()) or snake(word)
+    called = [one for one in operations if one.name == name or compact(name) in one.phrases]
+    return sorted(called, key=lambda one: one.name != name)
+
+
+def _phrases(named: Sequence[str]) -> Iterator[str]:
+    """The name as it is, then without the words that say nothing."""
+    yield "_".join(named)
+    inner = [*named]
+    while len(inner) > 1 and inner[0] in _NOISE:
+        inner = inner[1:]
+        yield "_".join(inner)
+    while len(inner) > 1 and inner[-1] in _NOISE:
+        inner = inner[:-1]
+        yield "_".join(inner)
+    kept = [word for word in named if word not in _NOISE]
+    if kept:
+        yield "_".join(kept)
+
+
+def _is_told(purpose: Purpose, operation: Operation) -> bool:
+    if operation.against and purpose.says(*operation.against):
+        return False
+    return not operation.telling or purpose.says(*operation.telling)
+
+
+def _names(operation: Operation, role: str) -> frozenset[str]:
+    return next(one.names for one in operation.roles if one.name == role)
+
+
+def _told_arguments(arguments: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} is the {role}" for role, name in arguments.items() if snake(name) != role)
+
+
+def _open(name: str, schema: Record, role: Role, taken: Mapping[str, str]) -> bool:
+    return name not in taken.values() and bool(kinds_of(schema) & role.types)
+
+
+def _is_quantity(name: str) -> bool:
+    return (words(name) or ("",))[-1] not in _NO_QUANTITY
+
+
+def _taking(schema: Record, name: str, roles: Sequence[Role]) -> bool:
+    return _is_quantity(name) and any(kinds_of(schema) & role.types for role in roles)
