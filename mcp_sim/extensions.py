@@ -301,7 +301,7 @@ class Invent(Protocol):
         """A value for `field` of the record under way, valid under `schema`."""
         ...
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Sequence[Key]) -> Key:
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
         """Which of these records of `target` a reference leads to that nobody gave; the first is the world's choice."""
         ...
 

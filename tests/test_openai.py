@@ -90,7 +90,7 @@ def desk(tmp_path: Path) -> Desk:
             "tools": "desk.tools.json",
             "world": {
                 "description": "The help desk of a bicycle shop in Ghent.",
-                "records": {"ticket": {"count": 2, "rows": [{"id": "ticket_00001"}]}, "customer": 2},
+                "records": {"ticket": {"count": 2, "rows": [{"id": "ticket_00001"}]}, "customer": 1},
             },
             "world_model": {"openai": {"base_url": url, "model": "tiny", **options}},
         }

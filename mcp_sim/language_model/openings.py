@@ -7,8 +7,9 @@ answers with the model's values. Everything else comes out as the world determin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Invent
@@ -44,12 +45,13 @@ class Survey:
         self._note(entity, field, schema, is_open=self._is_open(entity, field, schema))
         return self.invent(turn, entity, field, schema, record)
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Sequence[Key]) -> Key:
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
         """The first of these records: the world's own choice."""
-        name = self._note(entity, field, CHOICE, is_open=len(keys) > 1)
+        offered = list(dict.fromkeys(islice(keys, MOST_CANDIDATES)))
+        name = self._note(entity, field, CHOICE, is_open=len(offered) > 1)
         if name is not None:
-            self.candidates[name] = (target, keys[:MOST_CANDIDATES])
-        return keys[0]
+            self.candidates[name] = (target, offered)
+        return offered[0]
 
     def settled(self, transition: Transition) -> list[Record]:
         """The records that the call writes, as far as the world determines them."""
@@ -103,11 +105,11 @@ class Filling:
         name = self._named(entity, field)
         return self.survey.invent(turn, entity, field, schema, record) if name is None else self.values[name]
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Sequence[Key]) -> Key:
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
         """The record whose number the model said; a number that is too high goes round."""
         name = self._named(entity, field)
         if name is None:
-            return keys[0]
+            return next(iter(keys))
         offered = self.survey.candidates[name][1]
         return offered[(int(self.values[name]) - 1) % len(offered)]
 

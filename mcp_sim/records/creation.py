@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 from mcp_sim.domain import Domain, Entity, Field, Plan
@@ -21,6 +22,9 @@ from mcp_sim.records.updates import changing
 from mcp_sim.schemas import constants, fitting_type, is_nullable, main_type
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.words import snake
+
+MOST_OFFERED = 32
+"""A link that nobody gave leads to one of so many records."""
 
 Numbered: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
 Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
@@ -166,7 +170,7 @@ class _Rule:
         elif self.settled is not ABSENT:
             record[field.name] = self.settled
         elif field.required:
-            linked = _linked(turn, field)
+            linked = _linked(turn, invent, self.entity, field)
             value = invent(turn, self.entity, field.name, field.schema, record) if linked is ABSENT else linked
             record[field.name] = value
 
@@ -181,14 +185,24 @@ class _Rule:
         return value
 
 
-def _linked(turn: Turn, field: Field) -> Json:
+def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
     """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
     if field.link is None:
         return ABSENT
-    key = turn.view.some(field.link, turn.draws.unit(f"link/{field.name}"))
-    if key is None:
+    keys = _offered(turn, field, field.link)
+    first = next(keys, None)
+    if first is None:
         return ABSENT
+    key = invent.refer(turn, entity, field.name, field.link, chain((first,), keys))
     return [key] if main_type(field.schema) == "array" else key
+
+
+def _offered(turn: Turn, field: Field, target: str) -> Iterator[Key]:
+    """Records that a link may lead to; the first is the one that chance has chosen."""
+    first = turn.draws.unit(f"link/{field.name}")
+    count = min(turn.view.count(target), MOST_OFFERED)
+    found = (turn.view.some(target, (first + step / count) % 1) for step in range(count))
+    return (key for key in found if key is not None)
 
 
 def _rules(plan: Plan, entity: Entity) -> Iterator[_Rule]:

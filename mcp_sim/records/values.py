@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mcp_sim.domain import Domain
@@ -77,8 +77,8 @@ class _Inventor:
         chance = Chance(turn.draws.key + f"{entity}.{field}".encode("utf-8", "surrogatepass"))
         return make(chance, record, Moment(turn.now, turn.now))
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Sequence[Key]) -> Key:
-        return keys[0]
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+        return next(iter(keys))
 
 
 def chance_of(*parts: object) -> Chance:
