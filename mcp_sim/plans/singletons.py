@@ -67,7 +67,7 @@ def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) 
         return
     if reading.verb == "update" or (reading.word in _SWITCHES and shows):
         sets, fixed = _written(reading, arguments, needed, shows, output, entity)
-        switch = None if sets else _switch(reading, arguments, shows, output, entity)
+        switch = _switch(reading, arguments, shows, output, entity)
         if switch is not None:
             yield switch
         elif sets or fixed:
@@ -215,7 +215,7 @@ def _switch(
     states = _states(meant, shows, output, entity)
     for name, part in arguments.items():
         leads = {str(value): nearest(snake(str(value)), states) for value in choices_of(part)}
-        if leads and all(state is not None for state in leads.values()):
+        if leads and not leads.keys() <= {*map(str, states)} and all(state is not None for state in leads.values()):
             chosen = {value: {meant: state} for value, state in leads.items()}
             reason = f"'{name}' says what {meant} of {entity.name} becomes"
             return Single("update", entity.name, shows=shows, choice=name, chosen=chosen, reason=reason)
