@@ -45,8 +45,10 @@ class Draft:
         for name in orphans(domain.entities, self._asked):
             self.keys[name] = self.keys[name][: len(self._asked[name].rows)]
         self.tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
+        levels = _levels(domain.entities)
         self.births = {
-            name: births(domain.entities[name], len(self.keys[name]), seed, domain.now) for name in self.order
+            name: births(domain.entities[name], len(self.keys[name]), seed, domain.now, levels[name])
+            for name in self.order
         }
         self.targets = {name: self._targets(name) for name in domain.entities}
         self._setting = setting_of(domain)
@@ -99,6 +101,15 @@ def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
             return found
         found |= lost
         counts |= {name: len(asked[name].rows) for name in lost}
+
+
+def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:
+    """How many entities stand between each and those that link to nothing, by the longest way; circles do not count."""
+    levels: dict[str, int] = {}
+    for name in _linked_first(entities):
+        linked = [levels[f.link] for f in entities[name].fields.values() if f.link in levels]
+        levels[name] = 1 + max(linked) if linked else 0
+    return levels
 
 
 def _linked_first(entities: Mapping[str, Entity]) -> list[str]:

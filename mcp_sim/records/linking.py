@@ -18,6 +18,9 @@ from mcp_sim.types import Json, Key, Record
 _MOST_LINKED = 3
 _TRIES = 6
 _REPLIES = 0.4
+_AT_FIRST = 3
+"""So many records of an entity can be linked to from the very beginning."""
+
 
 Choose: TypeAlias = Callable[[Chance, Record, int, Moment], Json]
 """Chooses what a record links to; the number is the record's own place in the order of creation."""
@@ -36,7 +39,7 @@ class Targets:
 
     def one(self, chance: Chance, when: datetime) -> Key | None:
         """One that was there at the time; a few of them are chosen often."""
-        there = bisect_right(self.births, when) or min(1, len(self.keys))
+        there = max(bisect_right(self.births, when), min(_AT_FIRST, len(self.keys)))
         if not there:
             return None
         place = 0

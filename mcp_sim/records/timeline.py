@@ -16,6 +16,7 @@ HISTORY = timedelta(days=730)
 """How far back a world's oldest record reaches."""
 
 _GROWTH = 1.6
+_SHORTER = 0.85
 _OPENS, _HOURS = 7.0, 12.0
 _DAY = 86_400
 _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
@@ -34,13 +35,14 @@ class Moment:
         return cls(DEFAULT_NOW, DEFAULT_NOW)
 
 
-def born(index: int, count: int, chance: Chance, now: datetime) -> datetime:
+def born(index: int, count: int, chance: Chance, now: datetime, level: int = 0) -> datetime:
     """When the index-th of so many records was made: later than the ones before, in the daytime, never after `now`.
 
-    The world grows: the later half of the records takes up about a third of its history.
+    The world grows: the later half of the records takes up about a third of its history. What links to others begins
+    later than they do; `level` is how many of them stand between it and those that link to nothing.
     """
     past = 1 - ((index + chance.unit()) / max(count, index + 1)) ** (1 / _GROWTH)
-    return _by_day(now - HISTORY * past, now)
+    return _by_day(now - HISTORY * _SHORTER**level * past, now)
 
 
 def _by_day(moment: datetime, now: datetime) -> datetime:

@@ -214,7 +214,7 @@ class Writer:
         return 6 if meaning in {"updated", "end"} else 5
 
 
-def births(entity: Entity, count: int, seed: int, now: datetime) -> list[datetime]:
+def births(entity: Entity, count: int, seed: int, now: datetime, level: int) -> list[datetime]:
     """When each of an entity's records was made, in the order of creation."""
     salt = f"{seed}{SEPARATOR}{entity.name}{SEPARATOR}".encode("utf-8", "surrogatepass")
-    return [born(index, count, Chance(salt + b"%d" % index), now) for index in range(count)]
+    return [born(index, count, Chance(salt + b"%d" % index), now, level) for index in range(count)]
