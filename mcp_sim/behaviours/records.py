@@ -11,6 +11,7 @@ from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
+from mcp_sim.records.learnt import failing
 from mcp_sim.records.queries import ABSENT, argument, selection
 from mcp_sim.records.refusals import either, invalid, not_found, sentence_of
 from mcp_sim.records.removal import removal
@@ -31,7 +32,7 @@ class Records(Behaviour):
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
-        tell = result(tool, plan, domain)
+        tell, tool = result(tool, plan, domain), failing(tool, plan, domain)
         if plan.verb in _WRITES:
             write = _WRITES[plan.verb](tool, plan, domain)
             if plan.each is not None:

@@ -15,8 +15,10 @@ from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.batch_results import batch_rows, beside_rows, plain_batch
 from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
 from mcp_sim.records.facts import Facts, Fill, Told
+from mcp_sim.records.learnt import learnt
 from mcp_sim.records.queries import ABSENT, Page, argument
 from mcp_sim.records.refusals import label, told
+from mcp_sim.records.sentences import DONE, TEXTS, says_data, sentences, speaks
 from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
@@ -42,7 +44,10 @@ from mcp_sim.words import snake
 def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     """The observation that tells the facts in this tool's form."""
     bare = tool.output_schema is None and _example_of(tool, domain) is None
-    if plan.each is not None and plan.verb in _DONE:
+    worded = _worded(tool, plan, domain, bare=bare)
+    if worded is not None:
+        return worded
+    if plan.each is not None and plan.verb in DONE:
         return _batch_result(tool, plan, domain, bare=bare)
     if plan.verb == "delete" and bare:
         return _sentence_result(plan)
@@ -52,6 +57,31 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(fill(facts), form="json"))
     return lambda facts: Observation(ToolResult(fill(facts)))
+
+
+def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | None:
+    """The observation in words, where recorded results or the description show that the tool speaks so."""
+    if plan.each is not None and plan.verb in DONE:
+        return None
+    say, place = learnt(tool, plan, domain), _wrapper(tool)
+    by_itself = (bare and plan.envelope.key != "" and speaks(tool.description)) or (
+        place is not None and snake(place) in TEXTS and not says_data(tool.description)
+    )
+    if say is None and by_itself:
+        say = sentences(plan, domain.entities[plan.entity or ""], domain.entities)
+    if say is None or not (bare or place is not None):
+        return None
+    words = say
+    if place is None:
+        return lambda facts: Observation(ToolResult(words(facts), form="text"))
+    return lambda facts: Observation(ToolResult({place: words(facts)}))
+
+
+def _wrapper(tool: Tool) -> str | None:
+    """The only property of an outputSchema, where it holds a text."""
+    parts = properties(expanded(tool.output_schema)) if tool.output_schema is not None else {}
+    name = next(iter(parts), None)
+    return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
 def tells_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
@@ -109,15 +139,12 @@ def _sentence_result(plan: Plan) -> Told:
     return lambda facts: Observation(ToolResult(f"{name} {told(facts.key)} deleted", form="text"))
 
 
-_DONE = {"create": "created", "update": "updated", "delete": "deleted"}
-
-
 class _Filler:
     """Compiles a schema into what fills it, place by place."""
 
     def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
         self.tool, self.plan, self.domain = tool, plan, domain
-        self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in _DONE
+        self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
         self.entity = domain.entities[plan.entity or ""]
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
         self.places = _places(plan.envelope) | {path: _of_record(field) for path, field in plan.shows.items()}
@@ -179,7 +206,7 @@ class _Filler:
         if path == self.envelope.record:
             return self.filled(schema, path)
         name = path.rpartition(".")[2]
-        if self.plan.verb in _DONE and says_success(name, schema):
+        if self.plan.verb in DONE and says_success(name, schema):
             return lambda _facts: True
         if self._is_sentence(snake(name), schema):
             return self._sentence()
@@ -191,10 +218,10 @@ class _Filler:
         """`status` and the like in the result of a write that shows no record: it says what was done."""
         says = name in {"status", "result", "message"} or name.endswith("_status")
         plain = main_type(schema) == "string" and not choices_of(schema)
-        return says and plain and self.envelope.record is None and self.plan.verb in _DONE
+        return says and plain and self.envelope.record is None and self.plan.verb in DONE
 
     def _sentence(self) -> Fill:
-        entity, done = label(self.entity.name), _DONE[self.plan.verb]
+        entity, done = label(self.entity.name), DONE[self.plan.verb]
         told_state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
         done = f"{done}: {told_state}" if told_state else f"{done} successfully"
         given = [argument(path) for path in self.plan.sets] if self.entity.singleton else []
@@ -256,13 +283,14 @@ class _Filler:
         return echo
 
     def _message(self, name: str) -> Fill:
-        done, entity = _DONE.get(self.plan.verb), label(self.entity.name)
+        done, entity = DONE.get(self.plan.verb), label(self.entity.name)
         if done is not None and (self.plan.verb == "delete" or name == "message"):
             return lambda facts: f"{entity} {told(facts.key)} {done}"
-        if self.plan.verb in {"list", "search"}:
-            rows = shown(self.entity, {}, self.domain.entities)
-            return lambda facts: encode([rows(record, facts.view) for _, record in facts.page.rows]).decode()
+        if not says_data(self.tool.description):
+            return sentences(self.plan, self.entity, self.domain.entities)
         show = shown(self.entity, {}, self.domain.entities)
+        if self.plan.verb in {"list", "search"}:
+            return lambda facts: encode([show(record, facts.view) for _, record in facts.page.rows]).decode()
         return lambda facts: encode(show(facts.record or {}, facts.view)).decode()
 
     def _open(self, name: str, schema: Record, path: str) -> Fill:
