@@ -133,11 +133,14 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
         "next id": plan.counter or "",
         "also": ", ".join(f"{one.how} {one.entity}.{one.field}" for one in plan.also),
+        "swaps": f"{plan.swap.field}: {plan.swap.old} for {plan.swap.new}" if plan.swap else "",
+        "choice": f"{plan.choice}: {', '.join(plan.choices)}" if plan.choice else "",
         "filters": ", ".join(_filters(plan)),
         "text": f"{plan.query} in {', '.join(plan.searched)}" if plan.query else "",
         "order": ", ".join(name for name in (plan.sort, plan.order) if name),
         "pages": _paging(plan.paging),
         "result": _envelope(plan.envelope),
+        "shows": ", ".join(f"{place} = {field}" for place, field in plan.shows.items() if place != field),
         "because": "; ".join(plan.reasons),
     }
     yield from ((label, text) for label, text in texts.items() if text)
