@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
 from math import ceil
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, cast
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -21,6 +21,8 @@ from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
 from mcp_sim.stretches import Numbers, Stretch
 from mcp_sim.types import Attempt, Change, Json, Key, Observation, Proceed, Record, Step, Tool, Transition, Turn, View
+
+T = TypeVar("T")
 
 
 class Kind(BaseModel):
@@ -318,12 +320,19 @@ Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
 class Survey:
     """What is known of one server before anything is inferred: its tools by id, and the state that is given (or None).
 
-    `examples` are recorded calls.
+    `examples` are recorded calls, `found` what `once` has found.
     """
 
     tools: Mapping[str, Tool]
     state: Json = None
     examples: Sequence[Example] = ()
+    found: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
+
+    def once(self, find: Callable[[Iterable[Tool]], T]) -> T:
+        """What these tools are found to be, found out once for all behaviours that ask."""
+        if find not in self.found:
+            self.found[find] = find(self.tools.values())
+        return self.found[find]
 
 
 @dataclass(frozen=True, slots=True)

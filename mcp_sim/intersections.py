@@ -35,6 +35,8 @@ def meet(first: Json, second: Json) -> Json:
 def _met(first: Record, second: Record) -> Record:
     if NEVER in (first, second):
         return NEVER
+    if not second:
+        return _agreeing(first)
     first, second = _aligned(first, second), _aligned(second, first)
     met: Record = {**_closed(first, second), **_closed(second, first)}
     apart: list[Json] = []

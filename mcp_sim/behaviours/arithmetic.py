@@ -24,7 +24,7 @@ class Arithmetic(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for purpose in whole_purposes(survey.tools.values()) if (plan := _plan(purpose)) is not None]
+        plans = [plan for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None]
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -24,9 +24,7 @@ class Dates(Behaviour):
 
     def claims(self, survey: Survey) -> Claims | None:
         found = [
-            _told(purpose, plan)
-            for purpose in whole_purposes(survey.tools.values())
-            if (plan := _plan(purpose)) is not None
+            _told(purpose, plan) for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None
         ]
         return Claims(found, state=survey.state) if found else None
 

@@ -20,7 +20,7 @@ class Messages(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        listed = whole_purposes(survey.tools.values())
+        listed = survey.once(whole_purposes)
         found = recognised(listed)
         return claimed(survey, listed, found) if found else None
 

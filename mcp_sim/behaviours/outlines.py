@@ -22,7 +22,7 @@ class Outlines(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        found = recognised(whole_purposes(survey.tools.values()))
+        found = recognised(survey.once(whole_purposes))
         if not found:
             return None
         rows, state = given_documents(survey.state)

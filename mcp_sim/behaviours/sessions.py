@@ -25,7 +25,7 @@ class Sessions(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        purposes = whole_purposes(survey.tools.values())
+        purposes = survey.once(whole_purposes)
         found = [one for purpose in purposes if (one := recognised(purpose)) is not None]
         logins = [one for one in found if one.operation == "login"]
         logouts = [one for one in found if one.operation == "logout"]

@@ -32,7 +32,7 @@ class Spreadsheets(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        found = [one for purpose in whole_purposes(survey.tools.values()) if (one := recognised(purpose)) is not None]
+        found = [one for purpose in survey.once(whole_purposes) if (one := recognised(purpose)) is not None]
         done = {one.operation for one in found}
         if not {"read", "write", "append"} & done or len(found) < 2:
             return None

@@ -27,7 +27,7 @@ class Thoughts(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for purpose in whole_purposes(survey.tools.values()) if (plan := _plan(purpose)) is not None]
+        plans = [plan for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None]
         anything: Record = {"type": ["array", "null"]}
         log = Entity(_LOG, _LOG, fields={"thoughts": Field("thoughts", anything)}, singleton=True)
         return Claims(plans, [log], {_LOG: [{"thoughts": []}]}, survey.state) if plans else None

@@ -55,6 +55,8 @@ def _locale(text: str) -> Locale:
     found: list[tuple[int, Locale]] = []
     for locale in LOCALES:
         for word in locale.words:
+            if word not in lowered:
+                continue
             place = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", lowered)
             if place is not None:
                 found.append((place.start(), locale))
