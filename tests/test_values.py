@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -175,7 +175,7 @@ def _form(draw: st.DrawFn, value: Json) -> Schema:
             more = draw(st.sampled_from([{}, {"minLength": len(value)}, {"maxLength": len(value)}, *fitting]))
             return {"type": "string", **more}
         case list():
-            return draw(_list(value))
+            return draw(_list(cast("list[Json]", value)))
         case _:
             return draw(_object(value))
 
