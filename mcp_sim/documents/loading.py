@@ -118,8 +118,8 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
     specs = {"": read_spec(place, path, reading)}
     if reading.has_failed:
         return None
-    domain = domain_of(specs, WorldPart()).domain
-    name = specs[""].server.name
+    drawn = domain_of(specs, WorldPart())
+    domain, name = drawn.domain, specs[""].server.name
     models = (override or named_world_model("builtin"),)
     return Scenario(
         name,
@@ -127,6 +127,7 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
         {name: specs[""].server},
         models,
         path=display(path),
+        records=drawn.records,
         stubs=_stubs(specs, domain),
         examples=domain.examples,
         manners=specs[""].manners,

@@ -6,7 +6,7 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, refuse_to_take, shown
 from mcp_sim.file_trees.looking import differing
-from mcp_sim.file_trees.paths import ROOT, joined, parent
+from mcp_sim.file_trees.paths import ROOT, joined, names_of, parent
 from mcp_sim.file_trees.tree import Entry
 from mcp_sim.json_text import encode
 from mcp_sim.schemas import as_list, as_object
@@ -188,8 +188,8 @@ def _removed(asked: Asked, entry: Entry, *, is_deep: bool) -> Outcome:
     asked.tree.remove(entry)
     if working == entry.path or working.startswith(f"{entry.path}/"):
         asked.tree.go(parent(entry.path))
-    text = f"Successfully deleted {asked.path}"
-    return Outcome(text, {"path": asked.path, "deleted": True}, changes=tuple(asked.tree.changes))
+    facts: Record = {"path": asked.path, "deleted": True, "result": f"'{asked.path}' removed"}
+    return Outcome(f"Successfully deleted {asked.path}", facts, changes=tuple(asked.tree.changes))
 
 
 def move(asked: Asked) -> Outcome:
@@ -210,6 +210,7 @@ def copy(asked: Asked) -> Outcome:
 def _moved(asked: Asked, entry: Entry, target: str, done: str) -> Outcome:
     source, destination = asked.text("source"), _as_told(asked, entry, target)
     facts: Record = {"path": destination, "source": source, "destination": destination, "type": shown(entry)["type"]}
+    facts["result"] = f"'{source}' {done} to '{destination}'"
     return Outcome(f"Successfully {done} {source} to {destination}", facts, changes=tuple(asked.tree.changes))
 
 
@@ -245,9 +246,10 @@ def _writes_over(asked: Asked) -> bool:
 
 
 def cd(asked: Asked) -> Outcome:
-    """Another working directory."""
+    """Another working directory; told as the caller called it, where that was by its name."""
     entry = asked.tree.directory(asked.path)
     if entry.path != asked.tree.working:
         asked.tree.go(entry.path)
     text = f"Working directory is now {entry.path}"
-    return Outcome(text, {"path": entry.path}, "path", changes=tuple(asked.tree.changes))
+    told = asked.path if names_of(asked.path) == [entry.name] else entry.path
+    return Outcome(text, {"path": told}, "path", changes=tuple(asked.tree.changes))
