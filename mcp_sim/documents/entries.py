@@ -33,7 +33,7 @@ from mcp_sim.json_text import canonical
 from mcp_sim.registry import Registry
 from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
 from mcp_sim.spec_surface import Part, StubPart
-from mcp_sim.types import Tool
+from mcp_sim.types import Json, Tool
 from mcp_sim.validation import Validator
 
 K = TypeVar("K", bound=Kind)
@@ -151,19 +151,19 @@ def read_world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEn
     return entries
 
 
-def named_world_model(text: str) -> WorldModelEntry:
+def named_world_model(text: str, option: str = "--world-model", **options: Json) -> WorldModelEntry:
     """The world model that a command line names: `KIND`, or `KIND:MODEL@URL`. Raises UsageError."""
     name, has_model, rest = text.partition(":")
     model, has_url, url = rest.rpartition("@")
     if has_model and not (has_url and model and url):
-        raise UsageError(f"--world-model {text}: write it as {name}:MODEL@URL")
+        raise UsageError(f"{option} {text}: write it as {name}:MODEL@URL")
     try:
-        kind = world_models[name].model_validate({"model": model, "base_url": url} if has_model else {})
+        kind = world_models[name].model_validate({"model": model, "base_url": url, **options} if has_model else {})
     except UnknownKind as error:
-        raise UsageError(f"--world-model {text}: {error}") from None
+        raise UsageError(f"{option} {text}: {error}") from None
     except ValueError as error:
         hint = "" if has_model else f"; write it as {name}:MODEL@URL"
-        raise UsageError(f"--world-model {text}: {_first_reason(error)}{hint}") from None
+        raise UsageError(f"{option} {text}: {_first_reason(error)}{hint}") from None
     return WorldModelEntry(kind, name)
 
 

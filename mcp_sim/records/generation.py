@@ -66,6 +66,11 @@ class Draft:
         """Write all records of an entity: those that rows begin, and those that nothing is told of."""
         self.writer(name).written(rows, self.tables[name], self.births[name])
 
+    def drop(self, name: str, key: Key) -> None:
+        """Take a record out of the world; nothing may link to it yet."""
+        place = self.keys[name].index(key)
+        del self.keys[name][place], self.births[name][place], self.tables[name][key]
+
     def _targets(self, name: str) -> Targets:
         return Targets(name, self.seed, self.keys[name], self.births[name], self.tables[name])
 

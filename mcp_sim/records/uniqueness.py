@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.domain import Entity, Field
 from mcp_sim.records.making import MANY
+from mcp_sim.records.times import sense
 from mcp_sim.schemas import constants, main_type
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake, vocabulary
@@ -31,7 +32,22 @@ def is_unique(entity: Entity, field: Field, *, namesakes: bool = True) -> bool:
     return name in _ONCE or (name in _NAMED and noun not in _NAMESAKES)
 
 
-def name_parts(entity: Entity) -> tuple[str, ...]:
+def once_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
+    """The fields whose values no two records have in common: () where there are none.
+
+    They are the links of what is nothing but a link: a member of a channel is one once. Without namesakes, they are the
+    parts of a person's name.
+    """
+    if not namesakes and (parts := _name_parts(entity)):
+        return parts
+    stored = [f for f in entity.fields.values() if f.derived is None and f.name != entity.key]
+    links = [f.name for f in stored if f.link is not None and main_type(f.schema) != "array"]
+    rest = [f for f in stored if f.link is None and sense(f.name, f.schema) is None]
+    kinds = [f.name for f in rest if "enum" in f.schema]
+    return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
+
+
+def _name_parts(entity: Entity) -> tuple[str, ...]:
     """The fields that hold a person's first and last name; none where there are not both."""
     fields = {snake(field.name): field.name for field in entity.fields.values() if field.derived is None}
     parts = tuple(fields[name] for names in _PARTS for name in names if name in fields)

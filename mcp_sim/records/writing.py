@@ -18,7 +18,7 @@ from mcp_sim.records.progress import has_come_to, step_of
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
-from mcp_sim.records.uniqueness import is_unique, name_parts, numbered
+from mcp_sim.records.uniqueness import is_unique, numbered, once_together
 from mcp_sim.records.values import value_maker
 from mcp_sim.schemas import IMPOSSIBLE, is_nullable, main_type
 from mcp_sim.types import Json, Key, Record
@@ -72,7 +72,7 @@ class Writer:
         self.inherits = inherited(domain, entity)
         self.tables = {name: target.records for name, target in targets.items()}
         self.mends = mends(entity)
-        self.pair = self._pair()
+        self.pair = once_together(entity, namesakes=namesakes)
 
     def written(self, rows: Mapping[Key, Record], made: dict[Key, Record], births: Sequence[datetime]) -> None:
         """Write all records into `made`: those that rows begin, then those that nothing is told of."""
@@ -175,18 +175,6 @@ class Writer:
         """The states of a record, in the order in which its schema names them."""
         named = (field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
         return next((constants_in_order(field.schema) for field in named), ())
-
-    def _pair(self) -> tuple[str, ...]:
-        """The links that make up a record which is nothing but a link: a member of a channel is one once.
-
-        Where there are no namesakes, the parts of a person's name.
-        """
-        if not self.namesakes and (parts := name_parts(self.entity)):
-            return parts
-        links = [f.name for f in self._stored() if f.link is not None and main_type(f.schema) != "array"]
-        rest = [f for f in self._stored() if f.link is None and sense(f.name, f.schema) is None]
-        kinds = [f.name for f in rest if "enum" in f.schema]
-        return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
 
     def _part(self, field: Field) -> _Part:
         nullable, schema = is_nullable(field.schema), field.schema

@@ -1,0 +1,25 @@
+"""Which endpoint does a command line name as MODEL@URL?"""
+
+from __future__ import annotations
+
+import os
+
+from mcp_sim.documents.entries import named_world_model
+from mcp_sim.errors import UsageError
+from mcp_sim.language_model.endpoint import Line
+from mcp_sim.types import Json
+
+
+def named_line(text: str, option: str, **options: Json) -> Line:
+    """The endpoint that an option names, reached with these options of the world model `openai`. Raises UsageError."""
+    from mcp_sim.world_models.openai import Openai  # noqa: PLC0415 (only who asks a model needs it)
+
+    model = named_world_model(text, option, **options).world_model
+    if not isinstance(model, Openai):
+        raise UsageError(f"{option} {text}: write it as openai:MODEL@URL")
+    return model.line(os.environ)
+
+
+def thinking(text: str) -> Json:
+    """The value of --thinking: off, on, or a number of tokens. Raises ValueError."""
+    return text if text in ("off", "on") else int(text)
