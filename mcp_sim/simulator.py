@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +17,10 @@ from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.consistency import inspection
 from mcp_sim.domain import Plan
 from mcp_sim.errors import BadArguments, Crash, UsageError
-from mcp_sim.extensions import Predictor, Sink, Tables, behaviours, world_models
+from mcp_sim.extensions import Behaviour, Predictor, Sink, Tables, behaviours, world_models
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Passage, Pipeline
-from mcp_sim.records import generate
+from mcp_sim.records import counted, generate
 from mcp_sim.rules import compile_rules
 from mcp_sim.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.state import State
@@ -200,17 +200,24 @@ class Simulator:
         return await self._bound.enter_async_context(entry.world_model.bind(self.scenario.domain))
 
     def base(self, seed: int | None = None) -> State:
-        """The state that worlds of this seed begin with. It is generated once, which may take its time."""
+        """The state that worlds of this seed begin with. It is generated once, at the first look, which takes time."""
         seed = self._seed(seed)
         if seed not in self._bases:
-            made = generate(self.scenario.domain, self.scenario.records, seed)
-            self._bases[seed] = State.of(self._completed(made, seed))
+            self._bases[seed] = State.later(lambda: self._generated(seed))
             while len(self._bases) > BASES_KEPT:
                 self._bases.popitem(last=False)
         return self._bases[seed]
 
-    def _completed(self, tables: Tables, seed: int) -> Tables:
+    def counts(self, seed: int | None = None) -> Mapping[str, int]:
+        """How many records worlds of this seed begin with, by entity. None is made for that where it is told."""
+        used = {plan.behaviour for plan in self.scenario.domain.plans.values()}
+        if any(behaviours[name].completed is not Behaviour.completed for name in used):
+            return self.base(seed).counts()
+        return counted(self.scenario.domain.entities, self.scenario.records)
+
+    def _generated(self, seed: int) -> Tables:
         """The records, with what the behaviours of these tools need beside them."""
+        tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
         plans = list(self.scenario.domain.plans.values())
         for name in sorted({plan.behaviour for plan in plans}):
             tables = behaviours[name]().completed(tables, [plan for plan in plans if plan.behaviour == name], seed)

@@ -163,6 +163,32 @@ def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table:
 EMPTY_TABLE = Table({})
 
 
+class Tables(Mapping[str, Table]):
+    """The records that worlds begin with, made when somebody first looks at them."""
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> None:
+        self._make: Callable[[], Mapping[str, Mapping[Key, Record]]] | None = make
+        self._made: dict[str, Table] = {}
+
+    def __getitem__(self, entity: str) -> Table:
+        return self.made()[entity]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.made())
+
+    def __len__(self) -> int:
+        return len(self.made())
+
+    def made(self) -> Mapping[str, Table]:
+        """All of them."""
+        if self._make is not None:
+            self._made = {entity: Table(rows) for entity, rows in self._make().items()}
+            self._make = None
+        return self._made
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A written record (None: removed), its version, and its place: `born` is -1 where the base has its place.
@@ -218,7 +244,7 @@ def size_of(overlay: Overlay, key: Key) -> int:
 class State:
     """One version of a world's state. Implements `View`; `apply` makes the next version, atomically."""
 
-    base: Mapping[str, Table]
+    base: Tables
     overlays: HashTrieMap[str, Overlay]
     agenda: tuple[Due, ...] = ()
     size: int = 0
@@ -227,7 +253,14 @@ class State:
     @classmethod
     def of(cls, records: Mapping[str, Mapping[Key, Record]]) -> State:
         """The first version: these records and nothing written yet."""
-        return cls({entity: Table(rows) for entity, rows in records.items()}, HashTrieMap())
+        state = cls.later(lambda: records)
+        state.base.made()
+        return state
+
+    @classmethod
+    def later(cls, make: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> State:
+        """The first version; its records are made when somebody first looks at them."""
+        return cls(Tables(make), HashTrieMap())
 
     # reading
 
@@ -294,6 +327,10 @@ class State:
 
     def entities(self) -> Sequence[str]:
         return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
+
+    def counts(self) -> dict[str, int]:
+        """How many records there are of each entity."""
+        return {entity: self.count(entity) for entity in self.entities()}
 
     def after(self, changes: Iterable[Change]) -> State:
         return self.apply(tuple(changes))
@@ -365,7 +402,7 @@ class State:
                 yield key, row.record
 
     def _table(self, entity: str) -> Table:
-        return self.base.get(entity, EMPTY_TABLE)
+        return self.base.made().get(entity, EMPTY_TABLE)
 
     def _untouched(self, entity: str) -> Overlay:
         table = self._table(entity)

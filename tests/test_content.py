@@ -76,6 +76,12 @@ def struck(world: World) -> set[str]:
 # tool specs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_records_that_are_announced_are_those_that_are_made(name: str) -> None:
+    simulator = Simulator.load(name)
+    assert simulator.counts() == simulator.base().counts()
+
+
 @pytest.mark.parametrize("name", [*SPECS, *SCENARIOS])
 def test_what_ships_has_no_problem_and_no_plan_that_is_a_guess(name: str) -> None:
     files = {**documents.shipped("scenarios"), **documents.shipped("tool_specs")}

@@ -19,7 +19,7 @@ from strategies import NOW, field_schemas, scenarios
 from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Field, Filter, Paging, Plan
 from mcp_sim.draws import Draws
-from mcp_sim.records import generate
+from mcp_sim.records import counted, generate
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.patterns import matching
@@ -89,6 +89,22 @@ def test_a_record_does_not_depend_on_how_many_others_there_are() -> None:
     assert [[many[key][name] for name in timeless] for key in few] == [
         [row[name] for name in timeless] for row in few.values()
     ]
+
+
+def test_records_are_counted_without_being_made_given_ones_orphans_and_single_ones() -> None:
+    text = {"name": Field("name", STRING)}
+    owned = Entity("pet", "id", fields={"owner": Field("owner", STRING, link="owner", required=True)})
+    entities = {"owner": Entity("owner", "id", fields=text), "pet": owned, "car": Entity("car", "id", fields=text)}
+    entities["shop"] = Entity("shop", "shop", fields=text, singleton=True)
+    asked = {
+        "owner": GivenRecords(0), "pet": GivenRecords(5, ({"id": "p1"},)), "shop": GivenRecords(1),
+        "car": GivenRecords(3, ({"id": "c1"}, {"id": "c2"}), whole=True),
+    }  # fmt: skip
+    made = generate(Domain({}, entities, {}, "", NOW), asked, 7)
+    assert counted(entities, asked) == {name: len(rows) for name, rows in made.items()}
+    assert counted(entities, {}) == {
+        name: len(rows) for name, rows in generate(Domain({}, entities, {}, "", NOW), {}, 7).items()
+    }
 
 
 def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process() -> None:

@@ -6,7 +6,7 @@ import argparse
 import gc
 import logging
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +27,6 @@ from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator import Simulator
-from mcp_sim.types import View
 from mcp_sim.world import World
 
 STDERR = 2
@@ -139,7 +138,8 @@ async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, a
 
     async with simulator, _world(simulator, clock, args) as world:
         if is_talkative(args):
-            log.say(_over_stdio(world, server, args.scenario))
+            counts = simulator.counts(args.seed) if args.store is None else world.version.state.counts()
+            log.say(_over_stdio(world, counts, server, args.scenario))
 
         async def world_of(_ctx: Context) -> World:
             return world
@@ -187,20 +187,22 @@ def spare_the_collector() -> None:
     gc.enable()
 
 
-def _over_stdio(world: World, server: str, reference: str) -> Iterator[str]:
+def _over_stdio(world: World, counts: Mapping[str, int], server: str, reference: str) -> Iterator[str]:
     """What is served, in a few lines; and, on a terminal, what to do with it."""
     spec = world.scenario.servers[server]
     yield f"mcp-sim {__version__} serves {spec.name} over stdio: {len(spec.tools)} tools"
-    yield from announcement(world.scenario, world.view, world.origin.seed, world.clock.mode, reference)
+    yield from announcement(world.scenario, counts, world.origin.seed, world.clock.mode, reference)
     if sys.stdin.isatty():
         yield "Waiting for an MCP client on stdin. Clients start this command themselves; the entry for one prints"
         yield f"  mcp-sim client-config {reference} --client claude-desktop"
         yield "Ctrl-C ends."
 
 
-def announcement(scenario: Scenario, view: View, seed: int, clock: Mode, reference: str) -> Iterator[str]:
+def announcement(
+    scenario: Scenario, counts: Mapping[str, int], seed: int, clock: Mode, reference: str
+) -> Iterator[str]:
     """What is in the world, what may go wrong, and what was guessed."""
-    records = ", ".join(f"{entity} {view.count(entity)}" for entity in view.entities())
+    records = ", ".join(f"{entity} {count}" for entity, count in counts.items())
     models = ", ".join(dict.fromkeys(entry.kind for entry in scenario.world_models))
     yield f"  records  {records or 'none'}"
     faults = [entry for entry in scenario.perturbations if entry.enabled]

@@ -61,14 +61,14 @@ async def _serve(
         make = partial(simulator.world, seed=args.seed, clock=clock)
         room = args.max_megabytes * 1024 * 1024
         worlds = Worlds(make, args.max_worlds, args.world, only_declared=args.worlds == "declared", room=room)
-        view = simulator.base(args.seed)
+        counts = simulator.base(args.seed).counts()
         limits, unread = _limits(args), _seconds("--unread", args.unread)
         server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
         async with server.open() as app:
             if is_talkative(args):
                 log.say(_over_http(simulator.scenario, where, rules))
                 seed = simulator.scenario.seed if args.seed is None else args.seed
-                log.say(announcement(simulator.scenario, view, seed, clock, args.scenario))
+                log.say(announcement(simulator.scenario, counts, seed, clock, args.scenario))
             elif address(args.http)[1] == 0:
                 log.say([f"mcp-sim listens on {where}"])
             spare_the_collector()

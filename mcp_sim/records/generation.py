@@ -31,6 +31,18 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
     return draft.tables
 
 
+def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, int]:
+    """How many records of every entity `generate` makes."""
+    asked = {name: given.get(name, GivenRecords(_usual(entities[name]))) for name in entities}
+    lost = orphans(entities, asked)
+    told = {name: len(asked[name].rows) for name in entities if name in lost or asked[name].whole}
+    return {name: told[name] if name in told else _total(entities[name], asked[name]) for name in entities}
+
+
+def _total(entity: Entity, asked: GivenRecords) -> int:
+    return 1 if entity.singleton else max(asked.count, len(asked.rows))
+
+
 class Draft:
     """The records of a world under way: their keys and moments are settled, and tables are written one by one.
 
@@ -84,8 +96,7 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     if entity.singleton:
         return [entity.name]
     named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
-    total = max(asked.count, len(asked.rows))
-    fresh = iter(base_keys(entity, total - len(named), named, seed))
+    fresh = iter(base_keys(entity, _total(entity, asked) - len(named), named, seed))
     rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
     return [*rows, *fresh]
 
