@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from endpoint import serving
 
 from mcp_sim import Simulator, World, __version__
 from mcp_sim.errors import Crash
@@ -15,7 +17,7 @@ from mcp_sim.trace import header_line
 from mcp_sim.types import Change, Due
 
 SCENARIO = Path(__file__).parents[1] / "examples" / "quickstart" / "lost_ticket.yaml"
-UNREACHABLE = "openai:some-model@http://127.0.0.1:9/v1"
+SHOWN_URL = "http://127.0.0.1:8000/v1"
 TICKET = {"subject": "Printer on fire", "requester": "mila@example.org", "priority": "urgent"}
 
 
@@ -42,11 +44,14 @@ async def every_kind_of_line() -> dict[str, Any]:
         put_on_agenda(world)
         await world.call("get_ticket", {"ticket_id": "T-0031"})
         world.fork("w2", stream="b")
-    unreachable = Simulator.load(SCENARIO, world_model=UNREACHABLE).scenario
-    async with Simulator(unreachable, sinks=[kept]).open("w3") as world:
-        with suppress(Crash):
+    async with AsyncExitStack() as left_open:
+        async with serving() as endpoint:
+            told = Simulator.load(SCENARIO, world_model=f"openai:some-model@{endpoint.url}").scenario
+            world = await left_open.enter_async_context(Simulator(told, sinks=[kept]).open("w3"))
+        with suppress(Crash):  # the endpoint has gone
             await world.call("create_ticket", TICKET)
-    return {kind_of(line): line for line in map(decode, reversed(kept.lines))}
+    lines = [line.replace(endpoint.url.encode(), SHOWN_URL.encode()) for line in reversed(kept.lines)]
+    return {kind_of(line): line for line in map(decode, lines)}
 
 
 def put_on_agenda(world: World) -> None:
