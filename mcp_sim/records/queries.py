@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from itertools import islice
 from math import nan
-from typing import Any, TypeAlias, cast, overload
+from typing import TypeAlias, cast, overload
 
 from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.json_text import canonical
 from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.lookups import Lookup, lookup
+from mcp_sim.records.ordering import Row, ordering
+from mcp_sim.records.refusals import invalid
+from mcp_sim.records.terms import not_understood, terms
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.state import lowered
-from mcp_sim.types import COMPARISONS, Bound, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types import COMPARISONS, Bound, Json, Observation, Record, Tool, Turn, View
 
-Row: TypeAlias = tuple[Key, Record]
 Test: TypeAlias = Callable[[Record], bool]
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
 
@@ -50,11 +51,19 @@ Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
     """The page that a call asks for, or the failure that says what is wrong with the question; compiled."""
     matching = _matching(plan, entity, entities)
-    ordered, paged = _ordered(tool, plan, entity), _paged(tool, plan)
+    order, paged = ordering(tool, plan, entity), _paged(tool, plan)
+    sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
+    unread, understood = not_understood(entity), terms(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
-        rows = ordered(matching(turn.view, arguments), arguments)
+        found = matching(turn.view, arguments)
+        clause = unread(query(arguments)) if not found else None
+        if clause is not None:
+            known = ", ".join(entity.fields)
+            return invalid(tool, plan.query, query(arguments), f"Cannot search by {clause}; choose from {known}")
+        words = " ".join(understood(query(arguments)).words)
+        rows = order(found, sort(arguments), direction(arguments), words)
         return rows if isinstance(rows, Observation) else paged(rows, arguments)
 
     return select
@@ -117,14 +126,17 @@ def _matching(
         for fetch, rule in rules
         if rule.op != "equals" or rule.field in derived
     ]
-    name, query, searched = entity.name, argument(plan.query or ""), plan.searched
+    name, query, searched, understood = entity.name, argument(plan.query or ""), plan.searched, terms(entity)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         equalities = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
         bounds = [bound for value, rule, _ in asked if (bound := _bound(rule, entity, derived, value))]
         tests = [maker(value, view) for value, rule, maker in asked if not _bound(rule, entity, derived, value)]
-        words = _words(query(arguments))
+        asked_for = understood(query(arguments))
+        words, tests = asked_for.words, [*tests, *asked_for.tests]
+        if asked_for.unwanted:
+            tests.append(_without(asked_for.unwanted, searched))
         if equalities or not (words or bounds):
             rows = _found(view, name, equalities)
             tests += [bound.holds for bound in bounds] + ([_text_test(words, searched)] if words else [])
@@ -262,9 +274,12 @@ def _seconds(value: Json) -> float:
     return nan if moment is None else moment.timestamp()
 
 
-def _words(text: Json) -> list[str]:
-    """The words of a free-text question, in lower case: each must occur in one of the fields."""
-    return re.findall(r"[^\s\"'(),;]+", text.lower()) if isinstance(text, str) else []
+def _without(unwanted: Sequence[str], fields: Sequence[str]) -> Test:
+    def test(record: Record) -> bool:
+        whole = lowered(record, fields)
+        return not any(word in whole for word in unwanted)
+
+    return test
 
 
 def _text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
@@ -273,59 +288,6 @@ def _text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
         return all(word in whole for word in words)
 
     return test
-
-
-# order ----------------------------------------------------------------------------------------------------------------
-
-
-def _ordered(
-    tool: Tool, plan: Plan, entity: Entity
-) -> Callable[[Sequence[Row], Mapping[str, Json]], Sequence[Row] | Observation]:
-    """The rows in the order that was asked for; in the order of creation where none was."""
-    sort, order = argument(plan.sort or ""), argument(plan.order or "")
-    fields = {name.lower(): name for name in entity.fields}
-
-    def ordered(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Sequence[Row] | Observation:
-        asked, direction = sort(arguments), order(arguments)
-        if not isinstance(asked, str) or not asked.strip():
-            return rows[::-1] if plan.sort is None and _is_down(direction) else rows
-        name, down = _sort_key(asked)
-        field = fields.get(name.lower())
-        if field is None:
-            known = ", ".join(entity.fields)
-            return tool.failure(
-                "invalid", f"Cannot sort by {name!r}; choose from {known}", argument=plan.sort, value=asked, key=asked
-            )
-        return _sorted(rows, field, reverse=down or _is_down(direction))
-
-    return ordered
-
-
-def _sort_key(asked: str) -> tuple[str, bool]:
-    """`-name`, `name desc`, `name:desc` and `name_desc`: the field, and whether it goes down."""
-    text = asked.strip()
-    if text[:1] in "+-":
-        return text[1:], text[0] == "-"
-    found = re.fullmatch(r"(.+?)[\s:_,.]+(asc|ascending|desc|descending)", text, re.IGNORECASE)
-    return (found[1], found[2].lower().startswith("desc")) if found else (text, False)
-
-
-def _is_down(direction: Json) -> bool:
-    return isinstance(direction, str) and direction.lower() in {"desc", "descending", "down", "-1", "newest"}
-
-
-def _sorted(rows: Sequence[Row], field: str, *, reverse: bool) -> list[Row]:
-    """Stable; records without the field come last in either direction."""
-    there = [row for row in rows if row[1].get(field) is not None]
-    lacking = [row for row in rows if row[1].get(field) is None]
-    try:
-        return [*sorted(there, key=lambda row: _collated(row[1][field]), reverse=reverse), *lacking]
-    except TypeError:
-        return [*sorted(there, key=lambda row: str(row[1][field]), reverse=reverse), *lacking]
-
-
-def _collated(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else canonical(value) if isinstance(value, dict | list) else value
 
 
 # pages ----------------------------------------------------------------------------------------------------------------
@@ -341,16 +303,19 @@ def _paged(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json
     chooses = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
 
     def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
-        limit = max(0, _whole(limits(arguments), paging.size))
+        wrong = next((name for name in chooses if name and _is_negative(arguments.get(name))), None)
+        if wrong is not None:
+            told = arguments[wrong]
+            return invalid(tool, wrong, told, f"{wrong} must not be negative, but is {told}")
+        limit = _whole(limits(arguments), paging.size)
         limit = limit if paging.most is None else min(limit, paging.most)
-        offset = max(0, _whole(offsets(arguments), 0))
+        offset = _whole(offsets(arguments), 0)
         offset += max(0, _whole(pages(arguments), paging.first_page) - paging.first_page) * limit
         cursor = cursors(arguments)
         if isinstance(cursor, str) and cursor:
             start = _read_cursor(cursor, _question(arguments, chooses))
             if start is None:
-                message = f"Invalid {paging.cursor}: {cursor!r}"
-                return tool.failure("invalid", message, argument=paging.cursor, value=cursor, key=cursor)
+                return invalid(tool, paging.cursor, cursor, f"Invalid {paging.cursor}: {cursor!r}")
             offset += start
         chosen = rows[offset : offset + limit]
         more = offset + len(chosen) < len(rows) and bool(chosen)
@@ -358,6 +323,10 @@ def _paged(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json
         return Page(chosen, len(rows), offset, limit, following)
 
     return paged
+
+
+def _is_negative(value: Json) -> bool:
+    return isinstance(value, int | float) and value < 0
 
 
 def _whole(value: Json, otherwise: int) -> int:

@@ -1,0 +1,106 @@
+"""What does the text of a search ask for: words, words that must not occur, and values of fields (`status:open`)?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from mcp_sim.domain import Entity
+from mcp_sim.records.times import moment_of, sense
+from mcp_sim.schemas import as_list, main_type
+from mcp_sim.types import COMPARISONS, Json, Record
+from mcp_sim.words import snake
+
+Test: TypeAlias = Callable[[Record], bool]
+
+_CLAUSE = re.compile(r"(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_WORD = re.compile(r"[^\s\"'(),;]+")
+_SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a text asks for. `unwanted` words occur nowhere in a hit."""
+
+    words: Sequence[str] = ()
+    unwanted: Sequence[str] = ()
+    tests: Sequence[Test] = field(default_factory=tuple[Test, ...])
+
+
+NOTHING = Terms()
+
+
+def terms(entity: Entity) -> Callable[[Json], Terms]:
+    """Reads the text of a search over this entity; a clause about what is no field is a word like any other."""
+    fields = {snake(name): name for name in entity.fields if entity.fields[name].derived is None}
+
+    def understood(text: Json) -> Terms:
+        if not isinstance(text, str):
+            return NOTHING
+        if ":" not in text and not re.search(r"[<>=]|(^|\s)-\w", text):
+            return Terms(_WORD.findall(text.lower()))
+        tests: list[Test] = []
+
+        def taken(found: re.Match[str]) -> str:
+            name = fields.get(snake(found[2]))
+            if name is None:
+                return found[0]
+            sign = found[3] or found[4] or ":"
+            tests.append(_test(entity, name, sign, found[5].strip("\"'"), wanted=not found[1]))
+            return " "
+
+        left = _CLAUSE.sub(taken, text).lower()
+        unwanted = re.findall(r"(?:^|\s)-(\w[^\s\"'(),;]*)", left)
+        left = re.sub(r"(?:^|\s)-\w[^\s\"'(),;]*", " ", left)
+        return Terms(_WORD.findall(left), unwanted, tuple(tests))
+
+    return understood
+
+
+def not_understood(entity: Entity) -> Callable[[Json], str | None]:
+    """The clause of a text that names a field which there is not; None where all is understood."""
+    fields = {snake(name) for name in entity.fields}
+
+    def clause(text: Json) -> str | None:
+        found = _CLAUSE.finditer(text) if isinstance(text, str) else ()
+        return next((one[0] for one in found if snake(one[2]) not in fields and not one[5].startswith("//")), None)
+
+    return clause
+
+
+def _test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> Test:
+    schema = entity.fields[name].schema
+    if sign in _SIGNS:
+        compare = COMPARISONS[_SIGNS[sign]]
+        if sense(name, schema) is not None:
+            bound = moment_of(value)
+            return lambda record: _compared(compare, moment_of(record.get(name)), bound) is wanted
+        number = _number(value)
+        return lambda record: _compared(compare, _number(record.get(name)), number) is wanted
+    lowered = value.lower()
+    whole = main_type(schema) in {"integer", "number", "boolean"} or "enum" in schema
+    equal = wanted != (sign == "!=")
+    return lambda record: _says(record.get(name), lowered, whole=whole) is equal
+
+
+def _compared(compare: Callable[[Json, Json], Json], there: Json, bound: Json) -> bool:
+    return there is not None and bound is not None and bool(compare(there, bound))
+
+
+def _number(value: Json) -> float | None:
+    try:
+        return float(value) if isinstance(value, str | int | float) else None
+    except ValueError:
+        return None
+
+
+def _says(there: Json, wanted: str, *, whole: bool) -> bool:
+    """Does a field hold the value: all of it (`whole`), or as a part of its text, or as one of a list?"""
+    if isinstance(there, list):
+        return any(_says(one, wanted, whole=True) for one in as_list(there))
+    if there is None:
+        return wanted in {"null", "none"}
+    told = str(there).lower()
+    return told == wanted if whole else wanted in told

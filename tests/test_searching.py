@@ -1,0 +1,87 @@
+"""What a search or a list is asked for: words, clauses, order, pages; and what of it is refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from services import message, service, value
+
+SPEC = """
+tools:
+  - name: search_notes
+    inputSchema:
+      type: object
+      properties:
+        query: {type: string}
+        sort_by: {type: string}
+        limit: {type: integer}
+        offset: {type: integer}
+entities:
+  note:
+    key_like: n-1
+    fields:
+      title: {type: string}
+      body: {type: string}
+      status: {type: string, enum: [open, closed]}
+      size: {type: integer}
+      tags: {type: array, items: {type: string}}
+      created_at: {type: string, format: date-time}
+sim:
+  search_notes:
+    {verb: search, entity: note, query: query, searched: [title, body], sort: sort_by,
+     paging: {limit: limit, offset: offset}}
+"""
+WORLD = """
+records:
+  note:
+    count: 4
+    rows:
+      - {id: n-1, title: The red bike, body: sold, status: closed, size: 3, tags: [shop],
+         created_at: 2029-01-01T00:00:00Z}
+      - {id: n-2, title: A lamp, body: for a bike, status: open, size: 5, tags: [home, shop],
+         created_at: 2029-02-01T00:00:00Z}
+      - {id: n-3, title: Bike, body: stolen, status: open, size: 3, tags: [], created_at: 2029-03-01T00:00:00Z}
+      - {id: n-4, title: A boat, body: sinking, status: closed, size: 9, tags: [home], created_at: 2029-04-01T00:00:00Z}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"query": "bike"}, ["n-3", "n-1", "n-2"]),
+        ({"query": "bike -sold"}, ["n-3", "n-2"]),
+        ({"query": "bike status:open"}, ["n-3", "n-2"]),
+        ({"query": "-status:open"}, ["n-1", "n-4"]),
+        ({"query": "size>=5"}, ["n-2", "n-4"]),
+        ({"query": "size:<5 status!=closed"}, ["n-3"]),
+        ({"query": "tags:home"}, ["n-2", "n-4"]),
+        ({"query": "created_at>2029-02-15"}, ["n-3", "n-4"]),
+        ({"query": 'title:"red bike"'}, ["n-1"]),
+        ({"sort_by": "size,-title"}, ["n-1", "n-3", "n-2", "n-4"]),
+        ({"sort_by": "newest"}, ["n-4", "n-3", "n-2", "n-1"]),
+        ({"sort_by": "created desc", "limit": 2}, ["n-4", "n-3"]),
+        ({"limit": 0}, []),
+        ({"offset": 9}, []),
+    ],
+)
+async def test_a_question_finds_what_it_asks_for_in_a_sensible_order(
+    tmp_path: Path, asked: dict[str, Any], found: list[str]
+) -> None:
+    async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
+        assert [note["id"] for note in value(await world.call("search_notes", asked))["notes"]] == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"query": "colour:red"}, "colour:red"),
+        ({"sort_by": "colour"}, "choose from id, title"),
+        ({"limit": -1}, "limit must not be negative, but is -1"),
+        ({"offset": -3}, "offset"),
+    ],
+)
+async def test_what_is_not_understood_is_refused_by_name(tmp_path: Path, asked: dict[str, Any], named: str) -> None:
+    async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
+        assert named in message(await world.call("search_notes", asked))
