@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from mcp_sim.choices import choices_of
+from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Plan, Swap
 from mcp_sim.plans.names import Reading
-from mcp_sim.schemas import items, main_type, properties
+from mcp_sim.schemas import constants, items, main_type, properties
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
 
@@ -72,3 +72,29 @@ def required_state(
     exact = [state for state in states if snake(state) in named]
     wider = [state for state in states if {*snake(state).split("_")} & {*named}]
     return {field: tuple(exact if fixed else [*dict.fromkeys([*exact, *wider])])}
+
+
+def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
+    """The field and value that a verb like `close` stands for, spelt as the entity spells it."""
+    said = stated(about, entity)
+    if reading.status is None or said:
+        return said
+    for name, field in entity.fields.items():
+        if snake(name) in _STATUS:
+            choices = choices_of(field.schema)
+            held = dict.fromkeys(str(row[name]) for row in rows if isinstance(row.get(name), str))
+            found = nearest(reading.word, choices) or nearest(reading.word, [*held])
+            if found is None and reading.status in {snake(str(one)) for one in choices}:
+                found = next(one for one in choices if snake(str(one)) == reading.status)
+            if found is not None:
+                return {name: found}
+            return {} if constants(field.schema) else {name: _spelt(reading.status, [*held, *choices])}
+    return {}
+
+
+def _spelt(status: str, others: Sequence[Json]) -> str:
+    """A state as the others are spelt: `Closed` beside `Open`."""
+    text = status.replace("_", " ") if any(" " in str(one) for one in others) else status
+    if others and all(str(one).isupper() for one in others):
+        return text.upper()
+    return text.capitalize() if others and all(str(one)[:1].isupper() for one in others) else text

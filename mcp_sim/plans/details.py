@@ -1,0 +1,59 @@
+"""What do the given state, the names in a result and the words of a query add to a plan?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.plans.arguments import Roles
+from mcp_sim.plans.given import Given
+from mcp_sim.plans.looks import Look
+from mcp_sim.plans.singletons import matched
+from mcp_sim.schemas import at, constants, main_type, properties
+from mcp_sim.words import snake, vocabulary, words
+
+WHO = vocabulary("username user_name user author owner creator created_by sender reporter requester user_id login by")
+
+
+def from_state(roles: Roles, entity: Entity, given: Given, declared: Mapping[str, Entity]) -> dict[str, str]:
+    """Fields that say who did it, where the state tells who that is."""
+    named = {name for name in entity.fields if snake(name) in WHO} - {*roles.sets.values(), entity.key}
+    singles = [one for one in declared.values() if one.singleton] if named else []
+    scope = {*words(given.scopes.get(entity.name, ""))}
+    near = [one for one in singles if {*words(given.scopes.get(one.name, one.name))} & scope]
+    who = {snake(name): f"{one.name}.{name}" for one in near or singles for name in one.fields}
+    usual = ("current_user", "username", "user", "user_id", "current_user_id", "me")
+    found = next((who[name] for name in usual if name in who), None)
+    places = {name: who.get(snake(name), found) for name in named}
+    return {name: place for name, place in places.items() if place is not None}
+
+
+def renamed(look: Look, entity: Entity) -> dict[str, str]:
+    """Places of one record in the result that hold fields under other names: `order_id` is its `id`."""
+    if look.verb not in {"get", "create", "update"} or look.envelope.record is None:
+        return {}
+    base = look.envelope.record
+    found: dict[str, str] = {}
+    for name, part in properties(at(look.output, base)).items():
+        short = snake(name).removeprefix(f"{entity.name}_").removeprefix(f"{entity.name.rsplit('_', 1)[-1]}_")
+        field = entity.key if short == "id" else matched(short, part, entity)
+        if name not in entity.fields and field is not None:
+            found[f"{base}.{name}" if base else name] = field
+    return found
+
+
+def searched(look: Look, roles: Roles, entity: Entity) -> tuple[str, ...]:
+    """The text fields that a query looks at: those that its description names, else all."""
+    if roles.query is None:
+        return ()
+    texts = [name for name, field in entity.fields.items() if name != entity.key and _is_text(field)]
+    about = f"{properties(look.input)[roles.query].get('description', '')} "
+    said = set(words(about.lower().replace("e-mail", "email")))
+    named = [name for name in texts if set(words(name)) <= said]
+    return tuple(named or texts)
+
+
+def _is_text(field: Field) -> bool:
+    dated = str(field.schema.get("format", "")).startswith(("date", "time", "uuid"))
+    plain = main_type(field.schema) in {"string", ""} and not dated and field.link is None and field.derived is None
+    return plain and not constants(field.schema)

@@ -1,0 +1,109 @@
+"""Which entities are there, with which fields, keys and links?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.details import WHO
+from mcp_sim.plans.fields import counted, key_like, with_links
+from mcp_sim.plans.given import Given
+from mcp_sim.plans.looks import Look
+from mcp_sim.plans.roles import keys_of
+from mcp_sim.scenario import Example
+from mcp_sim.schemas import as_object
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.words import snake
+
+_ONE = frozenset({"get", "update", "delete"})
+
+
+def entities_of(
+    looks: Sequence[Look],
+    fields: Mapping[str, Mapping[str, Field]],
+    declared: Mapping[str, Entity],
+    examples: Sequence[Example],
+    given: Given,
+) -> dict[str, Entity]:
+    keys = keys_of(looks, fields, declared)
+    schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
+    linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
+    entities: dict[str, Entity] = {}
+    for name, parts in linked.items():
+        seen = _seen_keys(name, keys[name], looks, examples)
+        like = key_like(declared.get(name), parts[keys[name]], seen, name)
+        whole = counted(name, parts, linked)
+        if given.entities:
+            whole = _unlinked(whole, given)
+        if given.records.get(name):
+            whole = _as_given(whole, given.records[name], given, keys)
+        made = Entity(name, keys[name], like, _key_first(keys[name], whole))
+        entities[name] = _entity_of(declared.get(name), made)
+    return entities
+
+
+def _entity_of(declared: Entity | None, found: Entity) -> Entity:
+    """What is inferred of an entity, as the kind of entity that it is declared to be."""
+    if declared is None:
+        return found
+    is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
+    if is_all or declared.inside is not None:
+        return declared
+    return replace(found, singleton=declared.singleton, natural=declared.natural)
+
+
+def _as_given(
+    fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
+) -> dict[str, Field]:
+    """The fields of records that are given: nothing is looked up, and a link is one only if it leads somewhere."""
+    told: dict[str, Field] = {}
+    for name, field in fields.items():
+        if field.link is not None and field.link in given.records:
+            there = {row.get(keys[field.link]) for row in given.records[field.link]}
+            values = [one for row in rows for one in _each(row.get(name))]
+            leads = all(isinstance(one, str | int) and one in there for one in values)
+            told[name] = replace(field, link=field.link if leads else None, derived=None)
+        else:
+            stands = any(name in row for row in rows)
+            told[name] = replace(field, link=None, derived=None if stands else field.derived)
+    return told
+
+
+def _unlinked(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:
+    """Who did something is a name, not a link, where the state holds no such people."""
+    return {
+        name: replace(field, link=None) if snake(name) in WHO and not given.records.get(field.link or "") else field
+        for name, field in fields.items()
+    }
+
+
+def _each(value: Json) -> list[Json]:
+    return [*value] if isinstance(value, list) else [] if value is None else [value]
+
+
+def _named(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
+    """An entity of which nothing is known but its key and what it links to has at least a name."""
+    if key == "name" or any(name != key and field.link is None for name, field in fields.items()):
+        return dict(fields)
+    return {**fields, "name": Field("name", {"type": "string"}, required=True)}
+
+
+def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
+    return {key: replace(fields[key], required=True), **{name: part for name, part in fields.items() if name != key}}
+
+
+def _seen_keys(entity: str, key: str, looks: Sequence[Look], examples: Sequence[Example]) -> list[Key]:
+    """Ids of this entity that occur in examples."""
+    by_name = {look.tool.name: look for look in looks if look.entity == entity}
+    by_id = {look.tool.id: look for look in looks if look.entity == entity}
+    found: list[Json] = []
+    for example in examples:
+        look = by_id.get(example.tool) or by_name.get(example.tool)
+        if look is None or look.verb == "unknown":
+            continue
+        name, score = key_argument(look.verb, entity, key, look.input)
+        found += [example.arguments.get(name)] if name is not None and score >= 2 and look.verb in _ONE else []
+        found += [as_object(example.result).get(key)] if look.envelope.record == "" else []
+    return [value for value in found if isinstance(value, str | int) and not isinstance(value, bool)]

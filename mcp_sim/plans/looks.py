@@ -1,0 +1,179 @@
+"""What does each tool speak of: with which verb, of which entity, and what stands where in its result?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_sim.domain import Entity, Envelope, Verb
+from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
+from mcp_sim.plans.given import Nouns
+from mcp_sim.plans.names import Reading, read_names
+from mcp_sim.plans.singletons import Single, single_of
+from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, verb_meant
+from mcp_sim.scenario import Example
+from mcp_sim.schemas import as_object, expanded, items, main_type, properties, schema_of
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.words import singular_phrase, snake, words
+
+_STATUS = ("status", "state", "stage")
+_ONE = frozenset({"get", "update", "delete"})
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A tool on its way to a plan: what its name says, its schemas, its entity, what its result holds where.
+
+    `said_key` is the key argument where the spec names it.
+    """
+
+    tool: Tool
+    reading: Reading
+    verb: Verb
+    entity: str
+    input: Record
+    output: Record
+    envelope: Envelope
+    said_key: str | None = None
+    single: Single | None = None
+
+    def key_argument(self, key: str) -> str | None:
+        """The argument that names the record whose key field is `key`; the spec's word before any other."""
+        return self.said_key or key_argument(self.verb, self.entity, key, self.input)[0]
+
+    @property
+    def shape(self) -> Record:
+        """The schema of the record or of a row, as the tool shows it."""
+        return rows_schema(self.envelope, self.output)
+
+
+def looks_at(
+    tools: Mapping[str, Tool],
+    declared: Mapping[str, Entity],
+    overrides: Mapping[str, Mapping[str, Any]],
+    examples: Sequence[Example],
+    readings: Mapping[str, Reading],
+) -> list[Look]:
+    nouns = _nouns(readings.values(), declared)
+    tables = {**_made_entities(tools, readings, declared), **declared}
+    shown = {example.tool: example.result for example in reversed(examples)}
+    looks: list[Look] = []
+    for id_, tool in tools.items():
+        said, reading = overrides.get(id_, {}), readings[id_]
+        schema = expanded(tool.input_schema)
+        output = _output(tool, shown.get(id_, shown.get(tool.name)))
+        entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables)
+        verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns)
+        if verb == "create" and entity not in declared and not said:
+            entity = _made(entity, schema, output, tables)
+        if reading.word == "cancel" and entity in tables and not said and _is_stateless(tables[entity], looks):
+            verb = "delete"
+        single = None if said else single_of(reading, schema, output, declared.values())
+        if single is not None and _is_of_one(single, verb, entity, schema, declared, readings):
+            verb, entity = single.verb, single.entity
+        else:
+            single = None
+        envelope = said.get("envelope") or _envelope(verb, entity, output)
+        if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
+            envelope = Envelope(key="")
+        looks.append(Look(tool, reading, verb, entity, schema, output, envelope, said.get("key"), single))
+    return looks
+
+
+def _made_entities(
+    tools: Mapping[str, Tool], readings: Mapping[str, Reading], declared: Mapping[str, Entity]
+) -> dict[str, Entity]:
+    """What tools make under another name and others take the id of, though nothing else tells of it."""
+    taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
+    found: dict[str, Entity] = {}
+    for id_, tool in tools.items():
+        stem = _new_id("_".join(readings[id_].noun), tool.input_schema, as_object(tool.output_schema))
+        if readings[id_].verb == "create" and f"{stem}_id" in taken and stem is not None and stem not in declared:
+            found[stem] = Entity(stem)
+    return found
+
+
+def _new_id(noun: str, schema: Record, output: Record) -> str | None:
+    """The entity whose id a create returns, where it is not the noun's own: `book_flight` makes a `booking_id`."""
+    names = [snake(name) for name in properties(output)]
+    own = {"id", "key", "uuid", f"{noun}_id", f"{noun.rsplit('_', 1)[-1]}_id"}
+    ids = [name for name in names if name.endswith("_id") and name not in {snake(one) for one in properties(schema)}]
+    return ids[0].removesuffix("_id") if ids and not own & {*names} else None
+
+
+def _made(entity: str, schema: Record, output: Record, tables: Mapping[str, Entity]) -> str:
+    """The entity that a create makes a record of."""
+    stem = _new_id(entity, schema, output)
+    return stem if stem is not None and stem in tables and not tables[stem].singleton else entity
+
+
+def _is_stateless(entity: Entity, looks: Sequence[Look]) -> bool:
+    """Does nothing tell of a state that a record of the entity could be in? Then it is gone when it is cancelled."""
+    shown = {snake(name) for look in looks if look.entity == entity.name for name in properties(look.shape)}
+    return not {*_STATUS} & {*shown, *map(snake, entity.fields)}
+
+
+def _is_of_one(
+    single: Single,
+    verb: Verb,
+    entity: str,
+    schema: Record,
+    declared: Mapping[str, Entity],
+    readings: Mapping[str, Reading],
+) -> bool:
+    """Does a tool speak of what there is one of, though it might speak of records?"""
+    known = declared.get(entity)
+    made = any(reading.verb == "create" and "_".join(reading.noun) == entity for reading in readings.values())
+    is_table = (known is not None and not known.singleton) or (known is None and made)
+    understood = single.how or single.fixed or single.choice
+    if understood or not is_table:
+        return True
+    return verb in _ONE and key_argument(verb, entity, known.key if known else "id", schema)[1] == 0
+
+
+def spoken(readings: Iterable[Reading], tools: Iterable[Tool]) -> Nouns:
+    """The nouns that the tools speak of, and the arguments that are whole numbers."""
+    names: set[str] = set()
+    for reading in readings:
+        phrase = (*reading.noun, *reading.after[1:]) if reading.noun else reading.after[1:]
+        ends = [(start, end) for start in range(len(phrase)) for end in range(start + 1, len(phrase) + 1)]
+        names |= {singular_phrase(phrase[start:end]) for start, end in ends}
+    numbers: set[str] = set()
+    for tool in tools:
+        parts = properties(tool.input_schema)
+        numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
+        names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
+    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers))
+
+
+def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:
+    by_server: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools.values():
+        by_server[tool.server].append(tool)
+    readings: dict[str, Reading] = {}
+    for mine in by_server.values():
+        named = read_names(tool.name for tool in mine)
+        readings.update({tool.id: named[tool.name] for tool in mine})
+    return readings
+
+
+def _nouns(readings: Iterable[Reading], declared: Mapping[str, Entity]) -> dict[tuple[str, ...], str]:
+    """Noun phrases that surely name an entity, with its name: declared ones, and those that tools make, get or list."""
+    nouns = {reading.noun: "_".join(reading.noun) for reading in readings if reading.noun and reading.verb != "unknown"}
+    return nouns | {words(name): name for name in declared}
+
+
+def _output(tool: Tool, example: Json) -> Record:
+    """The outputSchema, expanded; without one, the shape of an example's result; {} where nothing is known."""
+    if tool.output_schema is not None:
+        return expanded(tool.output_schema)
+    return schema_of(example) if isinstance(example, dict | list) else {}
+
+
+def _envelope(verb: Verb, entity: str, output: Record) -> Envelope:
+    if verb == "unknown":
+        return Envelope()
+    return envelope_of(verb, entity, output) if properties(output) or items(output) else plain_envelope(verb, entity)

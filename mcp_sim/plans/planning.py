@@ -1,0 +1,148 @@
+"""What is the plan of a tool whose entity and arguments are known, and could it answer?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.arguments import Roles
+from mcp_sim.plans.confidence import Evidence, judged
+from mcp_sim.plans.details import from_state, renamed, searched
+from mcp_sim.plans.envelopes import batch_envelope
+from mcp_sim.plans.given import Given
+from mcp_sim.plans.looks import Look
+from mcp_sim.plans.preconditions import led_to, required_state, swapped
+from mcp_sim.plans.singletons import Single
+from mcp_sim.schemas import main_type, properties
+from mcp_sim.words import plural, snake
+
+_ONE = frozenset({"get", "update", "delete"})
+_MANY = frozenset({"list", "search"})
+_WRITES = frozenset({"create", "update", "delete"})
+
+
+def sharing_of(looks: Sequence[Look]) -> dict[str, int]:
+    """How many kinds of tools speak of each entity, being referred to by others included: two make it likely."""
+    verbs: dict[str, set[str]] = defaultdict(set)
+    referred = {(snake(name), look.entity) for look in looks for name in properties(look.input)}
+    for look in looks:
+        if look.verb != "unknown":
+            verbs[look.entity].add(look.verb)
+    for entity, found in verbs.items():
+        if any(name == f"{entity}_id" and other != entity for name, other in referred):
+            found.add("referred to")
+    return {entity: len(found) for entity, found in verbs.items()}
+
+
+def plan_of(
+    look: Look,
+    roles: Roles,
+    entities: Mapping[str, Entity],
+    sharing: Mapping[str, int],
+    said: Mapping[str, Any],
+    declared: Mapping[str, Entity],
+    given: Given,
+) -> Plan:
+    if look.verb == "unknown":
+        return _unknown(look, said)
+    entity = entities[look.entity]
+    if look.single is not None:
+        return _plan_of_one(look, look.single)
+    about = str(look.tool.definition.get("description", ""))
+    rows = given.records.get(look.entity, ())
+    fixed = led_to(look.reading, entity, about, rows) if look.verb == "update" else {}
+    plan = Plan(
+        look.tool.id,
+        look.verb,
+        look.entity,
+        key=roles.key,
+        sets=roles.sets,
+        fixed=fixed,
+        requires=required_state(look.reading, entity, fixed, rows) if look.verb in {"update", "delete"} else {},
+        counter=given.counter(look.entity) if look.verb == "create" else None,
+        from_state=from_state(roles, entity, given, declared) if look.verb == "create" else {},
+        shows=renamed(look, entity),
+        swap=swapped(properties(look.input), entity, entities) if _exchanges(look, roles) else None,
+        filters=roles.filters,
+        query=roles.query,
+        searched=searched(look, roles, entity),
+        sort=roles.sort,
+        order=roles.order,
+        paging=roles.paging,
+        envelope=look.envelope,
+    )
+    if not said and _is_outside(look, declared, given, sharing):
+        return _outside(look)
+    plan = replace(plan, **said)
+    if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
+        plan = replace(plan, envelope=batch_envelope(plan.verb, look.entity, look.output))
+    evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)
+    confidence, reasons = judged(evidence, sharing[look.entity], look.entity in declared)
+    if said:
+        confidence, reasons = (
+            (1.0 if "verb" in said or "entity" in said else confidence),
+            ("the spec says so", *reasons),
+        )
+    return _workable(replace(plan, confidence=said.get("confidence", confidence), reasons=reasons), entity)
+
+
+def _exchanges(look: Look, roles: Roles) -> bool:
+    """Does an update take lists that no field of the record is for?"""
+    lists = [name for name in roles.unexplained if main_type(properties(look.input).get(name, {})) == "array"]
+    return look.verb == "update" and len(lists) >= 2
+
+
+def _is_outside(look: Look, declared: Mapping[str, Entity], given: Given, sharing: Mapping[str, int]) -> bool:
+    """Does a tool look at what neither the given state nor any other tool speaks of?"""
+    looks = look.verb == "get" or (look.verb in _MANY and look.envelope.rows is None)
+    return bool(given.entities) and looks and look.entity not in declared and sharing[look.entity] < 2
+
+
+def _outside(look: Look) -> Plan:
+    """A tool that tells what the given state does not hold: the same answer for the same question."""
+    why = f"the state tells of no {look.entity.replace('_', ' ')}"
+    return Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why,))
+
+
+def _plan_of_one(look: Look, single: Single) -> Plan:
+    """The plan of a tool that works on what there is one of."""
+    known = 0.8 if look.output.get("properties") or single.sets else 0.65
+    plan = Plan(
+        look.tool.id,
+        single.verb,
+        single.entity,
+        sets=single.sets,
+        how=single.how,
+        fixed=single.fixed,
+        shows=single.shows,
+        envelope=replace(look.envelope, rows=None, total=None, cursor=None, more=None, key=None),
+        confidence=known,
+        reasons=(single.reason,),
+    )
+    choices = {value: replace(plan, fixed=fixed) for value, fixed in single.chosen.items()}
+    return replace(plan, choice=single.choice, choices=choices)
+
+
+def _unknown(look: Look, said: Mapping[str, Any]) -> Plan:
+    why = "no verb of records in the name" if look.reading.verb == "unknown" or look.entity else "no entity named"
+    plan = Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why,))
+    return replace(plan, **said)
+
+
+def _workable(plan: Plan, entity: Entity) -> Plan:
+    """A plan that could not answer is no plan: one record that nothing names, a change that changes nothing."""
+    is_named = plan.key is not None or entity.singleton or (plan.verb == "get" and plan.filters)
+    nameless = plan.verb in _ONE and not is_named
+    idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
+    if entity.inside is not None and plan.verb != "get" and plan.behaviour == "records":
+        why = f"the {plural(entity.name)} stand inside others, and are only looked at"
+        return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
+    if plan.behaviour != "records" or not (nameless or idle):
+        return plan
+    if idle and not nameless and entity.key_like is not None and plan.confidence >= 0.6:
+        return replace(plan, confidence=0.6, reasons=("nothing that it could change", *plan.reasons))
+    why = f"no argument names a {entity.name}" if nameless else "nothing that it could change"
+    return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))

@@ -1,0 +1,178 @@
+"""What is each argument of each tool for, and which fields do arguments and results tell of?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
+from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
+from mcp_sim.plans.looks import Look
+from mcp_sim.schemas import at, main_type, properties, required
+from mcp_sim.types import Record
+from mcp_sim.words import snake, words
+
+_ONE = frozenset({"get", "update", "delete"})
+_MANY = frozenset({"list", "search"})
+
+
+def shown(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[str, dict[str, Field]]:
+    """Every entity's fields, as far as results and declarations tell."""
+    shapes: dict[str, list[Record]] = {name: [] for name in declared}
+    for look in looks:
+        if look.verb != "unknown" and look.single is None:
+            whole = look.verb != "delete" and not (look.envelope.record == "" and look.envelope.key is not None)
+            shapes.setdefault(look.entity, []).extend([_told_shape(look)] if whole and _is_record(look) else [])
+    return {name: _without_alias(name, shown_fields(found), declared.get(name)) for name, found in shapes.items()}
+
+
+def _without_alias(entity: str, fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
+    """The fields with what is declared; `order_id` beside the `id` of an order is its id again."""
+    whole = with_declared(fields, declared)
+    if "id" not in {snake(name) for name in whole}:
+        return whole
+    return {
+        name: field for name, field in whole.items() if snake(name) != f"{entity}_id" or _is_declared(name, declared)
+    }
+
+
+def _is_declared(name: str, declared: Entity | None) -> bool:
+    return declared is not None and name in declared.fields
+
+
+def _told_shape(look: Look) -> Record:
+    """What a result tells of the record: not whether a write worked. Where nothing is required, everything is usual."""
+    parts = properties(look.shape)
+    if look.verb in {"create", "update"}:
+        parts = {name: part for name, part in parts.items() if not says_success(name, part)}
+    usual = [name for name, part in parts.items() if "optional" not in str(part.get("description", "")).lower()]
+    return {"required": usual, **look.shape, "properties": parts}
+
+
+def _is_record(look: Look) -> bool:
+    return main_type(look.shape) == "object" and bool(properties(look.shape))
+
+
+def roles_and_fields(
+    looks: Sequence[Look], shown: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
+) -> tuple[dict[str, Roles], dict[str, dict[str, Field]]]:
+    """The roles of every tool's arguments, and the fields with those that only arguments tell of."""
+    fields = {name: dict(parts) for name, parts in shown.items()}
+    roles: dict[str, Roles] = {}
+    keys = keys_of(looks, fields, declared)
+    order = ("create", "update", "get", "list", "search", "delete", "unknown")
+    for look in sorted(looks, key=lambda look: order.index(look.verb)):
+        if look.verb == "unknown":
+            roles[look.tool.id] = Roles()
+            continue
+        if look.single is not None:
+            roles[look.tool.id] = Roles(None, look.single.sets)
+            continue
+        mine = fields[look.entity]
+        found = _roles_of(look, _known(look.entity, keys[look.entity], mine))
+        added = _added(look, found, mine, {*fields}, declared.get(look.entity))
+        mine.update(added)
+        known = _known(look.entity, keys[look.entity], mine)
+        roles[look.tool.id] = _roles_of(look, known) if added else found
+    for name, key in keys.items():
+        fields[name].setdefault(key, Field(key, _key_schema(looks, name), required=True))
+    return roles, fields
+
+
+def keys_of(
+    looks: Sequence[Look], fields: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
+) -> dict[str, str]:
+    arguments: dict[str, list[str]] = defaultdict(list)
+    for look in looks:
+        name = look.key_argument("id") if look.verb in _ONE else None
+        if name is not None:
+            arguments[look.entity].append(name)
+    return {name: key_field(name, declared.get(name), parts, arguments[name]) for name, parts in fields.items()}
+
+
+def _key_schema(looks: Sequence[Look], entity: str) -> Record:
+    for look in looks:
+        if look.entity == entity and look.verb in _ONE:
+            name = look.key_argument("id")
+            if name is not None:
+                return properties(look.input).get(name, {"type": "string"})
+    referring = (
+        part for look in looks for name, part in properties(look.input).items() if snake(name) == f"{entity}_id"
+    )
+    return {"type": next((main_type(part) for part in referring if main_type(part)), "string")}
+
+
+def _known(entity: str, key: str, fields: Mapping[str, Field]) -> Known:
+    backwards = [*fields.items()][::-1]
+    links = {field.link: name for name, field in backwards if field.link}
+    by_name = {snake(name): name for name, _ in backwards}
+    return Known(entity, key, by_name, {name: field.schema for name, field in fields.items()}, links, _nested(fields))
+
+
+def _nested(fields: Mapping[str, Field]) -> dict[str, str]:
+    """What stands inside the objects of a record, by its name, where only one of them has it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, field in fields.items():
+        inner = properties(field.schema) if main_type(field.schema) == "object" else {}
+        if all(main_type(part) not in {"object", "array"} for part in inner.values()):
+            for part in inner:
+                found[snake(part)].append(f"{name}.{part}")
+    return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
+
+
+def _roles_of(look: Look, known: Known) -> Roles:
+    if look.verb in _MANY:
+        return reading_roles(look.verb, known, look.input, None)
+    if look.verb == "create":
+        return writing_roles(known, look.input, None)
+    key = look.key_argument(known.key)
+    if look.verb == "update":
+        return writing_roles(known, look.input, key, look.reading.word)
+    if look.verb == "get" and look.said_key is None and key is not None and _is_other_field(look, known, key):
+        return reading_roles(look.verb, known, look.input, None)
+    if key is None:
+        return reading_roles(look.verb, known, look.input, None)
+    return Roles(key)
+
+
+def _is_other_field(look: Look, known: Known, key: str) -> bool:
+    """Is the only argument that might name the record a field of it: `find_user_id_by_email(email)`?"""
+    if key_argument(look.verb, known.entity, known.key, look.input)[1] > 1:
+        return False
+    return known.named(snake(key)) not in {None, known.key} or snake(key) in known.nested
+
+
+def _added(
+    look: Look, roles: Roles, known: Mapping[str, Field], entities: set[str], declared: Entity | None
+) -> dict[str, Field]:
+    """Fields that only arguments tell of: everything a create or an update takes, and what links a list to a parent.
+
+    What an update takes besides the fields of records that are given is hardly a field where it names other records.
+    """
+    added: dict[str, Field] = {}
+    is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
+    for path in roles.unexplained:
+        if is_given and look.verb == "update" and snake(path).endswith(("_id", "_ids")):
+            continue
+        name = path.rsplit(".", 1)[-1]
+        name = name if look.verb == "create" else _unprefixed(name)
+        schema = {word: part for word, part in at(look.input, path).items() if word != "default"}
+        scope = snake(name).removesuffix("_id")
+        if look.verb in {"create", "update"}:
+            needed = look.verb == "create" and path in required(look.input)
+            added[name] = Field(name, schema, required=needed)
+        elif look.verb in _MANY and scope != look.entity and scope in entities:
+            added[name] = Field(name, schema, link=scope)
+        elif look.verb in _MANY and not known and main_type(schema) in {"string", "boolean"} and "enum" in schema:
+            added[name] = Field(name, schema)
+    return added
+
+
+def _unprefixed(name: str) -> str:
+    """`new_name` and `newName` set the name."""
+    parts = words(name)
+    if len(parts) < 2 or parts[0] not in {"new", "updated"}:
+        return name
+    rest = name[len(parts[0]) :].lstrip("_-")
+    return rest[:1].lower() + rest[1:]

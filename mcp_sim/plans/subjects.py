@@ -1,0 +1,124 @@
+"""Which entity does a tool speak of, and which verb do its arguments and its result speak for?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.domain import Entity, Verb
+from mcp_sim.plans.arguments import LIMITS, key_argument
+from mcp_sim.plans.names import Reading
+from mcp_sim.schemas import items, main_type, properties, required
+from mcp_sim.types import Record
+from mcp_sim.words import plural, snake, vocabulary, words
+
+_ATTRIBUTES = vocabulary(
+    "status state name description title text content size stage priority setting metadata balance price amount email"
+)
+NO_NOUNS = vocabulary("id key name type status info detail list all value number count state")
+_MANY = frozenset({"list", "search"})
+
+
+def entity_meant(
+    reading: Reading,
+    schema: Record,
+    output: Record,
+    nouns: Mapping[tuple[str, ...], str],
+    declared: Mapping[str, Entity],
+) -> str:
+    """The entity that a tool speaks of; '' where nothing names one."""
+    declared_nouns = {words(name) for name in declared}
+    noun = reading.noun
+    told = _told(noun, reading, schema, declared) if noun and noun not in declared_nouns else None
+    if told is not None:
+        return told
+    if reading.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
+        noun = noun[:-1]
+    for start in range(1, len(noun)):
+        if noun not in declared_nouns and noun[start:] in nouns and noun[:start] in nouns:
+            return nouns[noun[start:]]
+    if reading.verb in {"update", "get"}:
+        for end in range(len(noun) - 1, 0, -1):
+            if noun[:end] in nouns and names_key(schema, nouns[noun[:end]]) and not names_key(schema, "_".join(noun)):
+                return nouns[noun[:end]]
+    if noun and (reading.plural or noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
+        return nouns.get(noun, "_".join(noun))
+    return _unnamed(schema, output, nouns, declared)
+
+
+def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The declared entity that a noun phrase is about, though it says more (`pending_order_address`, `user_id`)."""
+    tables = {words(name): one for name, one in declared.items() if not one.singleton}
+    within = [
+        (end - start, end == len(noun), tables[noun[start:end]])
+        for start in range(len(noun))
+        for end in range(start + 1, len(noun) + 1)
+        if noun[start:end] in tables
+    ]
+    nearest_first = [one for _, _, one in sorted(within, key=lambda entry: entry[:2], reverse=True)]
+    if reading.verb == "create":
+        return None
+    for one in nearest_first:
+        if reading.verb not in _MANY and key_argument("update", one.name, one.key, schema)[1] >= 2:
+            return one.name
+    for one in nearest_first:
+        ends = noun[-len(words(one.name)) :] == words(one.name)
+        if ends or {*noun} - {*words(one.name)} <= _ATTRIBUTES | NO_NOUNS:
+            return one.name
+    if reading.verb == "get" and noun not in tables and "_".join(noun) not in declared:
+        keyed = [one.name for one in tables.values() if snake(f"{one.name}_id") in map(snake, properties(schema))]
+        return keyed[0] if len(keyed) == 1 else None
+    return None
+
+
+def names_key(schema: Record, entity: str) -> bool:
+    return bool({f"{entity}_id", f"{entity}_key", entity} & {snake(name) for name in properties(schema)})
+
+
+def _unnamed(
+    schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str], declared: Mapping[str, Entity]
+) -> str:
+    """A verb alone: the entity whose key or rows the schemas name, or the only one there is."""
+    for entity in nouns.values():
+        if names_key(schema, entity) or snake(plural(entity)) in {snake(name) for name in properties(output)}:
+            return entity
+    known = {*declared, *nouns.values()}
+    return next(iter(known)) if len(known) == 1 else ""
+
+
+def verb_meant(
+    reading: Reading, entity: str, schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str]
+) -> Verb:
+    """The verb of the name, unless arguments and result say that it means another."""
+    verb = reading.verb
+    if not entity:
+        return "unknown"
+    if verb == "unknown" and reading.plural and reading.noun in nouns:
+        return "list"
+    arrays = any(main_type(part) == "array" for part in properties(output).values())
+    if verb == "list" and _single(output) and key_argument("get", entity, "id", schema)[1] >= 2:
+        return "get"
+    if verb == "search" and not reading.plural and not arrays and _asks_for_one(entity, schema):
+        return "get"
+    if verb == "get" and _has_rows(entity, output) and key_argument("get", entity, "id", schema)[1] < 2:
+        return "list"
+    return verb
+
+
+def _asks_for_one(entity: str, schema: Record) -> bool:
+    """True where nothing but a key is asked for."""
+    name, score = key_argument("get", entity, "id", schema)
+    return score >= 2 and required(schema) <= {name} and not {snake(name) for name in properties(schema)} & LIMITS
+
+
+def _has_rows(entity: str, output: Record) -> bool:
+    names = {snake(plural(entity)), "items", "results", "data"}
+    parts = properties(output).items()
+    return main_type(output) == "array" or any(
+        snake(name) in names and main_type(part) == "array" and main_type(items(part)) == "object"
+        for name, part in parts
+    )
+
+
+def _single(output: Record) -> bool:
+    """A plural name, but one record: a noun like `news`, or `get_settings(settings_id)`."""
+    return bool(output) and not any(main_type(part) == "array" for part in properties(output).values())
