@@ -133,3 +133,20 @@ async def test_a_fault_writes_a_part_of_a_batch_and_says_so(tmp_path: Path) -> N
         told = value(await world.call("create_tasks", asked))["tasks"]
         assert told[1] == {"item": 2, "error": "could not be processed"}
         assert [row["title"] for _, row in world.view.rows("task")] == ["Paint the door", "Buy oil"]
+
+
+async def test_a_batch_is_known_by_its_arguments_alone(tmp_path: Path) -> None:
+    spec = TASKS[: TASKS.index("sim:")]
+    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
+        plans = sim.scenario.domain.plans
+        assert {name: plans[name].each for name in plans if plans[name].each} == {
+            "create_tasks": "tasks",
+            "close_tasks": "task_ids",
+            "delete_tasks": "task_ids",
+        }
+        made = value(await world.call("create_tasks", {"project_id": "p-1", "tasks": [{"title": "Buy oil"}]}))["tasks"]
+        assert [(task["id"], task["title"], task["project_id"]) for task in made] == [("t-2", "Buy oil", "p-1")]
+        assert [task["status"] for task in value(await world.call("close_tasks", {"task_ids": ["t-2"]}))["tasks"]] == [
+            "closed"
+        ]
+        assert value(await world.call("delete_tasks", {"task_ids": ["t-1", "t-2"]})) == {"deleted": ["t-1", "t-2"]}

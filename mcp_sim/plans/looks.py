@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_sim.domain import Entity, Envelope, Verb
 from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.given import Nouns
 from mcp_sim.plans.names import Reading, read_names
@@ -27,7 +28,8 @@ _ONE = frozenset({"get", "update", "delete"})
 class Look:
     """A tool on its way to a plan: what its name says, its schemas, its entity, what its result holds where.
 
-    `said_key` is the key argument where the spec names it.
+    `said_key` is the key argument where the spec names it. `input` is what is asked for one record: `unfolded` tells
+    where that really stands, where a tool takes a list of them.
     """
 
     tool: Tool
@@ -39,6 +41,7 @@ class Look:
     envelope: Envelope
     said_key: str | None = None
     single: Single | None = None
+    unfolded: Unfolded = field(default_factory=lambda: Unfolded({}))
 
     def key_argument(self, key: str) -> str | None:
         """The argument that names the record whose key field is `key`; the spec's word before any other."""
@@ -79,7 +82,9 @@ def looks_at(
         envelope = said.get("envelope") or _envelope(verb, entity, output)
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
-        looks.append(Look(tool, reading, verb, entity, schema, output, envelope, said.get("key"), single))
+        one = unfolded(reading, verb, entity, schema, said.get("each")) if single is None else Unfolded(schema)
+        known = said.get("key") if one.each is None else None
+        looks.append(Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one))
     return looks
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcp_sim.domain import Verb
 from mcp_sim.words import is_plural, singular, singular_phrase, vocabulary, words
@@ -89,6 +89,8 @@ def read_names(names: Iterable[str]) -> dict[str, Reading]:
 
 def read(parts: tuple[str, ...]) -> Reading:
     """The reading of the words of one name."""
+    if len(parts) > 2 and parts[0] in _BATCH:
+        return replace(read(parts[1:]), batch=True)
     place = _verb_place(parts)
     if place is None:
         return _noun_only(parts)

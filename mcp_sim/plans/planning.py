@@ -76,7 +76,7 @@ def plan_of(
     )
     if not said and _is_outside(look, declared, given, sharing):
         return _outside(look)
-    plan = replace(plan, **said)
+    plan = replace(look.unfolded.refolded(plan), **said)
     if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
         plan = replace(plan, envelope=batch_envelope(plan.verb, look.entity, look.output))
     evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)

@@ -38,7 +38,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        said = {**given(turn, sets), **plan.fixed}
+        said = {**plan.fixed, **given(turn, sets)}
         missing = missing_link(turn, tool, links, said)
         if missing is not None:
             return missing

@@ -54,7 +54,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
-        said = {**given(turn, sets), **plan.fixed}
+        said = {**plan.fixed, **given(turn, sets)}
         missing = missing_link(turn, tool, links, said)
         if missing is not None:
             return missing
