@@ -22,7 +22,7 @@ from table import micro, print_table, ratio
 from mcp_sim import Simulator
 from mcp_sim.documents import load
 from mcp_sim.plans import infer
-from mcp_sim.records import generate
+from mcp_sim.records.generation import generate
 from mcp_sim.scenario import GivenRecords, Scenario
 from mcp_sim.types import Tool
 from mcp_sim.world import World

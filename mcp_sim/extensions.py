@@ -374,6 +374,10 @@ class Behaviour:
         raise NotImplementedError
 
 
+UNCLAIMING = frozenset({"records", "schema_only"})
+"""The behaviours of tools that nobody claims: they are inferred, and are not loaded before a tool is called."""
+
+
 # sinks ----------------------------------------------------------------------------------------------------------------
 
 

@@ -17,10 +17,10 @@ from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.consistency import inspection
 from mcp_sim.domain import Plan
 from mcp_sim.errors import BadArguments, Crash, UsageError
-from mcp_sim.extensions import Behaviour, Predictor, Sink, Tables, behaviours, world_models
+from mcp_sim.extensions import UNCLAIMING, Behaviour, Predictor, Sink, Tables, behaviours, world_models
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Passage, Pipeline
-from mcp_sim.records import counted, generate
+from mcp_sim.records.counts import counted
 from mcp_sim.rules import compile_rules
 from mcp_sim.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.state import State
@@ -210,13 +210,15 @@ class Simulator:
 
     def counts(self, seed: int | None = None) -> Mapping[str, int]:
         """How many records worlds of this seed begin with, by entity. None is made for that where it is told."""
-        used = {plan.behaviour for plan in self.scenario.domain.plans.values()}
+        used = {plan.behaviour for plan in self.scenario.domain.plans.values()} - UNCLAIMING
         if any(behaviours[name].completed is not Behaviour.completed for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
     def _generated(self, seed: int) -> Tables:
         """The records, with what the behaviours of these tools need beside them."""
+        from mcp_sim.records.generation import generate  # noqa: PLC0415 (no tool is listed sooner for it)
+
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
         plans = list(self.scenario.domain.plans.values())
         for name in sorted({plan.behaviour for plan in plans}):

@@ -11,7 +11,7 @@ import pytest
 
 from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Field
-from mcp_sim.records import generate
+from mcp_sim.records.generation import generate
 from mcp_sim.records.setting import described, setting_of
 from mcp_sim.records.themes import GENERAL
 from mcp_sim.scenario import GivenRecords

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_sim.documents import check, load
-from mcp_sim.records import generate
+from mcp_sim.records.generation import generate
 from mcp_sim.types import Record
 
 TOOLS: list[dict[str, Any]] = [

@@ -14,12 +14,15 @@ from jsonschema import Draft202012Validator
 from mcp_sim.cli.list import example
 from mcp_sim.errors import UnknownKind
 from mcp_sim.extensions import (
+    UNCLAIMING,
+    Behaviour,
     Expectation,
     Kind,
     Perturbation,
     Stage,
     Trigger,
     WorldModel,
+    behaviours,
     families,
 )
 from mcp_sim.registry import Registry
@@ -66,6 +69,12 @@ def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: st
         assert kind.visibility in ("explicit", "implicit")
     if issubclass(kind, Trigger):
         assert kind.role.name in ("FILTER", "COUNTER", "CHANCE")
+
+
+def test_behaviours_that_are_not_loaded_to_be_asked_would_have_nothing_to_say() -> None:
+    for name in UNCLAIMING:
+        kind = behaviours[name]
+        assert (kind.claims, kind.completed) == (Behaviour.claims, Behaviour.completed)
 
 
 DOCUMENTED = [(registry, name) for registry, name in EVERY if issubclass(registry.base, Kind)]

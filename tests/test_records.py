@@ -19,8 +19,9 @@ from strategies import NOW, field_schemas, scenarios
 from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Field, Filter, Paging, Plan
 from mcp_sim.draws import Draws
-from mcp_sim.records import counted, generate
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.counts import counted
+from mcp_sim.records.generation import generate
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.patterns import matching
 from mcp_sim.records.queries import Page, selection
@@ -111,7 +112,7 @@ def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process
     scenario = load("calm_crm")
     assert generate(scenario.domain, {}, 1) != generate(scenario.domain, {}, 2)
     script = (
-        "import hashlib, json; from mcp_sim.documents import load; from mcp_sim.records import generate; "
+        "import hashlib, json; from mcp_sim.documents import load; from mcp_sim.records.generation import generate; "
         "s = load('calm_crm'); print(hashlib.sha256(json.dumps(generate(s.domain, s.records, 7)).encode()).hexdigest())"
     )
     told = {

@@ -6,7 +6,6 @@ from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.mailboxes.answers import NAMES, operation
 from mcp_sim.mailboxes.recognition import claimed, recognised
 from mcp_sim.types import Tool
 
@@ -25,4 +24,6 @@ class Messages(Behaviour):
         return claimed(survey, listed, found) if found else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.mailboxes.answers import NAMES, operation  # noqa: PLC0415 (no tool is listed sooner for it)
+
         return answering(tool, domain, operation(tool, plan, domain), NAMES)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mcp_sim.claiming.conversion import ABSENT, converted
-from mcp_sim.records.timeline import Moment
-from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import (
     IMPOSSIBLE,
     as_list,
@@ -198,9 +196,15 @@ class _Fitting:
             case "integer" | "number" if schema.get("minimum", 0) <= 0 and not constants(schema):
                 return 0
             case _:
-                draws, now = self.told.turn.draws, self.told.turn.now
-                make = value_maker("result", name, schema)
-                return make(chance_of(draws.seed, draws.scope, name), {}, Moment(now, now))
+                return _made_up(self.told.turn, name, schema)
+
+
+def _made_up(turn: Turn, name: str, schema: Record) -> Json:
+    from mcp_sim.records.timeline import Moment  # noqa: PLC0415 (what tells tools apart is loaded before they are listed)
+    from mcp_sim.records.values import chance_of, value_maker  # noqa: PLC0415 (see above)
+
+    make = value_maker("result", name, schema)
+    return make(chance_of(turn.draws.seed, turn.draws.scope, name), {}, Moment(turn.now, turn.now))
 
 
 def _is_sentence(schema: Record) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mcp_sim.domain import Plan
-from mcp_sim.extensions import Claims, Survey, behaviours
+from mcp_sim.extensions import UNCLAIMING, Claims, Survey, behaviours
 from mcp_sim.types import Record
 
 
@@ -20,6 +20,8 @@ def claims_of(survey: Survey, overrides: Mapping[str, Mapping[str, Any]]) -> Cla
     accepted: list[Claims] = []
     state = survey.state
     for kind in behaviours.names():
+        if kind in UNCLAIMING:
+            continue
         made = behaviours[kind]().claims(replace(survey, state=state))
         mine = [plan for plan in made.plans if _wins(plan, plans, overrides)] if made is not None else []
         if made is not None and mine:

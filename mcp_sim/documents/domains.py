@@ -15,7 +15,7 @@ from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Survey
 from mcp_sim.plans import Inferred, infer
-from mcp_sim.records.generation import orphans
+from mcp_sim.records.counts import orphans
 from mcp_sim.scenario import GivenRecords
 from mcp_sim.types import Json, Record
 from mcp_sim.validation import Validator

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from mcp_sim.domain import Domain, Entity
-from mcp_sim.records.generation import DEFAULT_COUNT
+from mcp_sim.records.counts import DEFAULT_COUNT
 from mcp_sim.scenario import GivenRecords
 from mcp_sim.schemas import main_type
 

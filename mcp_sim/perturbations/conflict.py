@@ -13,7 +13,7 @@ from mcp_sim.domain import Domain
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.edits import Editor, value_problems
-from mcp_sim.records.given import found_key
+from mcp_sim.records.named import found_key
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
 from mcp_sim.wording import refusal
 

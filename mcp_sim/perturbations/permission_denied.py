@@ -16,7 +16,7 @@ from mcp_sim.domain import Domain, Entity
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.options import MatcherSource
-from mcp_sim.records.given import found_key
+from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import not_found
 from mcp_sim.schemas import at, expanded, is_nullable, items, properties, required
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View

@@ -12,7 +12,7 @@ from mcp_sim.conditions import equal
 from mcp_sim.domain import Entity, Field
 from mcp_sim.errors import did_you_mean
 from mcp_sim.records.chance import Chance
-from mcp_sim.records.given import found_key
+from mcp_sim.records.named import found_key
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.values import value_maker

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.domain import Domain, Entity
+from mcp_sim.records.counts import orphans, total, usual_count
 from mcp_sim.records.keys import base_keys
-from mcp_sim.records.linking import Targets, must_link
+from mcp_sim.records.linking import Targets
 from mcp_sim.records.setting import setting_of
 from mcp_sim.records.writing import Writer, births
 from mcp_sim.scenario import GivenRecords
 from mcp_sim.types import Key, Record
-
-DEFAULT_COUNT = 20
-"""How many records an entity has of which the scenario says nothing."""
 
 
 def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> dict[str, dict[Key, Record]]:
@@ -31,18 +29,6 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
     return draft.tables
 
 
-def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, int]:
-    """How many records of every entity `generate` makes."""
-    asked = {name: given.get(name, GivenRecords(_usual(entities[name]))) for name in entities}
-    lost = orphans(entities, asked)
-    told = {name: len(asked[name].rows) for name in entities if name in lost or asked[name].whole}
-    return {name: told[name] if name in told else _total(entities[name], asked[name]) for name in entities}
-
-
-def _total(entity: Entity, asked: GivenRecords) -> int:
-    return 1 if entity.singleton else max(asked.count, len(asked.rows))
-
-
 class Draft:
     """The records of a world under way: their keys and moments are settled, and tables are written one by one.
 
@@ -52,7 +38,9 @@ class Draft:
     def __init__(self, domain: Domain, given: Mapping[str, GivenRecords], seed: int, *, namesakes: bool = True) -> None:
         self.domain, self.seed, self._namesakes = domain, seed, namesakes
         self.order = _linked_first(domain.entities)
-        self._asked = {name: given.get(name, GivenRecords(_usual(domain.entities[name]))) for name in domain.entities}
+        self._asked = {
+            name: given.get(name, GivenRecords(usual_count(domain.entities[name]))) for name in domain.entities
+        }
         self.keys = {name: _keys(domain.entities[name], self._asked[name], seed) for name in domain.entities}
         for name in orphans(domain.entities, self._asked):
             self.keys[name] = self.keys[name][: len(self._asked[name].rows)]
@@ -87,36 +75,14 @@ class Draft:
         return Targets(name, self.seed, self.keys[name], self.births[name], self.tables[name])
 
 
-def _usual(entity: Entity) -> int:
-    return 1 if entity.singleton else DEFAULT_COUNT
-
-
 def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     """All keys of an entity: those of the rows first, made up where a row has none."""
     if entity.singleton:
         return [entity.name]
     named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
-    fresh = iter(base_keys(entity, _total(entity, asked) - len(named), named, seed))
+    fresh = iter(base_keys(entity, total(entity, asked) - len(named), named, seed))
     rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
     return [*rows, *fresh]
-
-
-def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, str]:
-    """The entities of which no records are made up, because they must link to one that has none; each with that one."""
-    asked = {name: given.get(name, GivenRecords(_usual(entities[name]))) for name in entities}
-    counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
-    found: dict[str, str] = {}
-    while True:
-        lost = {
-            name: field.link or ""
-            for name, entity in entities.items()
-            for field in entity.fields.values()
-            if counts[name] > len(asked[name].rows) and must_link(field) and not counts.get(field.link or "")
-        }
-        if not lost:
-            return found
-        found |= lost
-        counts |= {name: len(asked[name].rows) for name in lost}
 
 
 def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:

@@ -7,23 +7,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.records.named import found_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.refusals import neighbours, not_found
 from mcp_sim.schemas import as_object, at, expanded, items, takes_null
-from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
-
-
-def found_key(view: View, entity: str, value: Json) -> Key | None:
-    """The key of the record that a value names, also where one side writes a number as a text; else None."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        return None
-    if view.get(entity, value) is not None:
-        return value
-    other: Key | None = str(value) if isinstance(value, int) else int(value) if value.isdecimal() else None
-    return other if other is not None and view.get(entity, other) is not None else None
-
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 
 Find = Callable[[Turn], "Key | Observation"]
 

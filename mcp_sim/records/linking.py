@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.counts import must_link
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of
-from mcp_sim.schemas import is_nullable, main_type
+from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Key, Record
 
 _MOST_LINKED = 3
@@ -55,12 +56,6 @@ class Targets:
             drawn = chance_of(self.seed, self.entity, self.keys[place], "favour").unit()
             found = self.favour[place] = 0.08 + 0.92 * drawn**3
         return found
-
-
-def must_link(field: Field) -> bool:
-    """Is there no record without this link?"""
-    one = field.link is not None and main_type(field.schema) != "array"
-    return one and field.required and not is_nullable(field.schema)
 
 
 def chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:

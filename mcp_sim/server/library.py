@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
 from mcp_sim.json_text import encode
-from mcp_sim.records.given import found_key
+from mcp_sim.records.named import found_key
 from mcp_sim.scenario import ServerSpec
 from mcp_sim.schemas import as_object
 from mcp_sim.server.rendering import is_modern

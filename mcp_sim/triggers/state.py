@@ -13,7 +13,7 @@ from mcp_sim.domain import Domain
 from mcp_sim.errors import Unevaluable, did_you_mean
 from mcp_sim.expressions import Expression, expression, fields_read, functions, object_binder, record_binder
 from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.records.given import found_key
+from mcp_sim.records.named import found_key
 from mcp_sim.schemas import properties
 from mcp_sim.types import Record, Tool, Turn
 

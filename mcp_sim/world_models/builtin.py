@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from functools import cached_property
 
 from mcp_sim.domain import Domain
-from mcp_sim.extensions import Answer, Predictor, WorldModel, behaviours, world_models
-from mcp_sim.records.invention import opened
-from mcp_sim.records.values import inventor
+from mcp_sim.extensions import Answer, Invent, Predictor, WorldModel, behaviours, world_models
 from mcp_sim.types import Attempt, Transition, Turn
 
 
@@ -31,7 +30,6 @@ class _Answers:
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
-        self._invent = inventor(domain)
         self._compiled: dict[str, Answer] = {}
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
@@ -40,7 +38,15 @@ class _Answers:
             answer = self._compiled[turn.tool.id] = self._compile(turn.tool.id)
         return answer(turn, self._invent)
 
+    @cached_property
+    def _invent(self) -> Invent:
+        from mcp_sim.records.values import inventor  # noqa: PLC0415 (no tool is listed sooner for it)
+
+        return inventor(self._domain)
+
     def _compile(self, tool: str) -> Answer:
+        from mcp_sim.records.invention import opened  # noqa: PLC0415 (no tool is listed sooner for it)
+
         plan = self._domain.plans[tool]
         compiled = behaviours[plan.behaviour]().compile(self._domain.tools[tool], plan, self._domain)
         answer = opened(compiled, plan, self._domain)

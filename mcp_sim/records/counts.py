@@ -1,0 +1,54 @@
+"""How many records of each entity does a world begin with? Told without making any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.scenario import GivenRecords
+from mcp_sim.schemas import is_nullable, main_type
+
+DEFAULT_COUNT = 20
+"""How many records an entity has of which the scenario says nothing."""
+
+
+def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, int]:
+    """How many records of every entity `generate` makes."""
+    asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
+    lost = orphans(entities, asked)
+    told = {name: len(asked[name].rows) for name in entities if name in lost or asked[name].whole}
+    return {name: told[name] if name in told else total(entities[name], asked[name]) for name in entities}
+
+
+def total(entity: Entity, asked: GivenRecords) -> int:
+    """How many records there are in all, given and made up."""
+    return 1 if entity.singleton else max(asked.count, len(asked.rows))
+
+
+def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, str]:
+    """The entities of which no records are made up, because they must link to one that has none; each with that one."""
+    asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
+    counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
+    found: dict[str, str] = {}
+    while True:
+        lost = {
+            name: field.link or ""
+            for name, entity in entities.items()
+            for field in entity.fields.values()
+            if counts[name] > len(asked[name].rows) and must_link(field) and not counts.get(field.link or "")
+        }
+        if not lost:
+            return found
+        found |= lost
+        counts |= {name: len(asked[name].rows) for name in lost}
+
+
+def usual_count(entity: Entity) -> int:
+    """How many records an entity has that the scenario does not speak of."""
+    return 1 if entity.singleton else DEFAULT_COUNT
+
+
+def must_link(field: Field) -> bool:
+    """Is there no record without this link?"""
+    one = field.link is not None and main_type(field.schema) != "array"
+    return one and field.required and not is_nullable(field.schema)
