@@ -46,8 +46,8 @@ class Asked:
     @property
     def schema(self) -> Body | None:
         """The schema that binds the answer."""
-        form = self.body.get("response_format")
-        return None if form is None else form["json_schema"]["schema"]
+        form: Body = self.body.get("response_format") or {}
+        return form.get("schema") or form.get("json_schema", {}).get("schema")
 
 
 @dataclass
@@ -56,6 +56,8 @@ class Engine:
 
     url: str
     respond: Respond
+    models: Response | None = None
+    """What it says of its models; None: it has no such page."""
     asked: list[Asked] = field(default_factory=list[Asked])
     disconnected: anyio.Event = field(default_factory=anyio.Event)
     arrived: anyio.Event = field(default_factory=anyio.Event)
@@ -72,6 +74,9 @@ class Engine:
             return await self.respond(asked)
         finally:
             self.under_way -= 1
+
+    async def listed(self, _request: Request) -> Response:
+        return Response(status_code=404) if self.models is None else self.models
 
     async def hang(self, asked: Asked) -> Response:
         """Answer nothing until the client has gone."""
@@ -113,6 +118,15 @@ def saying(*contents: str) -> Respond:
     return respond
 
 
+def giving(*responses: Response) -> Respond:
+    """An endpoint that gives these responses, the last one for ever."""
+
+    async def respond(asked: Asked) -> Response:
+        return responses[min(asked.before, len(responses) - 1)]
+
+    return respond
+
+
 def valid(schema: Body, random: Random) -> Json:
     """A random value that is valid under a tightened schema."""
     if "const" in schema:
@@ -149,13 +163,14 @@ def _text(schema: Body, random: Random) -> str:
 
 
 @asynccontextmanager
-async def serving(respond: Respond = guided) -> AsyncGenerator[Engine]:
+async def serving(respond: Respond = guided, models: Response | None = None) -> AsyncGenerator[Engine]:
     """An endpoint on a free port of this machine, gone when the block is left."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # named, or asyncio leaves Nagle's 40 ms in
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        engine = Engine(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", respond)
-        app = Starlette(routes=[Route("/v1/chat/completions", engine.complete, methods=["POST"])])
+        engine = Engine(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", respond, models)
+        completions = Route("/v1/chat/completions", engine.complete, methods=["POST"])
+        app = Starlette(routes=[completions, Route("/v1/models", engine.listed)])
         options = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(options)
         async with anyio.create_task_group() as tasks:

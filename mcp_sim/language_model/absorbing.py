@@ -211,12 +211,16 @@ class Reading:
     def _text(self, text: str, path: Path) -> str:
         """The text, in which ids of records are those of records that exist."""
         for target, form in self.vocabulary.ids:
-            for told in dict.fromkeys(form.findall(text)):
-                others = candidates(self.view, target)
-                if others and not self._exists(target, told):
-                    text = text.replace(told, str(chosen(others, self.turn.draws, f"{'.'.join(path)}/{told}")))
-                    self.repaired.append(".".join(path))
+            true = {told: self._mentioned(target, told, path) for told in form.findall(text)}
+            if any(told != key for told, key in true.items()):
+                text = form.sub(lambda found, true=true: true[found[0]], text)
+                self.repaired.append(".".join(path))
         return text
+
+    def _mentioned(self, target: str, told: str, path: Path) -> str:
+        """The id of a record that exists: the one that is told, else another; the same where the world has none."""
+        others = [] if self._exists(target, told) else candidates(self.view, target)
+        return str(chosen(others, self.turn.draws, f"{'.'.join(path)}/{told}")) if others else told
 
     def _counted(self, value: Record, path: Path) -> Record:
         """The object, whose total is that of the one list in it."""

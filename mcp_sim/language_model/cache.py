@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Self, TypeAlias, cast
+from typing import Self, TypeAlias
 
 from mcp_sim.errors import Unanswered, UsageError
 from mcp_sim.json_text import canonical
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.endpoint import Line, Request
+from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
@@ -85,6 +86,9 @@ class Cache:
         return f"; the nearest one {_difference(question, best)}"
 
 
+_PARTS = {part.name for part in fields(Reply)}
+
+
 def _kept(place: Path) -> Reply | None:
     body = _read(place)
     if body is None:
@@ -93,19 +97,20 @@ def _kept(place: Path) -> Reply | None:
 
 
 def _read(path: Path) -> Record | None:
-    """A kept answer; None where there is none, or where a process ended while it wrote it."""
+    """A kept answer; None where there is none, or where the file is not as `_keep` writes it."""
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        body = as_object(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
         return None
-    return cast("Record", body) if isinstance(body, dict) and {"question", "reply"} <= body.keys() else None
+    question, reply = as_object(body.get("question")), as_object(body.get("reply"))
+    return body if "messages" in question and reply.keys() == _PARTS else None
 
 
 def _keep(place: Path, body: Record) -> None:
     """Written aside and moved into place, so that nobody reads half of it."""
     place.parent.mkdir(parents=True, exist_ok=True)
     aside = place.with_name(f"{place.name}.{os.getpid()}")
-    aside.write_text(json.dumps(body, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
+    aside.write_text(json.dumps(body), encoding="ascii")
     aside.replace(place)
 
 

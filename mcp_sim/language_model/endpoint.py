@@ -72,9 +72,13 @@ class Line:
 @asynccontextmanager
 async def opened(line: Line) -> AsyncGenerator[Endpoint]:
     """The endpoint, found to be there. Raises UsageError where it is not, or does not serve the model."""
-    from openai import AsyncOpenAI  # noqa: PLC0415 (400 ms, and only who asks a model needs it)
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 (400 ms, and only who asks needs it)
 
-    async with AsyncOpenAI(base_url=line.base_url, api_key=line.key, max_retries=line.retries, timeout=None) as client:
+    from mcp_sim.language_model.bounded import bounding  # noqa: PLC0415 (imports the HTTP client of openai)
+
+    http = DefaultAsyncHttpxClient(event_hooks={"response": [bounding(line.base_url)]}, timeout=None)
+    options: Any = {"http_client": http, "timeout": None, "default_headers": {"accept-encoding": "identity"}}
+    async with AsyncOpenAI(base_url=line.base_url, api_key=line.key, max_retries=line.retries, **options) as client:
         endpoint = Endpoint(line, client)
         await endpoint.probe()
         yield endpoint
@@ -112,8 +116,10 @@ class Endpoint:
             raise UsageError(
                 f"{self.line.base_url}: no answer within {duration_text(_PROBE)}; is it the server?"
             ) from None
-        except APIConnectionError:
-            raise UsageError(f"{self.line.base_url}: {_UNREACHABLE}") from None
+        except APIConnectionError as error:
+            raise UsageError(f"{self.line.base_url}: {self._reason(error)}") from None
+        except Unanswered as error:
+            raise UsageError(str(error)) from None
         except (OpenAIError, ValueError) as error:
             if getattr(error, "status_code", None) in (401, 403):
                 raise UsageError(f"{self.line.base_url}: {self._reason(error)}") from None
@@ -226,7 +232,7 @@ class Endpoint:
         from openai import APIConnectionError, APIStatusError  # noqa: PLC0415 (imported by `opened` already)
 
         if isinstance(error, APIConnectionError):
-            return _UNREACHABLE
+            return _BROKEN if type(error.__cause__).__name__ in _MID_WAY else _UNREACHABLE
         if isinstance(error, APIStatusError):
             return self._refusal(error)
         return f"the answer cannot be read ({type(error).__name__}); is this an OpenAI-compatible endpoint?"
@@ -240,6 +246,9 @@ class Endpoint:
 
 
 _UNREACHABLE = "cannot be reached; start the server, or correct `base_url`"
+_BROKEN = "the connection broke before the answer was complete; look at the server's log"
+_MID_WAY = frozenset({"RemoteProtocolError", "ReadError", "WriteError"})
+"""How the HTTP client names connections that ended after they had begun."""
 _ADVICE = {
     400: "check `model`, `extra_body` and the context length",
     401: "check the key in the variable that `api_key_env` names",

@@ -156,8 +156,11 @@ def _fenced(value: Json) -> str:
 
 
 def _json(value: Any) -> str:
-    """Compact JSON in the order of the value, readable where it is not ASCII."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Compact JSON in the order of the value, readable where it is not ASCII.
+
+    What chat templates would take for their own marks is escaped.
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<|", "\\u003c|")
 
 
 def _encodable(text: str) -> str:
