@@ -109,7 +109,10 @@ def test_no_trace_takes_the_place_of_what_is_read(tmp_path: Path, capsys: Any) -
 
 
 def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Path, capfdbinary: Any) -> None:
-    model = "openai:any@http://127.0.0.1:9/v1"
-    assert main(["play", "calm_crm", calls_file(tmp_path, LOOK), "--world-model", model]) == 3
+    (tmp_path / "kept").mkdir()
+    cache = {"dir": str(tmp_path / "kept"), "replay": True}
+    model = {"openai": {"base_url": "http://127.0.0.1:9/v1", "model": "any", "cache": cache}}
+    (tmp_path / "replay.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "crm", "world_model": model}))
+    assert main(["play", str(tmp_path / "replay.yaml"), calls_file(tmp_path, LOOK)]) == 3
     (line,) = capfdbinary.readouterr().out.splitlines()
-    assert "127.0.0.1:9" in json.loads(line)["crash"]
+    assert "no answer is kept for this question" in json.loads(line)["crash"]

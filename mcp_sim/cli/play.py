@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TextIO, cast
 
 import anyio
 
+from mcp_sim.cli.asking import Tally
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.trace_file import trace_file
 from mcp_sim.clock import iso
@@ -57,13 +58,16 @@ def run(args: argparse.Namespace) -> int:
 
 async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: argparse.Namespace) -> int:
     source = "stdin" if args.calls == "-" else args.calls
-    crashed = False
+    crashed, tally = False, Tally()
     async with Simulator(scenario, sinks).open(seed=args.seed, clock=args.clock) as world:
         for place, tool, tool_arguments in _calls(lines, source):
             try:
                 crashed = not await _step(world, tool, tool_arguments) or crashed
             except BadArguments as error:
                 raise UsageError(f"{place}: {error}") from None
+            tally.note(world.ledger.newest)
+        for sentence in tally.sentences():
+            print(sentence, file=sys.stderr)
         verdicts = world.grade() if args.grade else []
         _report(verdicts, sys.stderr)
     if crashed:

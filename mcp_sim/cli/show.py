@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mcp_sim.cli.asking import Tally
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.traces import entries_of
 from mcp_sim.errors import UsageError
@@ -74,6 +75,7 @@ def _table(entries: Iterable[Record]) -> None:
     paint, world = Palette.of(sys.stdout), None
     width = max(shutil.get_terminal_size((140, 24)).columns, NARROWEST) - len(INDENT) - 2 * len(SHARES)
     widths = [int(width * share) for share in SHARES.values()]
+    tally = Tally()
     for entry in entries:
         if entry["world"] != world:
             world = entry["world"]
@@ -81,6 +83,9 @@ def _table(entries: Iterable[Record]) -> None:
             print(paint.dim(_row("n", "time", list(SHARES), widths)))
         for line in _lines(entry, widths, paint):
             print(line)
+        tally.note(entry)
+    for sentence in tally.sentences():
+        print(paint.dim(sentence))
 
 
 def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str]:
