@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -42,6 +42,8 @@ class Guess:
     entity: Entity | None
     settle: Answer | None
     judge: Validator | None
+    fields: Mapping[str, Validator]
+    """What judges the fields that the model may write."""
     is_read: bool
 
     @classmethod
@@ -50,7 +52,9 @@ class Guess:
         entity = domain.entities.get(plan.entity or "")
         is_known = entity is not None and plan.behaviour == "records"
         settle = behaviours[plan.behaviour]().compile(tool, plan, domain) if is_known else None
-        return cls(tool, plan, domain, known, entity, settle, judge, _is_read(tool, plan))
+        writes = entity is not None and plan.verb in ("create", "update")
+        fields = {name: Validator(field.schema) for name, field in entity.fields.items()} if entity and writes else {}
+        return cls(tool, plan, domain, known, entity, settle, judge, fields, _is_read(tool, plan))
 
     def refusal(self, turn: Turn) -> Observation | None:
         """The answer where an argument names a record that a closed world does not have."""
@@ -128,7 +132,7 @@ class Guess:
             if known is None or name in given or name in self.plan.fixed or name == entity.key:
                 continue
             timed = sense(name, known.schema) in ("created", "updated")
-            if known.derived is None and known.link is None and not timed and Validator(known.schema).is_valid(value):
+            if known.derived is None and known.link is None and not timed and self.fields[name].is_valid(value):
                 yield name, value
 
     # what is shown
