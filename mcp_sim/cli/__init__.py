@@ -35,6 +35,7 @@ COMMANDS = {
     "import": "make tool specs of live servers, a client's configuration, OpenAPI, or functions",
     "plan": "show what mcp-sim inferred about each tool",
     "generate": "invent the records of a fictional world, into a file that scenarios can begin with",
+    "eval": "measure a language model as a world model, by AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and what ships",
     "schema": "print the JSON Schema of scenarios or tool specs, for editors",
     "client-config": "print the entry that a client needs to start mcp-sim",

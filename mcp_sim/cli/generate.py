@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import kept, replace_file
-from mcp_sim.cli.models import named_line, thinking
+from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.progress import Progress
 from mcp_sim.documents import load
 from mcp_sim.errors import Unanswered, UsageError
@@ -34,14 +34,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, required=True, help="where the records go, as JSON"
     )
-    parser.add_argument("--count", type=_count, default=USUAL_TOTAL, help=f"of all tables; default {USUAL_TOTAL}")
+    parser.add_argument("--count", type=count, default=USUAL_TOTAL, help=f"of all tables; default {USUAL_TOTAL}")
     parser.add_argument("--by", metavar="MODEL", default="builtin", help="builtin (the default), or openai:MODEL@URL")
     parser.add_argument("--seed", type=int, help="instead of the scenario's own")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was ended")
     parser.add_argument(
         "--thinking", metavar="off|on|N", type=thinking, help="does the model reason first, for N tokens?"
     )
-    parser.add_argument("--max-tokens", metavar="N", type=_count, default=8192, help="the longest answer; default 8192")
+    parser.add_argument("--max-tokens", metavar="N", type=count, default=8192, help="the longest answer; default 8192")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -152,10 +152,3 @@ def _told_flaws(draft: Draft, scenario: Scenario) -> int:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise ValueError(text)
-    return count

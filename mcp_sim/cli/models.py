@@ -1,4 +1,4 @@
-"""Which endpoint does a command line name as MODEL@URL?"""
+"""Which endpoint does a command line name as MODEL@URL, and with which options is it asked?"""
 
 from __future__ import annotations
 
@@ -23,3 +23,11 @@ def named_line(text: str, option: str, **options: Json) -> Line:
 def thinking(text: str) -> Json:
     """The value of --thinking: off, on, or a number of tokens. Raises ValueError."""
     return text if text in ("off", "on") else int(text)
+
+
+def count(text: str) -> int:
+    """A number from 1. Raises ValueError."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
