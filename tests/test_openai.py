@@ -76,6 +76,44 @@ async def test_only_the_fields_that_the_world_leaves_open_are_asked_for(desk: De
         assert measured(world)["open_fields"] == 2
 
 
+async def test_a_reference_that_nobody_gave_is_chosen_by_number_among_named_candidates(tmp_path: Path) -> None:
+    shop = desk_in(tmp_path, {"records": {"ticket": 1, "customer": 50}})
+    answers = saying(json.dumps({**OPEN, "customer_id": 3}), json.dumps({**OPEN, "customer_id": 32}))
+    async with serving(answers) as engine, shop(engine.url).open() as world:
+        first = value(await world.call("create_ticket", {"title": "one"}))
+        assert engine.asked[0].schema is not None
+        assert engine.asked[0].schema["properties"]["customer_id"] == {"type": "integer", "minimum": 1, "maximum": 32}
+        offered = fenced(engine.asked[0].question)[1]["candidates"]["customer_id"]
+        assert len(offered) == 32
+        chosen = world.view.get("customer", first["customer_id"]) or {}
+        assert offered[2] == f"3 {chosen['id']} {chosen['name']}"
+        second = value(await world.call("create_ticket", {"title": "two"}))
+        assert fenced(engine.asked[1].question)[1]["candidates"]["customer_id"][31].split()[1] == second["customer_id"]
+        assert value(await world.call("create_ticket", {"title": "three", "customer_id": chosen["id"]}))
+        assert "candidates" not in fenced(engine.asked[2].question)[1]
+
+
+async def test_a_number_beyond_the_candidates_goes_round(tmp_path: Path) -> None:
+    shop = desk_in(tmp_path, {"records": {"ticket": 1, "customer": 3}})
+    async with serving(saying(json.dumps({**OPEN, "customer_id": 32}))) as engine, shop(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "one"}))
+        offered = fenced(engine.asked[0].question)[1]["candidates"]["customer_id"]
+        assert len(offered) == 3
+        assert offered[31 % 3].split()[1] == made["customer_id"]
+
+
+async def test_instructions_stand_in_the_part_of_the_prompt_that_never_changes(desk: Desk) -> None:
+    instructions = {"*": "Customers are\n short of time.", "create_*": "Summaries are one word."}
+    async with serving() as engine, desk(engine.url, instructions=instructions).open() as world:
+        await world.call("explain", {"topic": "a"})
+    system = engine.asked[0].body["messages"][0]["content"]
+    told = "# Instructions\n\n- every tool: Customers are short of time.\n- `create_*`: Summaries are one word."
+    assert told in system
+    async with serving() as engine, desk(engine.url, instructions="Be brief.").open() as world:
+        await world.call("explain", {"topic": "a"})
+    assert "- every tool: Be brief." in engine.asked[0].body["messages"][0]["content"]
+
+
 async def test_one_tool_and_result_form_have_one_schema_byte_for_byte(desk: Desk) -> None:
     async with serving() as engine, desk(engine.url).open() as world:
         for title in ("one", "two"):
