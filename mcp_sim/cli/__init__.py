@@ -13,6 +13,7 @@ A command has `arguments(parser)`, which declares what it takes, and `run(args) 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -46,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user is a message on stderr and an exit code, never a traceback."""
     open_standard_streams()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
+    gc.disable()  # nothing of what is loaded here is garbage, and looking for it takes its time
     parser = _parser(words)
+    gc.enable()
     args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
