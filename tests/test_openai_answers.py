@@ -11,6 +11,7 @@ from desk import OPEN, Desk, desk_in, fenced, last_asked, measured, value
 from endpoint import completion, giving, guided, saying, serving
 
 from mcp_sim.errors import Crash
+from mcp_sim.language_model.answer import parsed
 
 Json = Any
 
@@ -103,3 +104,26 @@ async def test_thinking_and_control_characters_in_an_answer_do_no_harm(desk: Des
         assert value(await world.call("create_ticket", {"title": "one"}))["summary"] == "tab\there \x01"
         await world.call("get_ticket", {"ticket_id": "ticket_00003"})
         assert len(engine.asked) == 2
+
+
+SLOPPY = {
+    "fenced": '```json\n{"summary": "It slips.", "effort": 3}\n```',
+    "words around a fence": 'Sure, here it is:\n```json\n{"summary": "It slips.", "effort": 3}\n```\nAnything else?',
+    "commas": '{"summary": "It slips.", "effort": 3,}',
+    "comments": '{\n  // what is wrong\n  "summary": "It slips.", /* a guess */ "effort": 3\n}',
+    "tagged": "<predicted_observation>{}</predicted_observation><predicted_observation>\n"
+    '{"summary": "It slips.", "effort": 3}</predicted_observation>',
+}
+
+
+@pytest.mark.parametrize("name", SLOPPY)
+async def test_an_answer_that_is_sloppy_and_clear_is_taken_as_it_is_meant(name: str, desk: Desk) -> None:
+    async with serving(saying(SLOPPY[name])) as engine, desk(engine.url).open() as world:
+        made = value(await world.call("create_ticket", {"title": "one"}))
+        assert (made["summary"], made["effort"]) == ("It slips.", 3)
+        assert len(engine.asked) == 1
+
+
+def test_what_looks_like_a_comment_or_a_comma_too_many_in_a_text_stays() -> None:
+    text = '{"a": "see http://x/y, ] and /* this */", "b": "\\",}", "c": [1,],}'
+    assert parsed(text, text) == {"a": "see http://x/y, ] and /* this */", "b": '",}', "c": [1]}

@@ -132,11 +132,29 @@ async def test_what_is_rejected_is_kept_too_so_that_a_replay_takes_the_same_way(
         assert len(measured(world)["rejected"]) == 1
 
 
-async def test_many_worlds_and_processes_keep_answers_in_one_folder(desk: Desk, kept: Path) -> None:
+async def test_many_worlds_keep_answers_in_one_folder_at_once(desk: Desk, kept: Path) -> None:
     async with serving() as engine:
         async with desk(engine.url, cache=str(kept)) as simulator, anyio.create_task_group() as tasks:
             for number in range(4):
                 tasks.start_soon(made, simulator.world(f"w{number}"))
+        assert _whole(kept, engine)
+
+
+async def test_two_processes_keep_answers_in_one_folder_at_once(desk: Desk, kept: Path) -> None:
+    calls = kept.parent / "calls.jsonl"
+    calls.write_text("".join(json.dumps({"tool": tool, "arguments": given}) + "\n" for tool, given in CALLS))
+    async with serving() as engine:
+        desk(engine.url, cache=str(kept))
+        play = [sys.executable, "-m", "mcp_sim", "play", str(kept.parent / "desk.yaml"), str(calls)]
+        printed: list[bytes] = []
+
+        async def played() -> None:
+            printed.append((await anyio.run_process(play)).stdout)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(played)
+            tasks.start_soon(played)
+        assert printed[0] == printed[1] != b""
         assert _whole(kept, engine)
 
 
