@@ -66,13 +66,15 @@ def ticket(key: str, **said: Json) -> Json:
 
 
 async def test_what_a_model_says_of_a_record_that_the_world_has_is_shown_as_the_world_has_it(desk: Desk) -> None:
-    async with serving(saying(json.dumps(ticket("ticket_09999")))) as engine, unsure(desk(engine.url)).open() as world:
+    async with serving(saying(json.dumps(ticket("ticket_00002")))) as engine, unsure(desk(engine.url)).open() as world:
         stored = world.view.get("ticket", "ticket_00001")
         assert value(await world.call("get_ticket", {"ticket_id": "ticket_00001"})) == stored
         assert {"id", "title", "customer_id"} <= {*measured(world)["repaired"]}
         step = world.ledger.newest["step"]
         assert (step["guessed"], step["committed"], step["pins"]) == (True, [], [])
         assert fenced(engine.asked[0].question)[1]["likely"] == stored
+        for key, record in world.view.rows("ticket"):
+            assert value(await world.call("get_ticket", {"ticket_id": key})) == record
 
 
 async def test_rows_that_do_not_exist_are_not_shown_and_the_total_is_that_of_the_rows(desk: Desk) -> None:

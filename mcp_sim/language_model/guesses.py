@@ -83,6 +83,8 @@ class Guess:
         changes, value = self._written(turn, settled, body.value)
         shown = turn.view if self.plan.verb == "delete" else turn.view.after(changes)
         reading = Reading(self.vocabulary, turn, shown, invent, self._places())
+        if self.entity is not None and not equal(value, body.value):
+            reading.repaired.append(".".join((*_split(self.plan.envelope.record or ""), self.entity.key)))
         value = self._complete(reading.read(value, (), None), reading)
         problems = reading.problems or ([] if self.judge is None else self.judge.problems(value))
         if not problems:
@@ -99,6 +101,8 @@ class Guess:
     def _written(self, turn: Turn, settled: Transition | None, value: Json) -> tuple[tuple[Change, ...], Json]:
         """What the call writes: as its plan says, and what the model says of the record beyond that."""
         entity = self.entity
+        if settled is not None and self.plan.verb == "get":
+            return (), self._asked_for(settled, value)
         if settled is None or entity is None or self.plan.verb not in ("create", "update", "delete"):
             return (), value
         if self.plan.verb == "delete":
@@ -116,6 +120,18 @@ class Guess:
         if isinstance(told, dict) and entity.key in said:
             value = with_part(value, place, {**said, entity.key: put.key})
         return (*changed, *rest), with_told(value, self.plan.envelope.key, put.key)
+
+    def _asked_for(self, settled: Transition, value: Json) -> Json:
+        """The answer of a get, which shows the record that was asked for and no other."""
+        body, place = settled.observation.body, _split(self.plan.envelope.record or "")
+        true = part(body.value, place) if isinstance(body, ToolResult) else NOTHING
+        told = part(value, place)
+        if self.entity is None or not isinstance(true, dict) or not isinstance(told, dict):
+            return value
+        key = self.entity.key
+        if key not in true or key not in told:
+            return value
+        return with_part(value, place, {**cast("Record", told), key: true[key]})
 
     def _untouched(self, turn: Turn, entity: Entity) -> Change | None:
         """The record that an update is about, where its plan knows of nothing that it writes."""
