@@ -28,8 +28,9 @@ from mcp_sim import Simulator
 from mcp_sim.documents import load
 from mcp_sim.language_model import prompt
 from mcp_sim.language_model.answer import Reply
+from mcp_sim.language_model.cache import Ask
 from mcp_sim.language_model.endpoint import Endpoint, Request, opened
-from mcp_sim.language_model.narrator import Ask, Narrator
+from mcp_sim.language_model.narrator import Narrator
 from mcp_sim.language_model.tighten import tighten
 from mcp_sim.scenario import Scenario
 from mcp_sim.world import World
@@ -208,7 +209,7 @@ async def _asked_naively(
     call = {"name": tool, "arguments": arguments}
     question = f"{json.dumps(state)}\n\n### Turn {turn}\n{json.dumps(call)}\n\nAnswer with the observation."
     conversation = [
-        {"role": "system", "content": prompt.system(scenario.domain)},
+        {"role": "system", "content": prompt.system(scenario.domain, {})},
         {"role": "user", "content": question},
     ]
     schema = tighten(scenario.domain.tools[tool].output_schema)
