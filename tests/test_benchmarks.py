@@ -1,4 +1,4 @@
-"""The benchmarks run, and measure what they say: rules that do not fire, sessions that were abandoned."""
+"""The benchmarks run, and measure what they say: rules, sessions that were abandoned, world models."""
 
 from __future__ import annotations
 
@@ -6,25 +6,48 @@ import subprocess
 import sys
 from pathlib import Path
 
+from anyio import run_process
+from endpoint import serving
+
 ROOT = Path(__file__).parents[1]
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": ""}
 
 
 def test_the_benchmark_of_rules_prints_a_ratio_for_every_number_of_rules() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "perturbations.py"), "--quick"]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(_quick("perturbations.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     rows = [line.split() for line in done.stdout.splitlines() if line[:1].isdigit()]
     assert [row[0] for row in rows] == ["0", "10", "100"] * 2
     assert all(row[2].endswith("x") for row in rows)
 
 
 def test_the_benchmark_of_abandoned_sessions_tells_how_many_were_refused_and_who_gets_in_after_them() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "abandoned.py"), "--quick"]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(_quick("abandoned.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     as_it_is, all_fit, idle = (line for line in lines if line.startswith(("as it is", "room for all", "idle for")))
     assert as_it_is.startswith("as it is 20 30 ")
     assert as_it_is.endswith(" 503 and 200")
     assert all_fit.startswith("room for all 50 0 ")
     assert idle.endswith(" 200 and 200")
+
+
+def test_the_benchmark_of_the_built_in_world_model_has_a_line_for_every_verb() -> None:
+    done = subprocess.run(_quick("builtin.py"), check=True, capture_output=True, text=True, env=ENVIRONMENT)
+    for verb in ("get", "create", "update", "delete", "list", "search"):
+        assert any(line.startswith(verb) for line in done.stdout.splitlines()), done.stdout
+
+
+async def test_the_benchmark_of_a_language_model_tells_what_is_asked_and_what_the_engine_has_to_read() -> None:
+    async with serving() as engine:
+        done = await run_process([*_quick("llm.py"), engine.url, "tiny"], check=True, env=ENVIRONMENT)
+    lines = done.stdout.decode().splitlines()
+    whole, always, undetermined = (
+        next(line for line in lines if line.startswith(name))
+        for name in ("whole state each time", "mcp-sim, ask: always", "mcp-sim, ask: undetermined")
+    )
+    assert whole.split()[4] == "1.00"
+    assert float(always.split()[3]) > float(undetermined.split()[3])
+    assert engine.asked
+
+
+def _quick(script: str) -> list[str]:
+    return [sys.executable, str(ROOT / "benchmarks" / script), "--quick"]
