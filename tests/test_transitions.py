@@ -153,3 +153,16 @@ async def test_a_balance_goes_up_and_never_below_nothing(tmp_path: Path) -> None
         assert value(await world.call("restock_product", {"product_id": "bell", "amount": 4}))["stock"] == 9
         told = message(await world.call("restock_product", {"product_id": "bell", "amount": -10}))
         assert told == "Product bell has insufficient stock: 9 available, 10 requested"
+
+
+async def test_where_all_names_are_taken_a_number_tells_the_next_one_apart(tmp_path: Path) -> None:
+    spec = """
+    tools:
+      - {name: create_level, inputSchema: {type: object, properties: {level_name: {type: string, enum: [low, high]}}}}
+    entities: {level: {key: level_name, fields: {level_name: {type: string, enum: [low, high]}}}}
+    sim: {create_level: {verb: create, entity: level, sets: {level_name: level_name}, envelope: {record: ""}}}
+    """
+    async with service(tmp_path, spec, "records: {level: 0}") as sim, sim.open() as world:
+        made = [value(await world.call("create_level", {}))["level_name"] for _ in range(5)]
+        assert {name.partition("-")[0] for name in made} == {"low", "high"}
+        assert len(set(made)) == 5

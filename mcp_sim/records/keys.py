@@ -18,6 +18,9 @@ _NUMBERED = re.compile(r"(.*?)(\d+)(\D{0,2})", re.DOTALL)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
 
+MOST_TRIED = 50
+"""So many keys are made up before one is told from the others by a number."""
+
 Keys: TypeAlias = Callable[[int, Chance], Key]
 """The key of the index-th record (from 0), from the entity's own numbering or from chance."""
 
@@ -44,11 +47,22 @@ def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
     chance = Chance(draws.key + entity.name.encode())
     index = view.count(entity.name)
     key = following if following is not None else keys(index, chance)
+    tries = 0
     while is_used(view, entity.name, key):
-        index += 1
+        index, tries = index + 1, tries + 1
         following = _after(key, entity.key_like)
         key = following if following is not None else keys(index, chance)
+        if tries > MOST_TRIED and following is None:
+            return _numbered_apart(key, entity.name, view)
     return key
+
+
+def _numbered_apart(key: Key, entity: str, view: View) -> Key:
+    """A key that is new by its number, where all that it could be are taken."""
+    number = view.count(entity) + 1
+    while is_used(view, entity, made := key + number if isinstance(key, int) else f"{key}-{number}"):
+        number += 1
+    return made
 
 
 def is_used(view: View, entity: str, key: Key) -> bool:
