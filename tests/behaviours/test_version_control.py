@@ -1,0 +1,312 @@
+"""Tools that work on a repository with a working tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from claimed import TEXT, Json, behaviours, refused, said, simulator, tool
+
+TEXTS: Json = {"type": "array", "items": TEXT}
+NUMBER: Json = {"type": "integer"}
+FLAG: Json = {"type": "boolean"}
+REPO: Json = {"repo_path": TEXT}
+GIT = [
+    tool("git_status", "Shows the working tree status", **REPO),
+    tool("git_diff_unstaged", "Shows changes that are not staged", **REPO),
+    tool("git_diff_staged", "Shows changes that are staged", **REPO),
+    tool("git_diff", "Shows differences between branches or commits", **REPO, target=TEXT),
+    tool("git_add", "Adds file contents to the staging area", **REPO, files=TEXTS),
+    tool("git_reset", "Unstages all staged changes", **REPO),
+    tool("git_commit", "Records changes to the repository", **REPO, message=TEXT),
+    tool("git_log", "Shows the commit logs", needed="repo_path", **REPO, max_count=NUMBER, oneline=FLAG),
+    tool("git_show", "Shows the contents of a commit", **REPO, revision=TEXT),
+    tool("git_create_branch", "Creates a branch", needed="branch_name", **REPO, branch_name=TEXT, base_branch=TEXT),
+    tool("git_checkout", "Switches branches", **REPO, branch_name=TEXT),
+    tool("git_branch", "List branches", **REPO, branch_type=TEXT),
+    tool("git_merge", "Merges a branch", **REPO, branch=TEXT),
+    tool("git_delete_branch", "Deletes a branch", needed="repo_path branch", **REPO, branch=TEXT, force=FLAG),
+    tool("git_init", "Makes a repository", **REPO),
+]  # fmt: skip
+FILES = [
+    tool("read_file", "Reads a file", path=TEXT),
+    tool("write_file", "Writes a file", path=TEXT, content=TEXT),
+    tool("list_directory", "Lists a directory", path=TEXT),
+]
+FIRST, SECOND = "1" * 40, "2" * 40
+ANN = {"author": "Ann Vos <ann@example.com>"}
+STATE: Json = {
+    "files": {"/repo/a.txt": "one\ntwo\n", "/repo/src/b.py": "b = 1\n"},
+    "branches": {"main": SECOND, "old": FIRST},
+    "commits": [
+        {"sha": SECOND, "message": "Second", **ANN, "date": "2029-05-02T10:00:00Z"},
+        {"sha": FIRST, "message": "Initial commit", **ANN, "date": "2029-05-01T10:00:00Z"},
+    ],
+}  # fmt: skip
+HERE: Json = {"repo_path": "/repo"}
+
+
+def hash_of(text: str) -> str:
+    found = re.search(r"\b[0-9a-f]{40}\b", text)
+    assert found is not None, text
+    return found[0]
+
+
+async def test_what_is_written_is_staged_and_committed(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    async with sim, sim.open() as world:
+        assert "nothing to commit, working tree clean" in await said(world, "git_status", **HERE)
+        assert "nothing to commit" in await refused(world, "git_commit", message="None", **HERE)
+        await said(world, "write_file", path="/repo/a.txt", content="one\n2\n")
+        await said(world, "write_file", path="/repo/c.txt", content="new\n")
+        status = await said(world, "git_status", **HERE)
+        assert "On branch main" in status
+        assert "modified:   a.txt" in status
+        assert "Untracked files:\n\tc.txt" in status
+        assert "-two\n+2" in await said(world, "git_diff_unstaged", **HERE)
+        assert "no changes added" in await refused(world, "git_commit", message="None", **HERE)
+        await said(world, "git_add", files=["a.txt", "c.txt"], **HERE)
+        staged = await said(world, "git_diff_staged", **HERE)
+        assert "+++ b/c.txt" in staged
+        assert "No changes" in await said(world, "git_diff_unstaged", **HERE)
+        text = await said(world, "git_commit", message="Third", **HERE)
+        assert text.startswith("Changes committed successfully with hash ")
+        assert "working tree clean" in await said(world, "git_status", **HERE)
+        log = await said(world, "git_log", max_count=1, **HERE)
+        assert f"Commit: {hash_of(text)}\nAuthor: Ann Vos <ann@example.com>\nDate: 2030-" in log
+        assert "Second" not in log
+        short = await said(world, "git_log", oneline=True, **HERE)
+        assert short.splitlines()[1:] == [f"{hash_of(text)[:7]} Third", "2222222 Second", "1111111 Initial commit"]
+        assert "-two\n+2" in await said(world, "git_show", revision="HEAD", **HERE)
+        assert "a.txt" in await said(world, "git_diff", target="main~1", **HERE)
+
+
+async def test_what_was_staged_is_unstaged_and_nothing_of_it_is_lost(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    async with sim, sim.open() as world:
+        await said(world, "write_file", path="/repo/src/b.py", content="b = 2\n")
+        await said(world, "git_add", files=["."], **HERE)
+        assert "Changes to be committed" in await said(world, "git_status", **HERE)
+        assert await said(world, "git_reset", **HERE) == "All staged changes reset"
+        assert "Changes not staged" in await said(world, "git_status", **HERE)
+        assert await said(world, "read_file", path="/repo/src/b.py") == "b = 2\n"
+        assert "'nope.txt' did not match" in await refused(world, "git_add", files=["nope.txt"], **HERE)
+
+
+async def test_files_are_those_of_the_branch_that_is_checked_out(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    async with sim, sim.open() as world:
+        assert await said(world, "git_create_branch", branch_name="work", **HERE) == "Created branch 'work' from 'main'"
+        assert "already exists" in await refused(world, "git_create_branch", branch_name="work", **HERE)
+        assert "gone" in await refused(world, "git_create_branch", branch_name="more", base_branch="gone", **HERE)
+        assert "gone" in await refused(world, "git_checkout", branch_name="gone", **HERE)
+        await said(world, "git_checkout", branch_name="work", **HERE)
+        assert (await said(world, "git_branch", branch_type="local", **HERE)).splitlines() == [
+            "  main",
+            "  old",
+            "* work",
+        ]
+        await said(world, "write_file", path="/repo/a.txt", content="mine\n")
+        await said(world, "git_add", files=["a.txt"], **HERE)
+        made = hash_of(await said(world, "git_commit", message="Mine", **HERE))
+        await said(world, "git_checkout", branch_name="main", **HERE)
+        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+        await said(world, "write_file", path="/repo/a.txt", content="other\n")
+        assert "overwritten by checkout: a.txt" in await refused(world, "git_checkout", branch_name="work", **HERE)
+        await said(world, "write_file", path="/repo/a.txt", content="one\ntwo\n")
+        assert "not fully merged" in await refused(world, "git_delete_branch", branch="work", **HERE)
+        assert "Fast-forward" in await said(world, "git_merge", branch="work", **HERE)
+        assert await said(world, "read_file", path="/repo/a.txt") == "mine\n"
+        assert made in await said(world, "git_log", max_count=1, **HERE)
+        assert await said(world, "git_merge", branch="work", **HERE) == "Already up to date."
+        await said(world, "git_delete_branch", branch="work", **HERE)
+        assert "checked out" in await refused(world, "git_delete_branch", branch="main", **HERE)
+
+
+async def test_branches_that_went_apart_are_joined_unless_a_file_changed_in_both(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+
+    async def commit(branch: str, path: str, content: str) -> None:
+        await said(world, "git_checkout", branch_name=branch, **HERE)
+        await said(world, "write_file", path=path, content=content)
+        await said(world, "git_add", files=["."], **HERE)
+        await said(world, "git_commit", message=f"{branch}: {content}", **HERE)
+
+    async with sim, sim.open() as world:
+        await said(world, "git_create_branch", branch_name="work", **HERE)
+        await commit("work", "/repo/src/b.py", "theirs")
+        await commit("main", "/repo/a.txt", "ours")
+        merged = await said(world, "git_merge", branch="work", **HERE)
+        assert await said(world, "read_file", path="/repo/src/b.py") == "theirs"
+        assert "Merge branch 'work'" in await said(world, "git_show", revision=hash_of(merged), **HERE)
+        await commit("work", "/repo/a.txt", "torn")
+        await said(world, "git_checkout", branch_name="main", **HERE)
+        assert "conflict in a.txt" in await refused(world, "git_merge", branch="work", **HERE)
+        assert await said(world, "read_file", path="/repo/a.txt") == "ours"
+
+
+async def test_what_is_no_repository_and_no_revision_is_refused_by_name(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, GIT, STATE)
+    async with sim, sim.open() as world:
+        assert "Not a git repository: /else" in await refused(world, "git_status", repo_path="/else")
+        assert "abcdef1" in await refused(world, "git_show", revision="abcdef1", **HERE)
+        assert "main~9" in await refused(world, "git_diff", target="main~9", **HERE)
+        assert FIRST in await said(world, "git_show", revision="1111111", **HERE)
+        assert "Access denied: /else" in await refused(world, "git_init", repo_path="/else")
+        assert "Invalid max_count: -1" in await refused(world, "git_log", max_count=-1, **HERE)
+
+
+async def test_marks_of_a_state_say_what_is_not_committed(tmp_path: Path) -> None:
+    marks = {"untracked": ["c.txt"], "modified": {"a.txt": "one\n"}, "current_branch": "old"}
+    files = {**STATE["files"], "/repo/c.txt": "new\n"}
+    sim = simulator(tmp_path, GIT, {"repository": {**STATE, **marks, "files": files}})
+    async with sim, sim.open() as world:
+        status = await said(world, "git_status", **HERE)
+        assert "On branch old" in status
+        assert "modified:   a.txt" in status
+        assert "Untracked files:\n\tc.txt" in status
+        assert "+two" in await said(world, "git_diff_unstaged", **HERE)
+
+
+async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], {})
+    async with sim, sim.open() as world:
+        assert "Initialized empty Git repository in /new/.git/" in await said(world, "git_init", repo_path="/new")
+        assert "No commits yet" in await said(world, "git_status", repo_path="/new")
+        assert "does not have any commits" in await refused(world, "git_log", repo_path="/new")
+        await said(world, "write_file", path="/new/a.txt", content="a")
+        await said(world, "git_add", files=["a.txt"], repo_path="/new")
+        await said(world, "git_commit", message="First", repo_path="/new")
+        assert "First" in await said(world, "git_log", repo_path="/new")
+        assert "* main" in await said(world, "git_branch", branch_type="local", repo_path="/new")
+
+
+async def test_a_history_is_made_up_where_nothing_is_given(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, GIT)
+    async with sim, sim.open() as world:
+        log = await said(world, "git_log", repo_path="/home/me/project")
+        dates = re.findall(r"Date: (\S+)", log)
+        assert len(dates) > 3
+        assert dates == sorted(dates, reverse=True)
+        assert all(re.fullmatch(r"Author: \S.* <\S+@\S+>", line) for line in log.splitlines() if "Author" in line)
+        status = await said(world, "git_status", repo_path="/home/me/project")
+        assert "Changes not staged" in status
+        assert "Untracked files" in status
+        await said(world, "git_add", files=["."], repo_path="/home/me/project")
+        await said(world, "git_commit", message="All", repo_path="/home/me/project")
+        assert "working tree clean" in await said(world, "git_status", repo_path="/home/me/project")
+
+
+def shown(**parts: Json) -> Json:
+    return {"type": "object", "properties": parts, "required": list(parts)}
+
+
+CAMEL = [
+    tool("getStatus", "The state of the git repository", needed="",
+         output=shown(currentBranch=TEXT, staged=TEXTS, modified=TEXTS, clean=FLAG)),
+    tool("stageFiles", "Stages files", paths=TEXTS),
+    tool("unstageFiles", "Unstages files", paths=TEXTS),
+    tool("commitChanges", "Commits what is staged", message=TEXT,
+         output=shown(commitHash=TEXT, branch=TEXT)),
+    tool("getCommitHistory", "The commits of the git repository", needed="", limit=NUMBER,
+         output=shown(commits={"type": "array", "items": shown(sha=TEXT, message=TEXT, author=TEXT)})),
+    tool("listBranches", "The branches", needed="",
+         output=shown(branches=TEXTS, current=TEXT)),
+    tool("switchBranch", "Another branch", needed="branchName", branchName=TEXT, create=FLAG),
+    tool("stash", "Puts changes of the working tree aside", needed="action", action={"enum": ["push", "pop", "list"]}),
+    tool("gitTag", "Tags of the repository", needed="mode", mode={"enum": ["create", "list", "delete"]}, tagName=TEXT),
+    tool("checkout", "Another branch", needed="branchOrPath", branchOrPath=TEXT, newBranch=TEXT),
+    tool("gitReset", "Resets the current branch", needed="mode", mode={"enum": ["soft", "mixed", "hard"]}, commit=TEXT),
+]  # fmt: skip
+
+
+async def test_results_are_as_their_schemas_have_them_under_any_naming(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*CAMEL, *FILES], {**STATE, "modified": {"a.txt": "one\n"}})
+    assert {one.partition(" ")[0] for one in behaviours(sim).values()} == {"version_control", "file_tree"}
+    async with sim, sim.open() as world:
+        status = await said(world, "getStatus")
+        assert status == {"currentBranch": "main", "staged": [], "modified": ["a.txt"], "clean": False}
+        await said(world, "stageFiles", paths=["/repo/a.txt"])
+        assert (await said(world, "getStatus"))["staged"] == ["a.txt"]
+        done = await said(world, "commitChanges", message="Two")
+        assert re.fullmatch("[0-9a-f]{40}", done["commitHash"])
+        history = (await said(world, "getCommitHistory", limit=2))["commits"]
+        assert history[0] == {"sha": done["commitHash"], "message": "Two", "author": "Ann Vos"}
+        await said(world, "switchBranch", branchName="next", create=True)
+        assert await said(world, "listBranches") == {"branches": ["main", "old", "next"], "current": "next"}
+
+
+async def test_changes_are_put_aside_and_the_head_is_set_back(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*CAMEL, *FILES], STATE)
+    async with sim, sim.open() as world:
+        assert "No local changes" in await refused(world, "stash", action="push")
+        await said(world, "write_file", path="/repo/a.txt", content="later")
+        await said(world, "stash", action="push")
+        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+        assert "stash@{0}: WIP on main: 2222222 Second" in str(await said(world, "stash", action="list"))
+        await said(world, "stash", action="pop")
+        assert await said(world, "read_file", path="/repo/a.txt") == "later"
+        assert "stash@{0} not found" in await refused(world, "stash", action="pop")
+        await said(world, "gitTag", mode="create", tagName="v1")
+        told = await said(world, "checkout", branchOrPath="v1", newBranch="later")
+        assert told == "Switched to a new branch 'later'"
+        assert "HEAD is now at 1111111" in await said(world, "checkout", branchOrPath="1111111")
+        await said(world, "checkout", branchOrPath="main")
+        assert "'v1' already exists" in await refused(world, "gitTag", mode="create", tagName="v1")
+        await said(world, "stageFiles", paths=["a.txt"])
+        await said(world, "commitChanges", message="Three")
+        await said(world, "gitReset", mode="soft", commit="v1")
+        assert (await said(world, "getStatus"))["staged"] == ["a.txt"]
+        await said(world, "gitReset", mode="hard", commit="HEAD")
+        assert (await said(world, "getStatus"))["clean"] is True
+        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+
+
+WHOSE: Json = {"owner": TEXT, "repo": TEXT}
+HOSTED = [
+    tool("create_branch", "Create a branch in a repository", **WHOSE, branch=TEXT, from_branch=TEXT),
+    tool("list_branches", "List the branches of a repository", **WHOSE),
+    tool("list_commits", "List the commits of a branch", **WHOSE, sha=TEXT),
+    tool("get_commit", "Get a commit", **WHOSE, sha=TEXT),
+    tool("merge_branch", "Merge a branch", **WHOSE, branch=TEXT),
+]
+TRANSACTIONS = [
+    tool("commit", "Commits the transaction"),
+    tool("status", "The state of the connection"),
+    tool("reset", "Resets the connection"),
+    tool("add", "Adds two numbers", a=NUMBER, b=NUMBER),
+]
+UNHOSTED = [
+    tool("create_branch", "Create a branch", repository=TEXT, branch=TEXT),
+    tool("list_branches", "List branches", repository=TEXT),
+    tool("list_commits", "List commits", repository=TEXT),
+    tool("create_pull_request", "Create a pull request", repository=TEXT, title=TEXT, branch=TEXT),
+]
+
+
+@pytest.mark.parametrize("tools", [HOSTED, TRANSACTIONS, UNHOSTED])
+def test_services_that_host_repositories_and_other_commits_are_left_alone(
+    tmp_path: Path, tools: Sequence[Json]
+) -> None:
+    assert "version_control" not in " ".join(behaviours(simulator(tmp_path, [*tools])).values())
+
+
+async def test_a_sentence_of_an_example_words_the_others(tmp_path: Path) -> None:
+    example = {"tool": "git_checkout", "arguments": {"repo_path": "/x", "branch_name": "dev"}, "result": "On it: dev"}
+    sim = simulator(tmp_path, GIT, STATE, {"examples": [example]})
+    async with sim, sim.open() as world:
+        assert await said(world, "git_checkout", branch_name="old", **HERE) == "On it: old"
+
+
+async def test_the_same_calls_make_the_same_commits(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    made: list[str] = []
+    async with sim:
+        for name in ("one", "two"):
+            async with sim.open(name) as world:
+                await said(world, "write_file", path="/repo/a.txt", content="x")
+                await said(world, "git_add", files=["a.txt"], **HERE)
+                made.append(hash_of(await said(world, "git_commit", message="X", **HERE)))
+    assert made[0] == made[1]
