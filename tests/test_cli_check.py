@@ -49,7 +49,7 @@ def test_warnings_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(CRM + "world: {records: {deal: {rows: [{titel: x}]}}}\n")
     code, lines = check(capsys, "a.yaml")
     assert code == 0
-    assert lines[0].startswith("a.yaml:3: warning: world.records.deal.rows[0].titel: no tool shows a field 'titel'")
+    assert lines[0].startswith("a.yaml:3: warning: world.records.deal.rows[0].titel: no tool speaks of a field 'titel'")
     assert lines[1:] == ["a.yaml: ok, 1 warning"]
 
 
@@ -112,3 +112,25 @@ def test_the_schema_describes_every_kind(capsys: pytest.CaptureFixture[str]) -> 
     )
     assert {"called", "not_called", "state", "recovered"} <= set(definitions["Expectation"]["properties"])
     assert {"builtin", "openai"} <= set(definitions["WorldModel"]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("openapi: 3.1.0\ninfo: {title: x}\npaths: {}\n", "openapi"),
+        ("swagger: '2.0'\npaths: {}\n", "openapi"),
+        ("mcpServers: {crm: {command: crm}}\n", "client"),
+        ("- {type: function, function: {name: f, parameters: {}}}\n", "openai"),
+        ("tools: [{name: f, input_schema: {type: object}}]\n", "openai"),
+    ],
+)
+def test_of_a_file_that_an_import_takes_it_is_told_which(
+    text: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("theirs.yaml").write_text(text)
+    Path("a.yaml").write_text("mcp_sim: 1\ntools: theirs.yaml\n")
+    for name in ("theirs.yaml", "a.yaml"):
+        code, lines = check(capsys, name)
+        assert (code, len(lines)) == (1, 1)
+        assert lines[0].startswith("theirs.yaml:1: is ")
+        assert f"`mcp-sim import {kind} FILE`" in lines[0]

@@ -102,7 +102,7 @@ def test_a_step_that_the_trace_refuses_is_told_as_the_crash_that_it_is(tmp_path:
 
 def test_what_is_doubtful_in_a_scenario_is_loud(tmp_path: Path) -> None:
     path = document(tmp_path, world={"records": {"contact": {"rows": [{"nmae": "Ada"}]}}})
-    doubt = "warning: world.records.contact.rows[0].nmae: no tool shows a field 'nmae' of contact; did you mean 'name'?"
+    doubt = "warning: world.records.contact.rows[0].nmae: no tool speaks of a field 'nmae' of contact; did you mean 'name'?"
     assert doubt in mcp_sim("serve", path, "--log-level", "warning").stderr.decode()
     assert mcp_sim("serve", path, "--log-level", "error").stderr == b""
     path = document(tmp_path, world={"records": {"contact": {"rows": [{f"field_{n}": n for n in range(12)}]}}})

@@ -282,10 +282,6 @@ WRONG: dict[str, tuple[str, list[str]]] = {
             "x.yaml:8: world.records.deal: must be a whole number, a file, or {count, rows, file}",
         ],
     ),
-    "a promise that no world model keeps": (
-        HEAD + "world: {open: true}\n",
-        ["x.yaml:3: world.open: unknown key; "],
-    ),
     "booleans are no numbers": (
         HEAD + "seed: true\nworld: {records: {deal: true}}\n",
         [
@@ -366,7 +362,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
             "x.yaml:5: world.records.deel: unknown entity; did you mean 'deal'?",
             "x.yaml:8: world.records.contact.rows[0].stage: 'leed' is not one of ['lead', 'customer', 'churned']",
             "x.yaml:9: world.records.contact.rows[1].id: a second contact 'con_00001'",
-            "x.yaml:9: warning: world.records.contact.rows[1].nam: no tool shows a field 'nam' of contact; did you",
+            "x.yaml:9: warning: world.records.contact.rows[1].nam: no tool speaks of a field 'nam' of contact; did you",
         ],
     ),
     "records that would have to link to nothing": (

@@ -206,3 +206,12 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
     path.write_text('{"format":1}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
     assert main(["explain", "flaky_crm", "--trace", str(path)]) == 2
     assert "is no trace" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "value", "told"), [("--call", "7", "no call 7"), ("--world", "x", "no world 'x'")])
+def test_a_call_or_world_that_the_trace_does_not_have_is_refused(
+    option: str, value: str, told: str, explain: Explain, capfd: pytest.CaptureFixture[str]
+) -> None:
+    explain("  - lost_ack: {}\n", [LIST])
+    assert main(["explain", "x.yaml", "--trace", "run.jsonl", option, value]) == 2
+    assert capfd.readouterr().err.startswith(f"mcp-sim: run.jsonl has {told}")

@@ -136,7 +136,7 @@ FAULTS = {
     "keys": ("id,age\nc1,1\nc1,2\n", ["people.csv:3: people[1].id: a second customer 'c1'"]),
     "columns": (
         "id,nmae\nc1,x\n",
-        ["people.csv: warning: people.nmae: no tool shows a field 'nmae' of customer; did you mean 'name'?"],
+        ["people.csv: warning: people.nmae: no tool speaks of a field 'nmae' of customer; did you mean 'name'?"],
     ),
     "lengths": ("id,name\nc1\nc2,b,c\n", [
         "people.csv:2: people[0]: has 1 values, and the first line 2",
@@ -211,3 +211,13 @@ def test_what_is_read_is_part_of_the_documents_that_a_scenario_consists_of(tmp_p
     assert [file.name for file in before.files] == ["scenario.yaml", "shop.tools.json", "people.csv"]
     (tmp_path / "people.csv").write_text(CSV.replace("Bo", "Bob"), encoding="utf-8")
     assert load(path).sha256 != before.sha256
+
+
+def test_what_links_to_records_of_a_file_can_be_made_up(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("mcp_sim: 1\ntools: crm\nworld: {records: {contact: people.csv, deal: 5}}\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("id,name\ncon_00007,Bo\n", encoding="utf-8")
+    assert problems(path) == []
+    assert {deal["contact_id"] for deal in tables(path)["deal"]} == {"con_00007"}
+    (tmp_path / "people.csv").write_text("id,name\n", encoding="utf-8")
+    assert "no deal is made up: each must link to a contact, and there is none" in str(check([path]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.id is not None and args.id not in ids:
         raise UsageError(f"the scenario has no perturbation {args.id!r}{did_you_mean(args.id, ids)}")
     same, courses = header_of(args.trace).get("sha256") == scenario.sha256, courses_of(args.trace)
+    _refuse_missing(args, courses)
     palette = Palette.of(sys.stdout)
     if not same:
         print(palette.dim("the trace is of another scenario: what follows is what this one would do to its calls"))
@@ -58,6 +59,15 @@ def run(args: argparse.Namespace) -> int:
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{args.trace} is no trace: {error!r} is not as format {FORMAT} says") from None
     return 0
+
+
+def _refuse_missing(args: argparse.Namespace, courses: Mapping[str, Course]) -> None:
+    """Raises UsageError where the trace has no such world, or no such call in it."""
+    if args.world is not None and args.world not in courses:
+        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, courses)}")
+    wanted = [course for course in courses.values() if args.world in (None, course.world)]
+    if args.call is not None and not any(step.get("index") == args.call for one in wanted for step in one.steps):
+        raise UsageError(f"{args.trace} has no call {args.call}")
 
 
 def _tell(course: Course, scenario: Scenario, args: argparse.Namespace, palette: Palette, *, is_same: bool) -> None:

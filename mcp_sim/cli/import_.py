@@ -166,8 +166,13 @@ def _summary(server: Imported, spec: Path) -> str:
     scenario = load(spec)
     tools, guesses = len(scenario.domain.tools), len(scenario.guesses)
     left = f" of {len(server.tools)}" if tools < len(server.tools) else ""
-    told = f", {guesses} of them guesses: mcp-sim plan {spec}" if guesses else ""
-    return f"{tools}{left} tools, {len(scenario.domain.entities)} entities{told}"
+    told = f"; {_counted(guesses, 'plan is a guess', 'plans are guesses')}: mcp-sim plan {spec}" if guesses else ""
+    entities = _counted(len(scenario.domain.entities), "entity", "entities")
+    return f"{tools}{left} {'tool' if len(server.tools) == 1 else 'tools'}, {entities}{told}"
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
 
 
 def _write_scenario(specs: Mapping[str, Path], folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from mcp_sim.documents.entries import named_world_model
@@ -21,13 +22,16 @@ def named_line(text: str, option: str, **options: Json) -> Line:
 
 
 def thinking(text: str) -> Json:
-    """The value of --thinking: off, on, or a number of tokens. Raises ValueError."""
-    return text if text in ("off", "on") else int(text)
+    """The value of --thinking: off, on, or a number of tokens. Raises ArgumentTypeError."""
+    if text in ("off", "on"):
+        return text
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be off, on or a number of tokens, not {text!r}")
+    return int(text)
 
 
 def count(text: str) -> int:
-    """A number from 1. Raises ValueError."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    """A number from 1. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)

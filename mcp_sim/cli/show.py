@@ -98,9 +98,15 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
         return
     step = entry["step"]
     yield _row(str(step["n"]), _time(step["at"]), _cells(step), widths)
-    for decided in step.get("perturbations", ()):
+    decisions = step.get("perturbations", ())
+    for decided in decisions:
+        if decided["outcome"] == "no_effect":
+            continue
         line = f"{INDENT}{decided['outcome'].replace('_', ' ')}: {decided['id']} ({decided['kind']}, {decided['why']})"
         yield paint.yellow(line) if decided["outcome"] == "applied" else paint.dim(line)
+    idle = [decided["id"] for decided in decisions if decided["outcome"] == "no_effect"]
+    if idle:
+        yield paint.dim(f"{INDENT}no effect: {', '.join(idle)}")
 
 
 def _cells(step: Record) -> list[str]:

@@ -131,7 +131,7 @@ def _renamed(entity: Entity, server: str) -> Entity:
 
 
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:
-    """Note unknown entities, keys that stand twice, values that no tool could show, and links to nothing."""
+    """Note unknown entities, keys that stand twice, and values that no tool could show."""
     for name, part in records.items():
         entity = domain.entities.get(name)
         if entity is None:
@@ -141,6 +141,10 @@ def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Dom
         seen = set[Any]()
         for index, row in enumerate(part.rows):
             _check_row(place.at(name, "rows", index), row, entity, validators, seen)
+
+
+def check_links(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:
+    """Warn of records that are asked for and cannot be made up, as what they link to is not there."""
     for name, needed in orphans(domain.entities, records).items():
         if name in records:
             place.at(name).warning(f"no {name} is made up: each must link to a {needed}, and there is none")
@@ -156,6 +160,8 @@ def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[st
         seen.add(key)
     for name, value in row.items():
         if name not in validators and name != entity.key:
-            place.at(name).warning(f"no tool shows a field {name!r} of {entity.name}{did_you_mean(name, validators)}")
+            place.at(name).warning(
+                f"no tool speaks of a field {name!r} of {entity.name}{did_you_mean(name, validators)}"
+            )
         for problem in validators[name].problems(value) if name in validators else ():
             place.at(name).error(problem)

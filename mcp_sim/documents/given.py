@@ -148,7 +148,7 @@ def _columns(table: Table, entity: Entity, reading: Reading) -> dict[str, _Colum
         field = entity.key if name == KEY else fields.get(name, fields.get(snake(name), name))
         known = entity.fields.get(field)
         if known is None and field != entity.key:
-            told = f"no tool shows a field {name!r} of {entity.name}{did_you_mean(name, entity.fields)}"
+            told = f"no tool speaks of a field {name!r} of {entity.name}{did_you_mean(name, entity.fields)}"
             reading.problems.append(table.problem(-1, name, told, is_warning=True))
         schema = known.schema if known is not None else _key_schema(entity) if field == entity.key else {}
         validator = Validator(schema) if known is not None else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from mcp_sim.documents.domains import check_records, domain_of
+from mcp_sim.documents.domains import check_links, check_records, domain_of
 from mcp_sim.documents.entries import (
     named_world_model,
     read_expectations,
@@ -23,6 +23,7 @@ from mcp_sim.documents.specs import Spec, is_tool_list, read_spec, spec_file
 from mcp_sim.domain import Domain
 from mcp_sim.errors import DocumentError, Problem, UsageError
 from mcp_sim.extensions import world_models
+from mcp_sim.importing.foreign import foreign
 from mcp_sim.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
 from mcp_sim.surface import Choices
 from mcp_sim.tool_spec import ToolSpecDocument
@@ -82,6 +83,9 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
     """The scenario in a file, as far as it can be made; problems are noted in the reading."""
     place = reading.open(path)
     if place is None:
+        return None
+    if told := foreign(place.value):
+        place.error(told)
         return None
     if _is_spec(place.value):
         return _calm(place, path, reading, override)
@@ -211,6 +215,9 @@ def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, pref
     root = reading.open(file)
     if root is None:
         return None
+    if told := foreign(root.value):
+        root.error(told)
+        return None
     if not _is_spec(root.value):
         root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
         return None
@@ -258,6 +265,15 @@ def _records(place: Place, world: WorldPart, path: Path, reading: Reading, domai
     check_records(place, {name: part for name, part in written.items() if name != EVERY}, domain)
     if EVERY in world.records and world.records[EVERY].file is None:
         place.at(EVERY).error("stands for every entity, and takes a file")
+    given = _given_records(place, world, path, reading, domain)
+    if not reading.has_failed:
+        check_links(place, given, domain)
+    return given
+
+
+def _given_records(
+    place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain
+) -> dict[str, GivenRecords]:
     if not any(part.file for part in world.records.values()):
         return {name: _given(part) for name, part in world.records.items()}
     from mcp_sim.documents.given import given_records  # noqa: PLC0415 (files of data are seldom)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Imported, Importer, Unreached, importers
+from mcp_sim.importing.foreign import foreign
 from mcp_sim.importing.naming import file_name
 from mcp_sim.importing.reading import read_value
 from mcp_sim.schemas import as_list, as_object
@@ -31,6 +32,8 @@ class Tools(Importer):
 
     def _server(self, path: Path) -> Imported:
         value = read_value(path)
+        if told := foreign(value):
+            raise UsageError(f"{path}: {told}")
         body = as_object(as_object(value).get("result")) or as_object(value)
         if not isinstance(value, list) and not isinstance(body.get("tools"), list):
             raise UsageError(f'{path}: holds no list of tools: it must be {{"tools": [...]}}, or the list itself')

@@ -74,7 +74,7 @@ def _from_file(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the tokens in {path}: {error}") from error
+        raise UsageError(f"cannot read the tokens in {path}: {getattr(error, 'strerror', None) or error}") from error
     entries = [line.split() for line in lines if line.strip() and not line.startswith("#")]
     if not entries or any(len(words) > 2 for words in entries):
         raise UsageError(f"{path} must have lines of the form TOKEN, or NAME TOKEN")

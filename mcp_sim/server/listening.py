@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import signal
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from errno import errorcode
 from functools import partial
 from types import FrameType
 from urllib.parse import urlsplit
@@ -41,7 +43,14 @@ def bound(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        raise UsageError(f"cannot listen on {host}:{port}: {_reason(error)}") from error
+
+
+def _reason(error: OSError) -> str:
+    """The system's own word for it, where it has one; a name that nobody knows has a number of another kind."""
+    if error.errno is not None and error.errno in errorcode:
+        return os.strerror(error.errno)
+    return error.strerror or str(error)
 
 
 def url(host: str, listener: socket.socket) -> str:
