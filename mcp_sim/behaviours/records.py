@@ -13,7 +13,7 @@ from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.learnt import failing
 from mcp_sim.records.queries import ABSENT, argument, selection
-from mcp_sim.records.refusals import either, invalid, not_found, sentence_of
+from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.records.removal import removal
 from mcp_sim.records.results import Facts, Told, result, tells_failures
 from mcp_sim.records.updates import updating
@@ -36,7 +36,9 @@ class Records(Behaviour):
         if plan.verb in _WRITES:
             write = _WRITES[plan.verb](tool, plan, domain)
             if plan.each is not None:
-                return _writing_many(tool, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain))
+                return _writing_many(
+                    tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)
+                )
             looks_around = any(field.derived for field in entity.fields.values())
             return _writing(write, tell, looks_around=looks_around)
         if plan.verb in {"list", "search"}:
@@ -77,11 +79,15 @@ def _writing(write: Write, tell: Told, *, looks_around: bool) -> Answer:
     return answer
 
 
-def _writing_many(tool: Tool, write: WriteMany, tell: Told, *, partly: bool) -> Answer:
+def _writing_many(tool: Tool, plan: Plan, write: WriteMany, tell: Told, *, partly: bool) -> Answer:
     """A batch: what can be done is done where the answer can tell the rest (`partly`), else all of it or nothing."""
+
+    name, entity = plan.each or "", plan.entity or ""
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         found = write(turn, invent)
+        if not found.done and not found.failed:
+            return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
         if found.failed and not (partly and found.done):
             return Transition(_refused(tool, found))
         return Transition(tell(Facts(turn, found.view, batch=found)), found.changes)

@@ -53,13 +53,14 @@ def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
         following = _after(key, entity.key_like)
         key = following if following is not None else keys(index, chance)
         if tries > MOST_TRIED and following is None:
-            return _numbered_apart(key, entity.name, view)
+            return _numbered_apart(key if last is None else last, entity.name, view)
     return key
 
 
 def _numbered_apart(key: Key, entity: str, view: View) -> Key:
     """A key that is new by its number, where all that it could be are taken."""
     number = view.count(entity) + 1
+    key = re.sub(r"-\d+$", "", key) if isinstance(key, str) else key
     while is_used(view, entity, made := key + number if isinstance(key, int) else f"{key}-{number}"):
         number += 1
     return made
