@@ -203,6 +203,20 @@ async def test_each_of_the_two_reasons_as_it_is_told(tmp_path: Path) -> None:
     assert judge["chat_template_kwargs"] == {"enable_thinking": False}
 
 
+async def test_model_and_judge_get_each_their_own_key_and_nothing_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINE", "key-of-the-model")
+    monkeypatch.setenv("THEIRS", "key-of-the-judge")
+    data = data_set(tmp_path, line("mcp", 1, 1))
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, "--api-key-env", "MINE", "--judge-api-key-env", "THEIRS") == 0
+    keys = [asked.headers["authorization"] for asked in engine.asked]
+    assert keys == ["Bearer key-of-the-model", "Bearer key-of-the-judge"]
+    told = "".join(path.read_text(encoding="utf-8") for path in (data / "out").iterdir())
+    assert "key-of" not in told + "".join(capsys.readouterr())
+
+
 async def test_samples_are_worked_off_so_many_at_a_time(tmp_path: Path) -> None:
     async def waiting_for_others(asked: Asked) -> Response:
         while engine.most_under_way < 3:

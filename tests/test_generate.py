@@ -202,6 +202,18 @@ async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(answer: str,
     assert [*flaws(domain, tables, {})] == []
 
 
+async def test_a_question_that_only_fits_without_the_answers_turned_down_is_not_the_end(tmp_path: Path) -> None:
+    async def short_of_room(asked: Asked) -> Response:
+        if "**Problems:**" not in asked.question:
+            return completion('{"records": []}')
+        told = "This model's maximum context length is 4096 tokens"
+        return JSONResponse({"error": {"message": told}}, status_code=400)
+
+    async with serving(short_of_room) as engine:
+        await generate_by(engine.url, tmp_path / "records.json")
+    assert sum(map(len, json.loads((tmp_path / "records.json").read_text(encoding="utf-8")).values())) == 40
+
+
 # ended and gone on with -----------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from mcp_sim.evaluation.running import Evaluation
 from mcp_sim.evaluation.samples import samples_in
 from mcp_sim.evaluation.scores import DIMENSIONS, Outcome, Standing, standing, standings
 from mcp_sim.language_model.endpoint import Line, opened
-from mcp_sim.types import Record
+from mcp_sim.types import Json, Record
 
 TEMPERATURE = 0.6
 """At which the benchmark samples."""
@@ -42,14 +42,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-tokens", metavar="N", type=count, default=32768, help="the longest answer; default 32768"
     )
+    parser.add_argument("--api-key-env", metavar="NAME", help="the variable with the key; else OPENAI_API_KEY")
+    parser.add_argument("--judge-api-key-env", metavar="NAME", help="the same of the judge")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit 0; 1 where samples failed; 2 where the data cannot be read; 4 where nobody answers any more."""
     samples = samples_in(args.data, args.limit)
-    model = _line(args.model, "--model", args, args.thinking)
-    judge = None if args.judge is None else _line(args.judge, "--judge", args, args.judge_thinking)
+    model = _line(args.model, "--model", args, args.thinking, args.api_key_env)
+    judge = None
+    if args.judge is not None:
+        judge = _line(args.judge, "--judge", args, args.judge_thinking, args.judge_api_key_env)
     predictions = Results.opened(args.out / "predictions.jsonl", model.model)
     judgements = None if judge is None else Results.opened(args.out / "judgements.jsonl", judge.model)
     progress = Progress(sys.stderr, len(samples))
@@ -68,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     return _reported([*evaluation.outcomes()], model, judge, args)
 
 
-def _line(text: str, option: str, args: argparse.Namespace, thought: object) -> Line:
+def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: str | None) -> Line:
     return named_line(
         text,
         option,
@@ -77,6 +81,7 @@ def _line(text: str, option: str, args: argparse.Namespace, thought: object) -> 
         temperature=TEMPERATURE,
         thinking=thought,
         timeout="30m",
+        api_key_env=key,
     )
 
 

@@ -36,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--count", type=count, default=USUAL_TOTAL, help=f"of all tables; default {USUAL_TOTAL}")
     parser.add_argument("--by", metavar="MODEL", default="builtin", help="builtin (the default), or openai:MODEL@URL")
+    parser.add_argument("--api-key-env", metavar="NAME", help="the variable with its key; else OPENAI_API_KEY")
     parser.add_argument("--seed", type=int, help="instead of the scenario's own")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was ended")
     parser.add_argument(
@@ -78,7 +79,7 @@ def _made(draft: Draft, scenario: Scenario, args: argparse.Namespace, progress: 
     if args.by == "builtin":
         drafted(draft, progress.show)
         return None
-    line = named_line(args.by, "--by", max_tokens=args.max_tokens, thinking=args.thinking)
+    line = named_line(args.by, "--by", max_tokens=args.max_tokens, thinking=args.thinking, api_key_env=args.api_key_env)
     run = {"scenario": scenario.sha256, "by": line.model, "seed": draft.seed, "records": _counts(draft)}
     unfinished = Unfinished.opened(_unfinished_path(args), run, resume=args.resume)
     try:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mcp_sim.errors import Rejected
+from mcp_sim.errors import Rejected, TooLong
 from mcp_sim.fictional import prompt
 from mcp_sim.fictional.flaws import Taken, doubles, row_problems
 from mcp_sim.fictional.openings import Opening, candidates, item_schema, opening
@@ -139,7 +139,12 @@ class _Asking:
         conversation = prompt.conversation(said, self._question())
         while len(rows) < len(self.keys) and asked < MOST_ATTEMPTS:
             wanted = [place for place in range(len(self.keys)) if place not in rows]
-            reply = await self.ask(Request(conversation, self._schema(len(wanted)), self._seed(asked)))
+            try:
+                reply = await self.ask(Request(conversation, self._schema(len(wanted)), self._seed(asked)))
+            except TooLong:
+                if asked:
+                    break  # the question fits, and the answers turned down do not
+                raise
             asked += 1
             problems = self._take(reply, wanted, rows)
             left = [self._settled(place) for place in wanted if place not in rows]

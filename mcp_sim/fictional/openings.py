@@ -80,8 +80,8 @@ def _is_open(field: Field, entity: Entity) -> bool:
 
 
 def _is_free(domain: Domain, entity: Entity, field: Field, keys: Mapping[str, Sequence[Key]]) -> bool:
-    """Is the link one that does not follow from another link, and are there records to choose from?"""
-    if field.link == entity.name or not keys.get(field.link or ""):
+    """Is the link one that does not follow from another link, and are there always records enough to choose from?"""
+    if field.link == entity.name or not keys.get(field.link or "") or int(field.schema.get("minItems", 0)) > 1:
         return False
     way = by_way_of(domain, entity, field) if main_type(field.schema) != "array" else None
     return way is None or not keys.get(way[1])
