@@ -18,7 +18,8 @@ from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Example, Filter, Plan
 from mcp_sim.plans import infer
 from mcp_sim.plans.names import read_names
-from mcp_sim.types import Tool
+from mcp_sim.simulator import Simulator
+from mcp_sim.types import Tool, ToolResult
 from mcp_sim.words import plural, singular
 
 Json = Any
@@ -40,7 +41,7 @@ def domain(*tools: dict[str, Json]) -> Domain:
     return scenario_of([*tools]).domain
 
 
-# names ----------------------------------------------------------------------------------------------------------------
+# names --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_singular_and_plural_are_each_others_inverse(one: str, many: str) -> Non
     assert (plural(one), singular(many), singular(one), plural(many)) == (many, one, one, many)
 
 
-# arguments ------------------------------------------------------------------------------------------------------------
+# arguments ----------------------------------------------------------------------------------------------------------
 
 
 def test_arguments_of_a_list_narrow_sort_and_page() -> None:
@@ -129,7 +130,7 @@ def test_nested_fields_and_synonyms_are_set_where_they_belong() -> None:
     assert (plan.key, plan.sets) == ("note_id", {"fields.title": "title", "fields.text": "body"})
 
 
-# entities -------------------------------------------------------------------------------------------------------------
+# entities -----------------------------------------------------------------------------------------------------------
 
 
 def test_links_keys_and_looked_up_fields_are_read_from_names_and_types() -> None:
@@ -176,7 +177,7 @@ def test_an_example_tells_the_form_of_a_result_that_no_schema_declares() -> None
     assert {"id", "title"} <= found.entities["task"].fields.keys()
 
 
-# confidence -----------------------------------------------------------------------------------------------------------
+# confidence ---------------------------------------------------------------------------------------------------------
 
 
 def test_little_evidence_is_a_guess_and_contradiction_makes_it_one() -> None:
@@ -311,3 +312,101 @@ def test_a_noun_before_its_verbs_is_what_they_are_about_and_no_prefix_of_the_ser
     found = {name: (plan.verb, plan.entity) for name, plan in plans.items()}
     verbs = {"task_create": "create", "task_list": "list", "task_get": "get", "task_delete": "delete"}
     assert found == {name: (verb, "task") for name, verb in verbs.items()}
+
+
+# one tool, several plans ----------------------------------------------------------------------------------------------
+
+OPERATIONS = ["create", "read", "update", "delete", "list", "search"]
+
+
+def notes(argument: str, schema: Json) -> Domain:
+    parts = {"id": STRING, "title": STRING, "content": STRING, "query": STRING}
+    return domain(tool("manage_notes", {argument: schema, **parts}, argument))
+
+
+@pytest.mark.parametrize("argument", ["operation", "action", "mode", "command"])
+def test_an_argument_says_which_of_several_things_a_tool_does(argument: str) -> None:
+    plan = notes(argument, {"type": "string", "enum": OPERATIONS}).plans["manage_notes"]
+    assert (plan.choice, plan.entity, plan.guessed) == (argument, "note", False)
+    found = {value: (one.verb, one.entity, one.key) for value, one in plan.choices.items()}
+    assert found == {
+        "create": ("create", "note", None),
+        "read": ("get", "note", "id"),
+        "update": ("update", "note", "id"),
+        "delete": ("delete", "note", "id"),
+        "list": ("list", "note", None),
+        "search": ("search", "note", None),
+    }
+    assert plan.choices["create"].sets == {"title": "title", "content": "content"}
+    assert plan.choices["search"].query == "query"
+
+
+def test_the_choices_may_be_told_in_words_and_hold_the_noun() -> None:
+    told = {"type": "string", "description": "What to do: create_note, get_note or delete_note"}
+    choices = notes("action", told).plans["manage_notes"].choices
+    assert {value: one.verb for value, one in choices.items()} == {
+        "create_note": "create",
+        "get_note": "get",
+        "delete_note": "delete",
+    }
+
+
+def test_a_verb_in_the_name_is_not_taken_back_by_an_argument() -> None:
+    modes = {"type": "string", "enum": ["create", "update"]}
+    plan = domain(tool("delete_note", {"id": STRING, "mode": modes}, "id"), tool("get_note", {"id": STRING}, "id"))
+    assert (plan.plans["delete_note"].verb, plan.plans["delete_note"].choice) == ("delete", None)
+
+
+async def test_a_tool_that_does_several_things_does_each_of_them_and_names_what_it_lacks(tmp_path: Path) -> None:
+    operation = {"type": "string", "enum": [*OPERATIONS, "stats"]}
+    parts = {"operation": operation, "id": STRING, "title": STRING, "content": STRING}
+    scenario = scenario_of([tool("manage_notes", parts, "operation")])
+    async with Simulator(scenario) as simulator, simulator.open("w") as world:
+
+        async def call(**arguments: Json) -> tuple[Json, bool]:
+            body = (await world.call("manage_notes", arguments)).body
+            assert isinstance(body, ToolResult)
+            return body.value, body.is_error
+
+        made, _ = await call(operation="create", title="Tea")
+        assert (await call(operation="read", id=made["id"])) == (made, False)
+        assert (await call(operation="update", id=made["id"], content="Green"))[0]["content"] == "Green"
+        assert (await call(operation="delete", id=made["id"]))[1] is False
+        assert (await call(operation="read", id=made["id"]))[1] is True
+        assert (await call(operation="delete")) == ("id is required", True)
+        assert (await call(operation="stats"))[1] is False
+
+
+# states ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_state_may_be_what_arguments_of_other_tools_say_and_begins_with_the_first() -> None:
+    states = ["done", "in_progress", "pending"]
+    found = domain(
+        tool("create_task", {"title": STRING}, "title"),
+        tool("list_tasks", {"status": {"type": "string", "enum": [*states, "all"]}}),
+        tool("complete_task", {"task_id": STRING}, "task_id"),
+        tool("get_task", {"task_id": STRING}, "task_id", output=obj(id=STRING, title=STRING, status=STRING)),
+    )
+    schema = found.entities["task"].fields["status"].schema
+    assert (schema["enum"], schema["default"]) == (states, "pending")
+    assert found.plans["complete_task"].fixed == {"status": "done"}
+
+
+def test_where_no_schema_tells_of_records_a_tool_that_closes_them_tells_of_their_state() -> None:
+    found = domain(
+        tool("add_ticket", {"text": STRING}, "text"),
+        tool("close_ticket", {"ticket_id": STRING}, "ticket_id"),
+        tool("list_tickets", {}),
+    )
+    assert found.entities["ticket"].fields["status"].schema["enum"] == ["open", "closed"]
+    assert found.plans["close_ticket"].fixed == {"status": "closed"}
+
+
+def test_a_switch_that_says_it_is_done_needs_no_state_beside_it() -> None:
+    found = domain(
+        tool("add_todo", {"text": STRING}, "text"),
+        tool("update_todo", {"todo_id": STRING, "completed": {"type": "boolean"}}, "todo_id"),
+        tool("complete_todo", {"todo_id": STRING}, "todo_id"),
+    )
+    assert "status" not in found.entities["todo"].fields

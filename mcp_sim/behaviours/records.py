@@ -17,7 +17,8 @@ from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_
 from mcp_sim.records.removal import removal
 from mcp_sim.records.results import Facts, Told, result, tells_failures
 from mcp_sim.records.updates import updating
-from mcp_sim.types import Observation, Tool, Transition, Turn
+from mcp_sim.schemas import properties
+from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 
 _WRITES = {"create": creation, "update": updating, "delete": removal}
 
@@ -28,7 +29,10 @@ class Records(Behaviour):
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.choice is not None:
-            return _choosing(tool, plan, {name: self.compile(tool, one, domain) for name, one in plan.choices.items()})
+            ways = {name: behaviours[one.behaviour]() for name, one in plan.choices.items()}
+            return _choosing(
+                tool, plan, {name: ways[name].compile(tool, one, domain) for name, one in plan.choices.items()}
+            )
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
@@ -52,10 +56,10 @@ class Records(Behaviour):
 def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
     """A tool that does one of several things, as an argument says."""
     name = plan.choice or ""
-    fetch = argument(name)
+    usual: Json = properties(tool.input_schema).get(name, {}).get("default", ABSENT)
 
     def answer(turn: Turn, invent: Invent) -> Transition:
-        asked = fetch(turn.call.arguments)
+        asked = turn.call.arguments.get(name, usual)
         chosen = answers.get(asked) if isinstance(asked, str) else None
         if chosen is None:
             return Transition(

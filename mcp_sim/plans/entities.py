@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.arguments import Roles, key_argument
 from mcp_sim.plans.details import WHO
 from mcp_sim.plans.fields import counted, key_like, with_links
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.roles import keys_of
+from mcp_sim.plans.states import begun, with_choices
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Key, Record
@@ -22,11 +23,13 @@ _ONE = frozenset({"get", "update", "delete"})
 
 def entities_of(
     looks: Sequence[Look],
+    roles: Mapping[str, Roles],
     fields: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
     examples: Sequence[Example],
     given: Given,
 ) -> dict[str, Entity]:
+    """The entities that the tools speak of, as results, arguments, declarations and given records tell of them."""
     keys = keys_of(looks, fields, declared)
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
     linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
@@ -39,8 +42,10 @@ def entities_of(
             whole = _unlinked(whole, given)
         if given.records.get(name):
             whole = _as_given(whole, given.records[name], given, keys)
+        rows = given.records.get(name, ())
+        whole = with_choices(whole, [look for look in looks if look.entity == name], roles, rows)
         made = Entity(name, keys[name], like, _key_first(keys[name], whole))
-        entities[name] = _entity_of(declared.get(name), made)
+        entities[name] = begun(_entity_of(declared.get(name), made), rows)
     return entities
 
 

@@ -10,6 +10,7 @@ from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
+from mcp_sim.plans.operations import put_together, several_of, taken_apart
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
@@ -40,13 +41,15 @@ def infer(
 
     `declared` is what the spec says about entities, `overrides` maps tool ids to what it says of their plans.
     """
+    several = several_of(tools, overrides)
+    tools = taken_apart(tools, several)
     readings = readings_of(tools)
     given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
     declared = {**given.entities, **declared}
     looks = looks_at(tools, declared, overrides, examples, readings)
     told = shown(looks, declared)
     roles, fields = roles_and_fields(looks, told, declared)
-    entities = entities_of(looks, fields, declared, examples, given)
+    entities = entities_of(looks, roles, fields, declared, examples, given)
     sharing = sharing_of(looks)
     plans = {
         look.tool.id: plan_of(
@@ -55,7 +58,7 @@ def infer(
         for look in looks
     }
     plans |= _as_their_kin(looks, plans)
-    return Inferred(entities, plans, given.records, _unmentioned(looks, given))
+    return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))
 
 
 def _as_their_kin(looks: Sequence[Look], plans: Mapping[str, Plan]) -> dict[str, Plan]:

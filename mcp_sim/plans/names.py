@@ -82,7 +82,7 @@ def read_names(names: Iterable[str]) -> dict[str, Reading]:
 
     Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks.
     """
-    bare = {name: words(_last_segment(name)) for name in names}
+    bare = {name: words(last_segment(name)) for name in names}
     shared = _shared_first_word([*bare.values()])
     return {name: read(parts[1:] if shared and parts[:1] == (shared,) else parts) for name, parts in bare.items()}
 
@@ -145,7 +145,7 @@ def _noun_only(parts: tuple[str, ...]) -> Reading:
     return Reading("unknown", noun, after, plural=plural, one_of_a_kind=special)
 
 
-def _last_segment(name: str) -> str:
+def last_segment(name: str) -> str:
     """`slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`: what stands behind the last separator."""
     return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
 

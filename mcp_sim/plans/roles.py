@@ -9,6 +9,7 @@ from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
 from mcp_sim.plans.looks import Look
+from mcp_sim.plans.states import state_of
 from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
 from mcp_sim.words import snake, words
@@ -58,7 +59,7 @@ def roles_and_fields(
     looks: Sequence[Look], shown: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]]]:
     """The roles of every tool's arguments, and the fields with those that only arguments tell of."""
-    fields = {name: dict(parts) for name, parts in shown.items()}
+    fields = {name: _with_state(name, parts, looks) for name, parts in shown.items()}
     roles: dict[str, Roles] = {}
     keys = keys_of(looks, fields, declared)
     order = ("create", "update", "get", "list", "search", "delete", "unknown")
@@ -78,6 +79,13 @@ def roles_and_fields(
     for name, key in keys.items():
         fields[name].setdefault(key, Field(key, _key_schema(looks, name), required=True))
     return roles, fields
+
+
+def _with_state(entity: str, fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
+    """The fields, with the state that tools speak of where neither a result nor a declaration tells of fields."""
+    mine = [look for look in looks if look.entity == entity and look.verb != "unknown" and look.single is None]
+    state = None if fields else state_of(mine)
+    return {**fields, **({state.name: state} if state is not None else {})}
 
 
 def keys_of(

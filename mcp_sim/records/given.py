@@ -9,7 +9,7 @@ from typing import cast
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.named import found_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
-from mcp_sim.records.refusals import neighbours, not_found
+from mcp_sim.records.refusals import invalid, neighbours, not_found
 from mcp_sim.schemas import as_object, at, expanded, items, takes_null
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 
@@ -26,6 +26,8 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         key = found_key(turn.view, name, asked)
         if key is not None:
             return key
+        if asked is ABSENT and plan.key is not None:
+            return invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find

@@ -1,0 +1,144 @@
+"""Which things can one tool do, as an argument says, and what would it be called if it did only one of them?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcp_sim.choices import choices_of
+from mcp_sim.domain import Plan
+from mcp_sim.plans.names import last_segment, read
+from mcp_sim.schemas import properties, required
+from mcp_sim.types import Record, Tool
+from mcp_sim.words import singular, singular_phrase, snake, vocabulary, words
+
+_CHOOSERS = vocabulary(
+    "operation action mode command op method verb subcommand operation_type action_type operation_name action_name"
+)
+_GENERIC = vocabulary(
+    "manage manager management managing handle handler control perform execute run do process operate use work crud "
+    "tool tools operation operations ops action actions api admin administer"
+)
+_LISTED = re.compile(r"[\w-]+(?:\s*(?:\||,|/|\bor\b)\s*(?:or\s+)?[\w-]+)+")
+_NEEDED = re.compile(r"\b(?:required|needed|necessary|mandatory)\b[^.;]*", re.IGNORECASE)
+_ASKING = vocabulary(
+    "query q search search_query search_term search_text keyword keywords limit page_size per_page max_results offset "
+    "skip page cursor page_token sort sort_by sort_order order order_by filter filters"
+)
+_SURE = 2
+"""So many of the choices must be verbs of records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A tool that does several things: the argument that says which, and a tool for each of its values."""
+
+    tool: Tool
+    argument: str
+    ways: Mapping[str, Tool]
+
+
+def several_of(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, Several]:
+    """The tools that do one of several things; what a spec says of a tool is the whole of it."""
+    found = {id_: _several(tool) for id_, tool in tools.items() if not overrides.get(id_)}
+    return {id_: one for id_, one in found.items() if one is not None}
+
+
+def taken_apart(tools: Mapping[str, Tool], several: Mapping[str, Several]) -> dict[str, Tool]:
+    """The tools, and in place of those that do several things one for each of these."""
+    whole = {id_: tool for id_, tool in tools.items() if id_ not in several}
+    return whole | {way.id: way for one in several.values() for way in one.ways.values()}
+
+
+def put_together(plans: Mapping[str, Plan], several: Mapping[str, Several]) -> dict[str, Plan]:
+    """The plans, with one plan for each tool that does several things; it is as sure as its least sure choice."""
+    parts = {way.id for one in several.values() for way in one.ways.values()}
+    whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
+    return whole | {id_: _together(one, plans) for id_, one in several.items()}
+
+
+def _together(several: Several, plans: Mapping[str, Plan]) -> Plan:
+    id_ = several.tool.id
+    choices = {value: replace(plans[way.id], tool=id_) for value, way in several.ways.items()}
+    known = [plan for plan in choices.values() if plan.behaviour == "records"]
+    if not known:
+        return next(iter(choices.values()))
+    told = tuple(f"{several.argument} = {value}: {_said(plan)}" for value, plan in choices.items())
+    main = next((plan for plan in known if plan.verb in {"update", "create", "delete"}), known[0])
+    confidence = min(plan.confidence for plan in choices.values())
+    return Plan(
+        id_, main.verb, main.entity, choice=several.argument, choices=choices, confidence=confidence, reasons=told
+    )
+
+
+def _said(plan: Plan) -> str:
+    return f"{plan.verb} {plan.entity or ''}".strip()
+
+
+def _several(tool: Tool) -> Several | None:
+    parts = properties(tool.input_schema)
+    for argument, schema in parts.items():
+        values = _values(schema) if "_".join(words(argument)) in _CHOOSERS else []
+        noun = tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
+        if sum(_is_sure(value) for value in values) < _SURE or (noun and read(noun).sure):
+            continue
+        return Several(tool, argument, {value: _way(tool, argument, value, noun) for value in values})
+    return None
+
+
+def _values(schema: Record) -> list[str]:
+    """The values of an argument, said in an enum or in words; in words only where most are verbs."""
+    said = [value for value in choices_of(schema) if isinstance(value, str)]
+    if said:
+        return said
+    runs = [re.findall(r"[\w-]+", run[0]) for run in _LISTED.finditer(str(schema.get("description", "")))]
+    listed = max(([word for word in run if word != "or"] for run in runs), key=len, default=list[str]())
+    return [*dict.fromkeys(listed)] if 2 * sum(map(_is_sure, listed)) > len(listed) else []
+
+
+def _is_sure(value: str) -> bool:
+    return bool(words(value)) and read(words(value)).sure
+
+
+def _way(tool: Tool, argument: str, value: str, noun: tuple[str, ...]) -> Tool:
+    """The tool as it would be if it did nothing but this."""
+    schema = tool.input_schema
+    rest = {name: part for name, part in _apt(tool, value, noun).items() if name != argument}
+    needed = [name for name in rest if name in required(schema) or _is_needed(rest[name], value)]
+    body = {**schema, "properties": rest, "required": needed}
+    definition = {**tool.definition, "name": "_".join(_name(value, noun)), "inputSchema": body, "annotations": {}}
+    return replace(tool, id=f"{tool.id}#{value}", definition=definition)
+
+
+def _apt(tool: Tool, value: str, noun: tuple[str, ...]) -> dict[str, Record]:
+    """The arguments that such a thing takes: nobody searches by creating, and what is new has no id yet."""
+    verb, parts = read(words(value)).verb, properties(tool.input_schema)
+    if verb in {"list", "search", "unknown"}:
+        return parts
+    left_out = _ASKING
+    if verb == "create":
+        entity = singular_phrase(noun)
+        left_out |= {"id", f"{entity}_id", f"{entity.rsplit('_', 1)[-1]}_id"}
+    return {name: part for name, part in parts.items() if snake(name) not in left_out or _is_needed(part, value)}
+
+
+def _is_needed(schema: Record, value: str) -> bool:
+    """`The title (required for create and update)`."""
+    told = {word for run in _NEEDED.findall(str(schema.get("description", ""))) for word in words(run)}
+    return set(words(value)) <= told
+
+
+def _name(value: str, noun: tuple[str, ...]) -> Iterator[str]:
+    """`list` of a tool for notes is `list_notes`, `get_by_id` is `get_note_by_id`; `create_note` says all."""
+    parts = words(value)
+    said = {singular(word) for word in read(parts).noun}
+    spoken = {singular(word) for word in noun}
+    if not noun or said & spoken:
+        yield from parts
+        return
+    place = next((at + 1 for at, word in enumerate(parts) if read((word,)).word), 1)
+    many = read(parts).verb in {"list", "search"}
+    named = noun if many else (*noun[:-1], singular(noun[-1]))
+    yield from (*parts[:place], *named, *parts[place:])

@@ -1,0 +1,91 @@
+"""In which states can a record be, as all tools together say, and in which one does it begin?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.choices import choices_of
+from mcp_sim.domain import Entity, Field
+from mcp_sim.plans.arguments import Roles
+from mcp_sim.plans.looks import Look
+from mcp_sim.schemas import at, constants, items, main_type, properties
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake, vocabulary
+
+STATUS = ("status", "state", "stage")
+_ANY = vocabulary("all any both none every")
+_BEGINNINGS = (
+    "pending", "open", "opened", "draft", "new", "todo", "to_do", "not_started", "backlog", "created", "queued",
+    "planned", "scheduled", "requested", "submitted", "unread", "unpaid", "active",
+)  # fmt: skip
+_BEFORE = {
+    "closed": "open", "resolved": "open", "completed": "pending", "approved": "pending", "rejected": "pending",
+    "accepted": "pending", "declined": "pending", "confirmed": "pending", "finished": "pending", "published": "draft",
+}  # fmt: skip
+
+
+def with_choices(
+    fields: Mapping[str, Field], looks: Sequence[Look], roles: Mapping[str, Roles], rows: Sequence[Record]
+) -> dict[str, Field]:
+    """The fields of one entity; what arguments of its tools may say of a text is what the text may be."""
+    found = dict(fields)
+    for look in sorted(looks, key=lambda look: look.verb not in {"create", "update"}):
+        mine = roles[look.tool.id]
+        places = [*mine.sets.items(), *((path, one.field) for path, one in mine.filters.items() if one.op != "not")]
+        for path, name in places:
+            field, said = found.get(name), _said(at(look.input, path))
+            if field is not None and said and not constants(field.schema) and _is_open(field):
+                held = (row[name] for row in rows if isinstance(row.get(name), str))
+                found[name] = replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*said, *held])]})
+    return found
+
+
+def _said(schema: Record) -> list[Json]:
+    inner = items(schema) if main_type(schema) == "array" else schema
+    said = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in _ANY]
+    return said if len(said) > 1 else []
+
+
+def _is_open(field: Field) -> bool:
+    """May the field be any text?"""
+    return main_type(field.schema) == "string" and not field.schema.keys() & {"format", "pattern"} and not field.link
+
+
+def beginning(field: Field, rows: Sequence[Record]) -> Json:
+    """The state in which a new record is, where the choices or the given records tell of one."""
+    held = dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))
+    by_name = {snake(str(value)): value for value in (*held, *choices_of(field.schema))}
+    return next((by_name[name] for name in _BEGINNINGS if name in by_name), None)
+
+
+def begun(entity: Entity, rows: Sequence[Record]) -> Entity:
+    """The entity whose new records are in the first state that there is."""
+    name = next((name for name in entity.fields if snake(name) in STATUS), None)
+    if name is None or "default" in entity.fields[name].schema:
+        return entity
+    field = entity.fields[name]
+    first = beginning(field, rows)
+    if first is None or main_type(field.schema) not in {"string", ""}:
+        return entity
+    told = replace(field, schema={**field.schema, "default": first})
+    return replace(entity, fields={**entity.fields, name: told})
+
+
+def state_of(looks: Sequence[Look]) -> Field | None:
+    """The state of one entity's records, where tools speak of it and no schema tells how records look."""
+    arguments = [(name, part) for look in looks for name, part in properties(look.input).items()]
+    if any(properties(look.output) or items(look.output) for look in looks) or any(_is_flag(*one) for one in arguments):
+        return None
+    named = [(name, _said(part)) for name, part in arguments if snake(name) in STATUS]
+    leads = [look.reading.status for look in looks if look.verb == "update" and look.reading.status]
+    ends = [state for state in leads if state in _BEFORE]
+    states = next((said for _, said in named if said), [_BEFORE[ends[0]], *leads] if ends and not named else [])
+    name = named[0][0] if named else "status"
+    return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True) if states else None
+
+
+def _is_flag(name: str, schema: Record) -> bool:
+    """`completed: true` says it already."""
+    flags = {"done", "complete", "archived", *_BEFORE}
+    return main_type(schema) == "boolean" and snake(name).removeprefix("is_") in flags
