@@ -76,8 +76,7 @@ class _Making:
         tips: dict[str, str] = {}
         for at, row in enumerate(rows):
             branch = row.get("branch") or current
-            parents = row.get("parents") or [tips.get(branch) or next(reversed(self._commits), None)]
-            made = self._commit(row, [one for one in parents if one is not None], contents[at])
+            made = self._commit(row, self._parents(row, tips.get(branch)), contents[at])
             tips[branch] = made["hash"]
         branches = {name: self._tip(told, tips.get(name)) for name, told in self._leading("branches").items()}
         branches = {name: tip for name, tip in {**tips, **branches}.items() if tip is not None}
@@ -87,6 +86,13 @@ class _Making:
         staged = {path: self._work.get(path) if text is None else text for path, text in staged.items()}
         head = {"branch": current if is_branch else None, "commit": None if is_branch else self._tip(current, None)}
         return self._tables(branches, {name: tip for name, tip in tags.items() if tip is not None}, staged, head)
+
+    def _parents(self, row: Record, before: str | None) -> list[str]:
+        """Those that are told and known; where none is told, what the branch led to, else the newest there is."""
+        if row.get("parents"):
+            return [known for told in row["parents"] for known in self._commits if known.startswith(told)]
+        newest = before or next(reversed(self._commits), None)
+        return [] if newest is None else [newest]
 
     def _leading(self, name: str) -> Record:
         return as_object(self._given.get(name))
@@ -174,7 +180,7 @@ class _Making:
         row: Record = {
             "hash": key,
             "short_hash": key[:7],
-            "message": told.get("message"),
+            "message": told.get("message") or "",
             "author": name,
             "email": email,
         }

@@ -108,7 +108,8 @@ def _oldest_first(rows: list[Json]) -> list[Json]:
     dates = [str(_said(row, _DATES) or "") for row in (bodies[0], bodies[-1])]
     if dates[0] != dates[1] and all(dates):
         return rows if dates[0] < dates[1] else rows[::-1]
-    parents = [bool(_parents(row)) for row in (bodies[0], bodies[-1])]
+    known = {str(_said(row, _HASHES)) for row in bodies}
+    parents = [any(str(one) in known for one in _parents(row)) for row in (bodies[0], bodies[-1])]
     firsts = [bool(_FIRST.search(str(_said(row, _MESSAGES)))) for row in (bodies[0], bodies[-1])]
     return rows[::-1] if parents == [True, False] or firsts == [False, True] else rows
 

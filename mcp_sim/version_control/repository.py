@@ -129,8 +129,8 @@ class Repository:
         return {**found, "date": found.get("date") or iso(self.turn.start)}
 
     def line(self, commit: str | None) -> Iterator[Record]:
-        """A commit, its first parent, and so on."""
-        while commit is not None:
+        """A commit, its first parent, and so on, as far as they are known."""
+        while commit is not None and self.get(COMMIT, commit) is not None:
             found = self.commit(commit)
             yield found
             commit = next(iter(found.get("parents") or []), None)
@@ -140,7 +140,7 @@ class Repository:
         waiting, found = [commit] if commit is not None else [], dict[str, Record]()
         while waiting:
             one = waiting.pop()
-            if one not in found:
+            if one not in found and self.get(COMMIT, one) is not None:
                 found[one] = self.commit(one)
                 waiting += found[one].get("parents") or []
         order = {key: at for at, (key, _) in enumerate(self.view.rows(self.prefix + COMMIT))}

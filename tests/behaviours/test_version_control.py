@@ -170,6 +170,17 @@ async def test_marks_of_a_state_say_what_is_not_committed(tmp_path: Path) -> Non
         assert "+two" in await said(world, "git_diff_unstaged", **HERE)
 
 
+async def test_a_state_may_tell_some_of_its_history(tmp_path: Path) -> None:
+    commits = [{"hash": FIRST, "parents": ["f" * 40]}, {"hash": SECOND, "message": "B", "files": ["b.txt"]}]
+    state = {"commits": commits, "branches": ["main", "dev"], "files": {"b.txt": "b\n", "c.txt": "c\n"}, "author": "Bo"}
+    sim = simulator(tmp_path, GIT, state)
+    async with sim, sim.open() as world:
+        log = await said(world, "git_log", repo_path="/anywhere")
+        assert re.findall(r"Commit: (\S+)\nAuthor: (\S+)", log) == [(SECOND, "Bo"), (FIRST, "Bo")]
+        assert "+b" in await said(world, "git_show", revision="dev", repo_path=".")
+        assert "Untracked files:\n\tc.txt" in await said(world, "git_status", repo_path=".")
+
+
 async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], {})
     async with sim, sim.open() as world:
