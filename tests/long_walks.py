@@ -29,6 +29,9 @@ MOST_PROBES = 60
 
 MOST_PAGES = 50
 
+ASKING = frozenset({"pattern", "query", "search", "text", "term", "keyword"})
+"""Words in the names of arguments by which one looks for what one knows."""
+
 
 @dataclass
 class Walked:
@@ -198,6 +201,7 @@ async def _shows(world: World, walker: Walker, plan: Plan, made: Made) -> bool:
     arguments = {**walker.needed(tool), **{name: value for name, value in known.items() if name in needed}}
     if plan.verb == "get" and plan.key is not None:
         arguments[plan.key] = made.key
+    arguments |= {name: str(made.key).rpartition("/")[2] for name in needed if ASKING.intersection(words(name))}
     for _ in range(MOST_PAGES):
         observation = await world.call(tool.id, arguments)
         if not observation.ok:
