@@ -38,3 +38,8 @@ def test_a_full_disk_is_told_in_one_line(command: str) -> None:
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     done = shell("list | true")
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_command_that_there_is_not_is_told_with_the_nearest() -> None:
+    done = shell("srve crm")
+    assert (done.returncode, done.stderr) == (2, b"mcp-sim: there is no command 'srve'; did you mean 'serve'?\n")

@@ -102,7 +102,9 @@ def test_a_step_that_the_trace_refuses_is_told_as_the_crash_that_it_is(tmp_path:
 
 def test_what_is_doubtful_in_a_scenario_is_loud(tmp_path: Path) -> None:
     path = document(tmp_path, world={"records": {"contact": {"rows": [{"nmae": "Ada"}]}}})
-    doubt = "warning: world.records.contact.rows[0].nmae: no tool speaks of a field 'nmae' of contact; did you mean 'name'?"
+    doubt = (
+        "warning: world.records.contact.rows[0].nmae: no tool speaks of a field 'nmae' of contact; did you mean 'name'?"
+    )
     assert doubt in mcp_sim("serve", path, "--log-level", "warning").stderr.decode()
     assert mcp_sim("serve", path, "--log-level", "error").stderr == b""
     path = document(tmp_path, world={"records": {"contact": {"rows": [{f"field_{n}": n for n in range(12)}]}}})
@@ -241,3 +243,10 @@ def test_client_config_names_the_clients_it_knows() -> None:
     done = mcp_sim("client-config", "calm_crm", "--client", "abacus")
     assert done.returncode == 2
     assert b"claude-desktop" in done.stderr
+
+
+@pytest.mark.parametrize("options", [["--max-worlds", "3"], ["--grace", "5s"], ["--allow-host", "example.org"]])
+def test_options_of_http_are_refused_over_stdio(options: list[str]) -> None:
+    done = mcp_sim("serve", "crm", *options)
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"mcp-sim: {options[0]} is for serving over HTTP: give --http HOST:PORT too\n"

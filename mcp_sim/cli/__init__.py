@@ -21,7 +21,7 @@ from importlib import import_module
 from keyword import iskeyword
 
 from mcp_sim import __version__
-from mcp_sim.errors import Crash, DocumentError, McpSimError
+from mcp_sim.errors import Crash, DocumentError, McpSimError, UsageError, did_you_mean
 from mcp_sim.server.descriptors import open_standard_streams
 
 COMMANDS = {
@@ -47,15 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; every error of the user is a message on stderr and an exit code, never a traceback."""
     open_standard_streams()
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
-    gc.disable()  # nothing of what is loaded here is garbage, and looking for it takes its time
-    parser = _parser(words)
-    gc.enable()
-    args = parser.parse_args(words)
-    if args.command is None:
-        parser.print_help()
-        return 2
     try:
-        return _ran(args)
+        return _ran(words)
     except DocumentError as error:
         return _fail(str(error), 1)
     except Crash as error:
@@ -94,8 +87,17 @@ def _module(command: str) -> str:
     return f"{command}_" if iskeyword(command) else command.replace("-", "_")
 
 
-def _ran(args: argparse.Namespace) -> int:
+def _ran(words: Sequence[str]) -> int:
     """Run the command, and find out whether what it printed arrived."""
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        raise UsageError(f"there is no command {words[0]!r}{did_you_mean(words[0], COMMANDS)}")
+    gc.disable()  # nothing of what is loaded here is garbage, and looking for it takes its time
+    parser = _parser(words)
+    gc.enable()
+    args = parser.parse_args(words)
+    if args.command is None:
+        parser.print_help()
+        return 2
     code = args.run(args)
     sys.stdout.flush()
     return code

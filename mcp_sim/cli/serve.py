@@ -11,6 +11,7 @@ from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import anyio
 
@@ -165,6 +166,9 @@ async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) ->
 
 def _check_stdio(args: argparse.Namespace) -> None:
     """Raises UsageError for what only HTTP can do."""
+    usual = _http_defaults()
+    for name in (name for name, value in usual.items() if getattr(args, name) != value):
+        raise UsageError(f"--{name.replace('_', '-')} is for serving over HTTP: give --http HOST:PORT too")
     if args.world and args.store is None:
         raise UsageError("over stdio a process is one world, and --world names it in a --store")
     if len(args.world) > 1:
@@ -173,6 +177,13 @@ def _check_stdio(args: argparse.Namespace) -> None:
         raise UsageError(f"--store and --trace both name {args.store}; each needs a file of its own")
     for name in args.world:
         checked_name(name)
+
+
+def _http_defaults() -> dict[str, Any]:
+    """What the options of HTTP are where nobody gives them."""
+    parser = argparse.ArgumentParser(add_help=False)
+    _http_arguments(parser.add_argument_group())
+    return vars(parser.parse_args([]))
 
 
 def is_talkative(args: argparse.Namespace) -> bool:
