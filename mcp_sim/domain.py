@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -220,3 +220,5 @@ class Domain:
     now: datetime
     examples: tuple[Example, ...] = ()
     open: bool = False
+    kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
+    """What a behaviour keeps for all its tools and worlds, under a name of its own: what is costly to make again."""

@@ -328,6 +328,13 @@ class State:
     def entities(self) -> Sequence[str]:
         return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
 
+    def origin(self, entity: str) -> Mapping[Key, Record]:
+        return self._table(entity).records
+
+    def written(self, entity: str) -> Mapping[Key, Row]:
+        overlay = self.overlays.get(entity)
+        return {} if overlay is None else overlay.rows()
+
     def counts(self) -> dict[str, int]:
         """How many records there are of each entity."""
         return {entity: self.count(entity) for entity in self.entities()}

@@ -105,6 +105,19 @@ class Bound:
         return bool(COMPARISONS[self.op](self.measure(record.get(self.field)), self.value))
 
 
+class Written(Protocol):
+    """A record as it was written (None: removed), and its place among those created since the world began.
+
+    `born` is -1 where it has the place that it had at the beginning.
+    """
+
+    @property
+    def record(self) -> Record | None: ...
+
+    @property
+    def born(self) -> int: ...
+
+
 class View(Protocol):
     """A read-only version of a world's state. Iteration is always in the order of creation."""
 
@@ -146,6 +159,14 @@ class View(Protocol):
 
     def entities(self) -> Sequence[str]:
         """The names of all entities."""
+        ...
+
+    def origin(self, entity: str) -> Mapping[Key, Record]:
+        """The records that the world began with: one object for all worlds that begin alike."""
+        ...
+
+    def written(self, entity: str) -> Mapping[Key, Written]:
+        """What was written since the world began, by key, in no particular order."""
         ...
 
     def after(self, changes: Iterable[Change]) -> View:

@@ -108,7 +108,10 @@ ESCAPES = [
     ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n", "LIMIT"),
     ("SELECT zeroblob(900000000)", "too big"), ("BEGIN", "transaction"), ("VACUUM INTO '/tmp/x'", "VACUUM"),
     ("CREATE TEMP TABLE t(a)", "temporary"), ("SAVEPOINT a", "SAVEPOINT"),
-    ("INSERT INTO users(name) VALUES (x'00')", "Binary"),
+    ("INSERT INTO users(name) VALUES (x'00')", "Binary"), ("SELECT hex(zeroblob(400000))", "too big"),
+    ("WITH n(i, s) AS (SELECT 1, zeroblob(9000) UNION ALL SELECT i + 1, s || '' FROM n) SELECT max(s) FROM n", "steps"),
+    ("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT replace(hex(i), '1', name) FROM n, users", "steps"),
+    ("SELECT * FROM sqlite_temp_master", "sqlite_temp"), ("SELECT name REGEXP '(' FROM users", "SQL error"),
 ]  # fmt: skip
 
 
@@ -169,3 +172,65 @@ def test_queries_in_other_languages_are_no_sql(tmp_path: Path) -> None:
         tool("list_tables", "Tables of a base", base_id=TEXT),
     ]  # fmt: skip
     assert not [one for one in behaviours(simulator(tmp_path, tools)).values() if one.startswith("sql")]
+
+
+async def test_patterns_are_matched_in_time_that_does_not_explode(database: Simulator) -> None:
+    long = "a" * 5000
+    async with database.open() as world:
+        tests = (f"'{long}' LIKE '{'%a' * 40}%b'", f"'{long}' GLOB '{'*a' * 40}*b'", "'A_c' LIKE 'a^_C' ESCAPE '^'")
+        query = "SELECT " + ", ".join(f"{test} AS {name}" for test, name in zip(tests, "abc", strict=True))
+        assert await said(world, "read_query", query=query) == [{"a": 0, "b": 0, "c": 1}]
+        query = f"SELECT name FROM users WHERE name REGEXP '^A' AND NOT '{long}' REGEXP '(a+)+$b'"
+        assert await said(world, "read_query", query=query) == [{"name": "Ada"}]
+
+
+DIALECTS = [
+    ("PostgreSQL", "SELECT name::text AS n FROM public.users WHERE name ILIKE $1 LIMIT 1", ["a%"], [{"n": "Ada"}]),
+    ("PostgreSQL", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1", None,
+     [{"table_name": "log"}, {"table_name": "users"}]),
+    ("PostgreSQL", "SELECT EXTRACT(YEAR FROM NOW() - INTERVAL '2 days') AS y", None, [{"y": 2029}]),
+    ("MySQL", "SELECT LEFT(`name`, 1) AS n, YEAR(NOW()) AS y FROM `users` LIMIT 1, 1", None, [{"n": "A", "y": 2030}]),
+    ("MySQL", "SHOW TABLES", None, [{"Tables_in_main": "log"}, {"Tables_in_main": "users"}]),
+    ("SQL Server", "SELECT TOP 1 name FROM dbo.users ORDER BY id DESC", None, [{"name": "Ada"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("database", "statement", "params", "rows"), DIALECTS)
+async def test_other_dialects_are_understood(
+    tmp_path: Path, database: str, statement: str, params: Json, rows: Json
+) -> None:
+    tools = [tool("query", f"Run SQL on {database}", needed="sql", sql=TEXT, params={"type": "array"})]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        asked = {"sql": statement} if params is None else {"sql": statement, "params": params}
+        told = await said(world, "query", **asked)
+        assert sorted(told, key=str) == sorted(rows, key=str)
+
+
+async def test_another_dialect_makes_tables_describes_them_and_says_what_it_did_not_understand(tmp_path: Path) -> None:
+    tools = [tool("execute", "Run any SQL statement on a Postgres database", sql=TEXT)]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        await said(world, "execute", sql="CREATE TABLE t (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now(), n INT)")
+        upsert = "INSERT INTO t (id, n) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET n = EXCLUDED.n RETURNING n"
+        assert await said(world, "execute", sql=upsert) == [{"n": 2}]
+        assert await said(world, "execute", sql=upsert.replace("2)", "5)")) == [{"n": 5}]
+        described = await said(world, "execute", sql="DESCRIBE t")
+        assert [(one["Field"], one["Key"]) for one in described] == [("id", "PRI"), ("at", ""), ("n", "")]
+        assert "tables: users, log, t" in await refused(world, "execute", sql="DESCRIBE nothing")
+        assert 'near "1"' in await refused(world, "execute", sql="SELEC 1")
+        assert "one statement" in await refused(world, "execute", sql="SELECT 1; DROP TABLE t")
+        await said(world, "execute", sql="TRUNCATE TABLE t")
+        assert world.view.count("t") == 0
+
+
+async def test_worlds_that_take_turns_see_each_their_own_rows(tmp_path: Path) -> None:
+    tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open() as one:
+        await said(one, "execute_sql", sql="UPDATE users SET name = 'Eva' WHERE id = 3")
+        other = one.fork("other")
+        await said(other, "execute_sql", sql="DELETE FROM users WHERE id = 3")
+        await said(one, "execute_sql", sql="INSERT INTO users (id, name) VALUES (9, 'Io')")
+        query = "SELECT group_concat(name) AS names FROM (SELECT name FROM users ORDER BY id)"
+        assert await said(other, "execute_sql", sql=query) == [{"names": "Bo"}]
+        assert await said(one, "execute_sql", sql=query) == [{"names": "Bo,Eva,Io"}]
+        async with sim.open("third") as third:
+            assert await said(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]

@@ -11,8 +11,8 @@ from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.purposes import by_server
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.schemas import as_list
 from mcp_sim.sql_tables.recognition import SCHEMA, plans_of
+from mcp_sim.sql_tables.statements import asked_for, understood
 from mcp_sim.types import Json, Record, Tool, Turn
 
 if TYPE_CHECKING:
@@ -29,14 +29,13 @@ _NAMES: Names = {
     "notnull": ("not_null", "required"),
     "type": ("data_type", "column_type"),
 }
-_READS = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"})
-_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "CREATE", "DROP", "ALTER"})
-_ALLOWED: Mapping[str, frozenset[str]] = {"query": _READS, "write": _WRITES, "create": frozenset({"CREATE"})}
 
 
 @behaviours.register("sql")
 class Sql(Behaviour):
-    """SQL (SQLite's) over the world: one table for each entity, in the plural, and those that SQL makes.
+    """SQL over the world: one table for each entity, in the plural, and those that SQL makes.
+
+    It is SQLite's, or that of the database which the tools speak of (PostgreSQL, MySQL, ...), translated.
 
     What a statement writes comes back as changes of records. ATTACH, PRAGMA that sets something, extensions,
     transactions over several calls and statements without end are refused.
@@ -66,7 +65,9 @@ class Sql(Behaviour):
             other.entity for other in domain.plans.values() if other.behaviour not in {"records", "sql", "schema_only"}
         }
         entities = {name: one for name, one in domain.entities.items() if name not in others}
-        database, operate = Database(entities, prefix), _OPERATIONS[plan.operation]
+        shared: Database | None = domain.kept.get(("sql", prefix))
+        database = domain.kept["sql", prefix] = Database(entities, prefix) if shared is None else shared
+        operate = _OPERATIONS[plan.operation]
         return answering(tool, domain, lambda turn: operate(database, turn, plan), _NAMES)
 
 
@@ -79,15 +80,9 @@ def _schema() -> Entity:
 def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:
     """Run what is asked for, and tell the rows, or how many were changed."""
     given = turn.call.arguments
-    batch = plan.arguments.get("batch")
-    statements = (
-        [str(one) for one in as_list(given.get(batch))] if batch else [str(given.get(plan.arguments["statement"], ""))]
-    )
-    if not statements:
-        raise Refused("invalid", "No statement was given")
+    statements, tables = asked_for(plan, given), database.tables(turn.view)
     parameters = given.get(plan.arguments.get("parameters", ""))
-    allowed = _ALLOWED.get(plan.operation, frozenset[str]())
-    told = database.run(turn, [one.strip().rstrip(";") for one in statements], parameters, allowed)
+    told = database.run(turn, understood(statements, str(plan.fixed.get("dialect", "")), tables), parameters)
     return _answer(told, plan)
 
 
@@ -119,8 +114,7 @@ def _describe(database: Database, turn: Turn, plan: Plan) -> Outcome:
     if name not in tables:
         told = f"Table {name} not found; tables: {', '.join(tables) or 'none'}"
         raise Refused("not_found", told, key=name, entity="table")
-    told = database.run(turn, [f"PRAGMA table_info('{name.replace(chr(39), chr(39) * 2)}')"], None, _READS)[-1]
-    rows = list(told.rows)
+    rows = database.columns(turn, name)
     text = "\n".join(f"{row['name']} {row['type']}" for row in rows)
     return Outcome(
         text, {"columns": rows, "name": name, "sql": tables[name], "count": len(rows)}, "columns", is_json=True

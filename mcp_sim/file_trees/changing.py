@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mcp_sim.abilities.differences import differing
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, refuse_to_take, shown
-from mcp_sim.file_trees.looking import differing
 from mcp_sim.file_trees.paths import ROOT, joined, names_of, parent
 from mcp_sim.file_trees.tree import Entry
 from mcp_sim.json_text import encode

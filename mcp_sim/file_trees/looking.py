@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from difflib import ndiff
 
+from mcp_sim.abilities.differences import differing
+from mcp_sim.abilities.patterns import holds_match, path_test
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, matches_name, shown
-from mcp_sim.file_trees.paths import ROOT
-from mcp_sim.file_trees.tree import Entry, Tree
+from mcp_sim.file_trees.tree import Entry
 from mcp_sim.types import Json, Record
 
 _USUAL_LINES = 10
@@ -125,11 +124,8 @@ def find(asked: Asked) -> Outcome:
     """Files and directories by a part of the name, or by wildcards."""
     base = asked.tree.directory(asked.path)
     pattern = asked.text("pattern")
-    hits = [
-        one
-        for one in asked.tree.below(base.path)
-        if _is_hit(one, base, pattern) and not asked.is_left_out(one, base.path)
-    ]
+    is_hit = _hit_test(base, pattern)
+    hits = [one for one in asked.tree.below(base.path) if is_hit(one) and not asked.is_left_out(one, base.path)]
     paths = [_told_place(asked, base, one) for one in hits]
     rows = [{"path": path, **_beside(one)} for one, path in zip(hits, paths, strict=True)]
     facts: Record = {"matches": rows, "path": asked.path, "count": len(rows), "pattern": pattern}
@@ -140,19 +136,11 @@ def _beside(entry: Entry) -> Record:
     return {name: value for name, value in shown(entry).items() if name != "path"}
 
 
-def _is_hit(entry: Entry, base: Entry, pattern: str) -> bool:
-    if "/" in pattern.removeprefix("**/"):
-        place = entry.path[len(base.path.rstrip("/")) + 1 :]
-        return bool(re.fullmatch(_expression(pattern.lstrip("/")), place))
-    return matches_name(pattern, entry.name)
-
-
-def _expression(pattern: str) -> str:
-    """Wildcards of a path as a regular expression: `**` spans directories, `*` does not."""
-    escaped = re.escape(pattern)
-    for sign, meaning in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
-        escaped = escaped.replace(sign, meaning)
-    return escaped
+def _hit_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
+    if "/" not in pattern.removeprefix("**/"):
+        return lambda entry: matches_name(pattern, entry.name)
+    matches = path_test(pattern.lstrip("/"))
+    return lambda entry: matches(entry.path[len(base.path.rstrip("/")) + 1 :])
 
 
 def _told_place(asked: Asked, base: Entry, entry: Entry) -> str:
@@ -186,11 +174,7 @@ def _line_test(asked: Asked) -> Callable[[str], bool]:
     pattern = asked.text("pattern")
     ignores = asked.flag("ignore_case") or ("case" in asked.roles and not asked.flag("case"))
     if asked.says("regex", "regular expression") or "regex" in asked.roles.get("pattern", ""):
-        try:
-            expression = re.compile(pattern, re.IGNORECASE if ignores else 0)
-        except re.error as error:
-            raise Refused("invalid", f"Invalid regular expression {pattern!r}: {error}") from None
-        return lambda line: bool(expression.search(line))
+        return holds_match(pattern, ignores_case=ignores)
     return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)
 
 
@@ -247,12 +231,6 @@ def diff(asked: Asked) -> Outcome:
     return Outcome(text, {"diff": text, "identical": not text}, "diff")
 
 
-def differing(before: str, after: str) -> str:
-    """The lines that only one of two texts has."""
-    lines = ndiff(before.splitlines(), after.splitlines())
-    return "\n".join(line for line in lines if line[:2] in {"- ", "+ "})
-
-
 def pwd(asked: Asked) -> Outcome:
     return Outcome(asked.tree.working, {"path": asked.tree.working}, "path")
 
@@ -260,7 +238,3 @@ def pwd(asked: Asked) -> Outcome:
 def allowed(asked: Asked) -> Outcome:
     listed: list[Json] = list(asked.tree.allowed)
     return Outcome("Allowed directories:\n" + "\n".join(listed), {"directories": listed}, "directories")
-
-
-def is_empty(tree: Tree, entry: Entry) -> bool:
-    return not entry.is_file and not tree.inside(entry.path) and entry.path != ROOT

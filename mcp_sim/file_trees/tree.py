@@ -130,9 +130,10 @@ class Tree:
 
     def inside(self, directory: str) -> list[Entry]:
         """What a directory holds: directories first, each kind in the order of creation."""
-        rows = [row for kind in (DIRECTORY, FILE) for row in self.view.find(self.prefix + kind, "folder", directory)]
-        found = (self.find(str(path)) for path, _ in rows)
-        return [entry for entry in found if entry is not None]
+        directories = self.view.find(self.prefix + DIRECTORY, "folder", directory)
+        files = self.view.find(self.prefix + FILE, "folder", directory)
+        entries = [Entry(str(path), record, None) for path, record in directories]
+        return entries + [Entry(str(path), record, str(record.get("content") or "")) for path, record in files]
 
     def below(self, directory: str) -> Iterator[Entry]:
         """Everything below a directory, each directory ahead of what it holds."""

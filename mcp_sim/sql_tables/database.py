@@ -1,7 +1,6 @@
 """What does a statement tell and change: SQLite over the tables of a view, rolled back, with the changes as records?
 
-A database is kept between calls and brought up to the view of each: rows are looked at again only in the tables that a
-statement names, and written again only where the records are others.
+A database is kept between calls and brought up to the view of each, as far as the statements look.
 """
 
 from __future__ import annotations
@@ -10,21 +9,26 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.domain import Entity
 from mcp_sim.schemas import as_list, as_object, main_type, type_name
+from mcp_sim.sql_tables.catalogues import VIEWS
+from mcp_sim.sql_tables.copies import LOG, Copy, Row, bring, copy_of, makes_table, row_of, rows_of
 from mcp_sim.sql_tables.recognition import SCHEMA
-from mcp_sim.sql_tables.sandbox import MOST_ROWS, Sandbox
+from mcp_sim.sql_tables.sandbox import MOST_ROWS, MOST_TOLD, Sandbox
 from mcp_sim.sql_tables.tables import ROWID, entity_statement, from_sql, quoted, shown, to_sql
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.words import plural
 
-Row: TypeAlias = tuple[Any, ...]
 _WORD = re.compile(r"\w+")
 _REACHES = re.compile(r"\b(references|trigger|view)\b", re.IGNORECASE)
 _WITHOUT = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
+_OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
+"""What a statement speaks of that is this program's own."""
+
+_STANDING = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
 
 
 @dataclass(slots=True)
@@ -39,17 +43,6 @@ class Told:
     changes: list[Change] = field(default_factory=list[Change])
 
 
-@dataclass(slots=True)
-class _Loaded:
-    """A table as it stands in SQLite: by rowid the key, the record, and the row."""
-
-    statement: str
-    columns: tuple[str, ...]
-    key: str | None
-    order: list[tuple[Key, Record]] = field(default_factory=list[tuple[Key, Record]])
-    rows: dict[int, Row] = field(default_factory=dict[int, Row])
-
-
 class Database:
     """SQLite over the tables of a world: those of its entities, and those that a state gave or SQL made."""
 
@@ -58,8 +51,13 @@ class Database:
         self._schema = prefix + SCHEMA
         self._prefix = prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection.execute("PRAGMA recursive_triggers = ON")
+        self._connection.execute("PRAGMA temp_store = MEMORY")
+        self._connection.execute(f"CREATE TEMP TABLE {quoted(LOG)} (name, number)")
+        for name, query in VIEWS.items():
+            self._connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS {query}")
         self._sandbox = Sandbox(self._connection)
-        self._loaded: dict[str, _Loaded] = {}
+        self._copies: dict[str, Copy] = {}
         self._others: dict[str, str] = {}
         self._own = self._statements()
 
@@ -69,20 +67,24 @@ class Database:
         own = self._own.items()
         return {**{name: told for name, (told, entity) in own if name not in made and entity not in made}, **made}
 
-    def run(self, turn: Turn, statements: Sequence[str], parameters: Json, allowed: frozenset[str]) -> list[Told]:
-        """Run statements, all or none of them; `allowed` are the first words that they may begin with, if not any."""
-        for statement in statements:
-            _check(statement, allowed)
+    def run(self, turn: Turn, statements: Sequence[str], parameters: Json) -> list[Told]:
+        """Run statements, all or none of them."""
         self._bring(turn.view, statements)
         self._connection.execute("BEGIN")
         try:
+            self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
             told = [self._one(turn, statement, parameters) for statement in statements]
-            if told and (any(one.affected for one in told) or self._is_reshaped()):
+            if any(one.affected for one in told) or self._standing() != self._made():
                 told[-1].changes.extend(self._changes(turn.view))
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
         return told
+
+    def columns(self, turn: Turn, table: str) -> list[Record]:
+        """What is known of the columns of a table."""
+        told = self.run(turn, [f"PRAGMA table_info({quoted(table)})"], None)
+        return list(told[-1].rows)
 
     # what is made of the view
 
@@ -95,89 +97,66 @@ class Database:
     def _is_table(self, name: str, entity: Entity) -> bool:
         return not entity.singleton and name != self._schema and name.startswith(self._prefix) and entity.key != ROWID
 
-    def entity_of(self, table: str) -> str:
+    def _entity_of(self, table: str) -> str:
         """The entity whose records are the rows of a table."""
         return self._own[table][1] if table in self._own else self._prefix + table
+
+    def _made(self) -> dict[str, str]:
+        """What was made of the view: table, view, index or trigger -> its statement."""
+        return {name: one.statement for name, one in self._copies.items()} | self._others
+
+    def _standing(self) -> dict[str, str]:
+        """What SQLite has now: table, view, index or trigger -> its statement."""
+        return dict(self._connection.execute(_STANDING).fetchall())
 
     def _bring(self, view: View, statements: Sequence[str]) -> None:
         """Make the database what the view is, as far as the statements can look."""
         tables = self.tables(view)
         self._connection.execute("PRAGMA foreign_keys = OFF")
-        if {name: one.statement for name, one in self._loaded.items()} | self._others != tables:
-            self._reshape(tables, view)
+        if self._made() != tables:
+            self._reshape(tables)
         said = {word.lower() for statement in statements for word in _WORD.findall(statement)}
         everything = any(_REACHES.search(statement) for statement in tables.values())
-        for name in self._loaded:
+        for name, copy in self._copies.items():
             if everything or said.intersection(_WORD.findall(name.lower())):
-                self._fill(name, view)
+                bring(self._connection, copy, view)
         self._connection.execute("PRAGMA foreign_keys = ON" if self._own else "PRAGMA foreign_keys = OFF")
 
-    def _reshape(self, tables: Mapping[str, str], view: View) -> None:
-        for name, kind in self._connection.execute(
-            "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type = 'table'"
-        ).fetchall():
-            self._connection.execute(f"DROP {kind} IF EXISTS {quoted(name)}")
-        self._loaded, self._others = {}, {}
-        for name, statement in sorted(tables.items(), key=lambda one: not _makes_table(one[1])):
-            self._connection.execute(statement)
-            if _makes_table(statement):
-                self._loaded[name] = self._shape(name, statement)
-            else:
-                self._others[name] = statement
-
-    def _shape(self, name: str, statement: str) -> _Loaded:
-        told = self._connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
-        keys = [row[1] for row in told if row[5]]
-        return _Loaded(statement, tuple(row[1] for row in told), keys[0] if len(keys) == 1 else None)
-
-    def _fill(self, name: str, view: View) -> None:
-        """The rows of a table as the view has them; the order of rows is that of creation."""
-        table = self._loaded[name]
-        order = list(view.rows(self.entity_of(name)))
-        same = len(order) >= len(table.order) and all(
-            one[1] is other[1] for one, other in zip(order, table.order, strict=False)
-        )
-        if not same:
-            self._connection.execute(f"DELETE FROM {quoted(name)}")  # noqa: S608 (quoted)
-            table.order, table.rows = [], {}
-        fresh = order[len(table.order) :]
-        if fresh:
-            self._insert(name, table, fresh)
-            table.order = order
-            table.rows = dict(self._rows(name, table.columns))
-
-    def _insert(self, name: str, table: _Loaded, fresh: Sequence[tuple[Key, Record]]) -> None:
-        named = ", ".join(quoted(column) for column in table.columns)
-        marks = ", ".join("?" * len(table.columns))
-        rows = [tuple(to_sql(record.get(column)) for column in table.columns) for _, record in fresh]
-        if table.key is None and ROWID not in (column.lower() for column in table.columns):
-            named, marks = f"rowid, {named}", f"?, {marks}"
-            rows = [(key, *row) for (key, _), row in zip(fresh, rows, strict=True)]
-        self._connection.executemany(f"INSERT INTO {quoted(name)} ({named}) VALUES ({marks})", rows)  # noqa: S608 (quoted)
-
-    def _rows(self, name: str, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
-        named = ", ".join(quoted(column) for column in columns)
-        for rowid, *row in self._connection.execute(f"SELECT rowid, {named} FROM {quoted(name)} ORDER BY rowid"):  # noqa: S608 (quoted)
-            yield rowid, tuple(row)
+    def _reshape(self, tables: Mapping[str, str]) -> None:
+        """Drop what is made otherwise now, and make what is not there; what is the same stays filled."""
+        told = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
+        made = self._made()
+        for name, kind in sorted(told, key=lambda one: one[1] == "table"):
+            if made.get(name) != tables.get(name) and name in self._standing():
+                self._connection.execute(f"DROP {kind} {quoted(name)}")
+        standing = self._standing()
+        self._copies = {name: one for name, one in self._copies.items() if name in standing}
+        for name, statement in sorted(tables.items(), key=lambda one: not makes_table(one[1])):
+            if name not in standing:
+                self._connection.execute(statement)
+        for name, statement in tables.items():
+            if makes_table(statement) and name not in self._copies:
+                self._copies[name] = copy_of(self._connection, name, statement, self._entity_of(name))
+        self._others = {name: one for name, one in tables.items() if not makes_table(one)}
 
     # what a statement does
 
     def _one(self, turn: Turn, statement: str, parameters: Json) -> Told:
-        self._sandbox.enter(turn.now, turn.draws)
+        if _OWN.search(statement):
+            raise Refused("forbidden", "sqlite_temp is not allowed here")
         before = self._connection.total_changes
+        self._sandbox.enter(turn.now, turn.draws)
         try:
             cursor = self._connection.execute(_WITHOUT.sub("", statement), _bound(parameters))
             columns = [one[0] for one in cursor.description or ()]
-            rows = cursor.fetchmany(MOST_ROWS + 1)
+            rows = list(_fetched(cursor, columns))
         except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:
             raise self._refusal(error, turn.view) from None
         finally:
             self._sandbox.leave()
-        if len(rows) > MOST_ROWS:
-            raise Refused("invalid", f"The result has more than {MOST_ROWS:,} rows; add a LIMIT")
-        told = [dict(zip(columns, map(shown, row), strict=True)) for row in rows]
-        affected = self._connection.total_changes - before
-        return Told(columns, told, affected, cursor.lastrowid, has_rows=bool(columns))
+        is_written = self._connection.total_changes != before
+        affected = self._connection.execute("SELECT changes()").fetchone()[0] if is_written else 0
+        return Told(columns, rows, affected, cursor.lastrowid, has_rows=bool(columns))
 
     def _refusal(self, error: Exception, view: View) -> Refused:
         """What SQLite says, and what there is instead of a table that is not there."""
@@ -189,15 +168,7 @@ class Database:
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
         return Refused(kind, f"SQL error: {told}", error=told)
 
-    def _is_reshaped(self) -> bool:
-        return self._standing() != {name: one.statement for name, one in self._loaded.items()} | self._others
-
-    def _standing(self) -> dict[str, str]:
-        """What is made now: table, view, index or trigger -> its statement."""
-        found = self._connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
-        )
-        return dict(found.fetchall())
+    # what was written
 
     def _changes(self, view: View) -> Iterator[Change]:
         for count, change in enumerate(self._written(view), 1):
@@ -206,8 +177,7 @@ class Database:
             yield change
 
     def _written(self, view: View) -> Iterator[Change]:
-        standing = self._standing()
-        before = {name: one.statement for name, one in self._loaded.items()} | self._others
+        standing, before = self._standing(), self._made()
         for name, statement in standing.items():
             if before.get(name) != statement:
                 yield self._put(view, self._schema, name, {"name": name, "sql": statement})
@@ -215,50 +185,63 @@ class Database:
             if name in self._own and view.get(self._schema, name) is None:
                 raise Refused("forbidden", f"The table {name} cannot be dropped")
             yield Change("remove", self._schema, name, expected=view.version(self._schema, name))
-        for name in dict.fromkeys((*self._loaded, *standing)):
-            if name in self._loaded or _makes_table(standing[name]):
-                yield from self._rows_written(view, name, standing)
+        for name in dict.fromkeys((*self._copies, *standing)):
+            if name not in standing:
+                yield from self._emptied(view, name)
+            elif name in self._copies or makes_table(standing[name]):
+                yield from self._rows_written(view, name, standing[name])
 
-    def _rows_written(self, view: View, name: str, standing: Mapping[str, str]) -> Iterator[Change]:
-        old = self._loaded.get(name)
-        entity = self.entity_of(name)
-        if name not in standing:
-            for key, _ in view.rows(entity):
-                yield Change("remove", entity, key, expected=view.version(entity, key))
-            return
-        is_same = old is not None and old.statement == standing[name]
-        shape = old if old is not None and is_same else self._shape(name, standing[name])
-        after = dict(self._rows(name, shape.columns))
-        known = _known(old) if old is not None else {}
-        rows = old.rows if old is not None else {}
-        gone = [known[rowid][0] for rowid in rows if rowid not in after]
+    def _emptied(self, view: View, table: str) -> Iterator[Change]:
+        """The records of a table that is gone."""
+        entity = self._entity_of(table)
+        for key, _ in view.rows(entity) if table in self._copies else ():
+            yield Change("remove", entity, key, expected=view.version(entity, key))
+
+    def _rows_written(self, view: View, name: str, statement: str) -> Iterator[Change]:
+        entity, old = self._entity_of(name), self._copies.get(name)
+        if old is not None and old.statement == statement:
+            now, keys = self._noted(old), old.keys
+        else:
+            fresh = copy_of(self._connection, name, statement, entity)
+            keys = old.keys if old is not None else {}
+            now = {**dict.fromkeys(keys), **dict(rows_of(self._connection, fresh))}
+            old = fresh
         put: dict[Key, Record] = {}
-        for rowid, row in after.items():
-            if not is_same or rows.get(rowid) != row:
-                key, record = self._record(entity, shape, rowid, row, known.get(rowid))
-                put[key] = record
-                gone += [known[rowid][0]] if rowid in known and known[rowid][0] != key else []
+        gone: list[Key] = []
+        for rowid, row in now.items():
+            was = keys.get(rowid)
+            found = None if row is None else self._record(view, old, rowid, row, was)
+            if found is not None:
+                put[found[0]] = found[1]
+            if was is not None and (found is None or found[0] != was):
+                gone.append(was)
         yield from (Change("remove", entity, key, expected=view.version(entity, key)) for key in gone if key not in put)
-        yield from (self._put(view, entity, key, record) for key, record in put.items())
+        for key, record in put.items():
+            if record != view.get(entity, key):
+                yield self._put(view, entity, key, record)
 
-    def _record(
-        self, entity: str, shape: _Loaded, rowid: int, row: Row, was: tuple[Key, Record] | None
-    ) -> tuple[Key, Record]:
+    def _noted(self, copy: Copy) -> dict[int, Row | None]:
+        """The rows that were written, as they are now; None where one is gone."""
+        query = f"SELECT DISTINCT number FROM {quoted(LOG)} WHERE name = ? ORDER BY number LIMIT ?"  # noqa: S608 (quoted)
+        numbers = self._connection.execute(query, (copy.name, MOST_ROWS + 1)).fetchall()
+        return {rowid: row_of(self._connection, copy, rowid) for (rowid,) in numbers}
+
+    def _record(self, view: View, copy: Copy, rowid: int, row: Row, was: Key | None) -> tuple[Key, Record]:
         """The record that a row is, and its key."""
-        before = was[1] if was is not None else {}
-        known = self._entities.get(entity)
+        before: Record = (view.get(copy.entity, was) if was is not None else None) or {}
+        known = self._entities.get(copy.entity)
         kinds = {name: main_type(one.schema) for name, one in known.fields.items()} if known is not None else {}
         record: Record = {}
-        for column, value in zip(shape.columns, row, strict=True):
+        for column, value in zip(copy.columns, row, strict=True):
             declared = kinds.get(column, "")
             record[column] = from_sql(value, type_name(before[column]) if before.get(column) is not None else declared)
-        if shape.key is None:
+        if copy.key is None:
             return rowid, {ROWID: rowid, **record}
-        key: Json = record[shape.key]
-        if was is not None and str(was[0]) == str(key):
-            return was[0], {**record, shape.key: was[0]}
+        key: Json = record[copy.key]
+        if was is not None and str(was) == str(key):
+            return was, {**record, copy.key: was}
         if not isinstance(key, str | int) or isinstance(key, bool):
-            raise Refused("conflict", f"{shape.key} names the row: it must be a text or a whole number, not {key}")
+            raise Refused("conflict", f"{copy.key} names the row: it must be a text or a whole number, not {key}")
         return key, record
 
     @staticmethod
@@ -266,15 +249,16 @@ class Database:
         return Change("put", entity, key, record, expected=view.version(entity, key))
 
 
-def _known(table: _Loaded) -> dict[int, tuple[Key, Record]]:
-    """The key and the record of each row. A column may hold a number as text."""
-    by_key = {str(key): (key, record) for key, record in table.order}
-    at = table.columns.index(table.key) if table.key is not None else None
-    return {rowid: by_key[str(rowid if at is None else row[at])] for rowid, row in table.rows.items()}
-
-
-def _makes_table(statement: str) -> bool:
-    return bool(re.match(r"\s*create\s+table\b", statement, re.IGNORECASE))
+def _fetched(cursor: sqlite3.Cursor, columns: Sequence[str]) -> Iterator[Record]:
+    """The rows of a result. Raises Refused where they are too many, or too much."""
+    size = 0
+    for count, row in enumerate(cursor):
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if count >= MOST_ROWS:
+            raise Refused("invalid", f"The result has more than {MOST_ROWS:,} rows; add a LIMIT")
+        if size > MOST_TOLD:
+            raise Refused("invalid", f"The result has more than {MOST_TOLD:,} characters; add a LIMIT")
+        yield dict(zip(columns, map(shown, row), strict=True))
 
 
 def _bound(parameters: Json) -> Any:
@@ -282,20 +266,3 @@ def _bound(parameters: Json) -> Any:
     if isinstance(parameters, dict):
         return {name: to_sql(value) for name, value in as_object(parameters).items()}
     return tuple(to_sql(value) for value in as_list(parameters))
-
-
-_COMMENTS = re.compile(r"^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.DOTALL)
-
-
-def first_word(statement: str) -> str:
-    """The word that a statement begins with, in upper case."""
-    found = _WORD.match(_COMMENTS.sub("", statement, count=1))
-    return found[0].upper() if found else ""
-
-
-def _check(statement: str, allowed: frozenset[str]) -> None:
-    word = first_word(statement)
-    if not word:
-        raise Refused("invalid", "The statement is empty")
-    if allowed and word not in allowed:
-        raise Refused("invalid", f"{word} is not allowed with this tool; it takes {', '.join(sorted(allowed))}")

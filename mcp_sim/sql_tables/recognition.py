@@ -6,7 +6,7 @@ What is looked at: an argument for a statement, and that name, description or ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.domain import Plan, Verb
@@ -43,16 +43,40 @@ def plans_of(tools: Sequence[Tool]) -> list[Plan]:
     found = [(purpose, operation_of(purpose)) for purpose in purposes(tools)]
     if not any(operation in {"query", "write", "execute", "create"} for _, operation in found):
         return []
-    plans = {purpose.tool.id: _plan(purpose, operation) for purpose, operation in found if operation is not None}
+    dialect = _dialect(tools)
+    plans = {one.tool.id: _plan(one, operation, dialect) for one, operation in found if operation is not None}
     return list(plans.values())
 
 
-def _plan(purpose: Purpose, operation: str) -> Plan:
+def _dialect(tools: Sequence[Tool]) -> str:
+    """The database that most tools speak of, as sqlglot calls it; '' for SQLite, and where none is named."""
+    said = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
+    counts = {name: sum(1 for one in said if pattern.search(one)) for name, pattern in _DIALECTS.items()}
+    name = max(counts, key=lambda name: counts[name])
+    return name if counts[name] and name != "sqlite" else ""
+
+
+_DIALECTS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(rf"(?:\b|_)(?:{words})(?:\b|_)")
+    for name, words in {
+        "sqlite": r"sqlite\w*|libsql|turso|d1", "postgres": r"postgres\w*|psql|neon|supabase|timescale\w*|cockroach\w*",
+        "mysql": r"mysql|mariadb|planetscale|tidb", "snowflake": r"snowflake", "bigquery": r"bigquery|bq",
+        "duckdb": r"duckdb|motherduck", "tsql": r"mssql|sql server|t-sql|tsql|sqlserver|azure sql",
+        "redshift": r"redshift", "oracle": r"oracle", "clickhouse": r"clickhouse", "databricks": r"databricks",
+        "trino": r"trino", "presto": r"presto", "hive": r"hive", "spark": r"spark",
+    }.items()
+}  # fmt: skip
+"""The dialect of a database -> how it is spoken of."""
+
+
+def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
     reason = "an argument takes SQL" if operation not in {"tables", "describe", "schema"} else "tells of the tables"
     arguments = dict(_roles(purpose))
+    about = (f"its dialect is that of {dialect}",) if dialect else ()
     return Plan(
-        purpose.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments, confidence=0.9, reasons=(reason,)
-    )
+        purpose.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments,
+        fixed={"dialect": dialect} if dialect else {}, confidence=0.9, reasons=(reason, *about),
+    )  # fmt: skip
 
 
 def operation_of(purpose: Purpose) -> str | None:

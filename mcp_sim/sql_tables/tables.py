@@ -72,7 +72,11 @@ def to_sql(value: Json) -> str | float | None:
     """A JSON value as SQLite holds it: flags are 0 and 1, what is nested is JSON text."""
     if isinstance(value, dict | list):
         return encode(value).decode()
-    return int(value) if isinstance(value, bool) else cast("str | float | None", value)
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int):
+        return int(value) if abs(value) < 2**63 else float(value)
+    return cast("float | None", value)
 
 
 def from_sql(value: object, like: str) -> Json:

@@ -1,0 +1,65 @@
+"""What stands for the catalogues that other databases have, and for the words with which they are asked?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from mcp_sim.abilities.refusal import Refused
+
+_NAME = r"(?:\w+\.)?[`\"\[]?(?P<table>\w+)[`\"\]]?"
+_DESCRIBES = re.compile(
+    rf"\s*(?:describe|desc|show\s+(?:full\s+)?(?:columns|fields)\s+(?:from|in))\s+(?:table\s+)?{_NAME}\s*;?\s*",
+    re.IGNORECASE,
+)
+_SHOWS_MAKING = re.compile(rf"\s*show\s+create\s+table\s+{_NAME}\s*;?\s*", re.IGNORECASE)
+_SHOWS_TABLES = re.compile(r"\s*show\s+(?:full\s+)?tables\b.*", re.IGNORECASE | re.DOTALL)
+_SHOWS_DATABASES = re.compile(r"\s*show\s+(?:databases|schemas)\b.*", re.IGNORECASE | re.DOTALL)
+CATALOGUES: Mapping[str, str] = {
+    "tables": "information_schema.tables",
+    "columns": "information_schema.columns",
+    "pg_tables": "information_schema.pg_tables",
+}
+"""What a catalogue is called -> the view that stands for it."""
+
+VIEWS: Mapping[str, str] = {
+    "information_schema.tables": (
+        "SELECT 'main' AS table_catalog, 'public' AS table_schema, name AS table_name, "
+        "CASE type WHEN 'table' THEN 'BASE TABLE' ELSE 'VIEW' END AS table_type "
+        "FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    ),
+    "information_schema.columns": (
+        "SELECT 'main' AS table_catalog, 'public' AS table_schema, t.name AS table_name, c.name AS column_name, "
+        "c.cid + 1 AS ordinal_position, c.dflt_value AS column_default, "
+        "CASE c.\"notnull\" WHEN 1 THEN 'NO' ELSE 'YES' END AS is_nullable, lower(c.type) AS data_type, "
+        "CASE c.pk WHEN 0 THEN '' ELSE 'PRI' END AS column_key "
+        "FROM main.sqlite_master t, pragma_table_info(t.name) c "
+        "WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%'"
+    ),
+    "information_schema.pg_tables": (
+        "SELECT 'public' AS schemaname, name AS tablename, 'main' AS tableowner "
+        "FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ),
+}
+"""The views that stand for the catalogues that other databases have, by name."""
+
+
+def asking_for_tables(statement: str, tables: Mapping[str, str]) -> str | None:
+    """What asks for the tables in words of its own, as a query."""
+    if _SHOWS_TABLES.fullmatch(statement):
+        return 'SELECT table_name AS "Tables_in_main" FROM "information_schema.tables"'
+    if _SHOWS_DATABASES.fullmatch(statement):
+        return "SELECT 'main' AS \"Database\""
+    describes, making = _DESCRIBES.fullmatch(statement), _SHOWS_MAKING.fullmatch(statement)
+    found = describes or making
+    if found is None:
+        return None
+    table = found["table"]
+    if table not in tables:
+        raise Refused("not_found", f"Table '{table}' doesn't exist; tables: {', '.join(tables) or 'none'}", key=table)
+    if making is not None:
+        return f'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\''  # noqa: S608 (a word)
+    return (
+        'SELECT column_name AS "Field", data_type AS "Type", is_nullable AS "Null", column_key AS "Key", '  # noqa: S608 (a word)
+        f'column_default AS "Default" FROM "information_schema.columns" WHERE table_name = \'{table}\''
+    )
