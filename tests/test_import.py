@@ -393,6 +393,29 @@ def test_operations_become_tools_with_schemas_and_component_schemas_entities(
     assert "other.yaml#/X" in told
 
 
+def test_what_stands_below_another_in_a_path_belongs_to_it(here: Path) -> None:
+    key: Any = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+    fields: Any = {"id": {"type": "string"}, "petId": {"type": "integer"}, "note": {"type": "string"}}
+    visit: Any = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Visit"}}}}
+    schemas: Any = {
+        "Pet": {"type": "object", "properties": {"id": {"type": "integer"}}},
+        "Visit": {"type": "object", "properties": fields},
+    }
+    sent: Any = {
+        "content": {"application/json": {"schema": {"type": "object", "properties": {"note": fields["note"]}}}}
+    }
+    made: Any = {"operationId": "addVisit", "requestBody": sent, "responses": {"201": {"description": "x", **visit}}}
+    seen: Any = {"operationId": "listVisits", "responses": {"200": {"description": "x"}}}
+    paths: Any = {"/pets/{id}/visits": {"parameters": [key], "post": made, "get": seen}}
+    head: Any = {"openapi": "3.1.0", "info": {"title": "Vet", "version": "1"}}
+    assert (
+        main(["import", "openapi", petstore(here, {**head, "paths": paths, "components": {"schemas": schemas}})]) == 0
+    )
+    sim = value(here / "Vet.yaml")["sim"]
+    assert sim["addVisit"] == {"verb": "create", "entity": "visit", "sets": {"id": "petId", "note": "note"}}
+    assert sim["listVisits"] == {"verb": "list", "entity": "visit", "filters": {"id": "petId"}}
+
+
 def test_of_a_second_version_too(here: Path) -> None:
     document = {**PETSTORE, "openapi": "3.1.0", "paths": {"/pets": PETSTORE["paths"]["/pets"]}}
     assert main(["import", "openapi", "--name", "pets", petstore(here, document)]) == 0

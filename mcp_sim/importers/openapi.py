@@ -66,7 +66,7 @@ def _tools(document: Record, doubts: list[str]) -> tuple[list[Json], dict[str, R
     for name, operation in zip(names, found, strict=True):
         arguments, schema = _input(document, operation, name, doubts)
         tools.append(_tool(name, operation, schema, _output(document, operation, name, known, doubts)))
-        entry = sim_entry(operation, known, arguments)
+        entry = sim_entry(operation, known, arguments, properties(schema))
         if entry is not None:
             sim[name] = entry
     return tools, sim

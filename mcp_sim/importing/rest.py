@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mcp_sim.importing.openapi import Operation
 from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, expanded, main_type, properties
@@ -65,8 +66,13 @@ def _example(schema: Record) -> Json:
     return schema.get("example", examples[0] if examples else None)
 
 
-def sim_entry(operation: Operation, known: Mapping[str, Resource], names: Mapping[str, str]) -> Record | None:
-    """What an operation does, where method, path and schemas leave no doubt; `names` are its parameters' arguments."""
+def sim_entry(
+    operation: Operation, known: Mapping[str, Resource], names: Mapping[str, str], arguments: Collection[str]
+) -> Record | None:
+    """What an operation does, where method, path and schemas leave no doubt.
+
+    `names` are the arguments of its parameters, `arguments` all that there are.
+    """
     parts = [part for part in operation.path.split("/") if part]
     ends_with_key = bool(parts) and _PARAMETER.fullmatch(parts[-1]) is not None
     place = parts[-2:-1] if ends_with_key else parts[-1:]
@@ -78,8 +84,40 @@ def sim_entry(operation: Operation, known: Mapping[str, Resource], names: Mappin
         verb = _VERBS[operation.method]
         return None if argument is None else {"verb": verb, "entity": entity, "key": argument}
     if operation.method == "post" and not ends_with_key and _is_of(operation.body, known[entity]):
-        return {"verb": "create", "entity": entity}
-    return {"verb": "list", "entity": entity} if operation.method == "get" and not ends_with_key else None
+        return {"verb": "create", "entity": entity, **_said("sets", parts, known, entity, names, arguments)}
+    if operation.method == "get" and not ends_with_key:
+        return {"verb": "list", "entity": entity, **_said("filters", parts, known, entity, names, arguments)}
+    return None
+
+
+def _said(
+    role: str,
+    parts: list[str],
+    known: Mapping[str, Resource],
+    entity: str,
+    names: Mapping[str, str],
+    arguments: Collection[str],
+) -> Record:
+    """Which field each argument is, where that of the path goes by another name than the field that it is."""
+    fields = properties(known[entity].schema)
+    owners = _owners(parts, known, fields, names)
+    others = {name: name for name in arguments if name in fields and name not in owners}
+    return {role: {**owners, **others}} if owners else {}
+
+
+def _owners(
+    parts: list[str], known: Mapping[str, Resource], fields: Collection[str], names: Mapping[str, str]
+) -> dict[str, str]:
+    """Whose the record is, by argument: in `/books/{id}/loans` the argument `id` is the `bookId` of a loan."""
+    named = {snake(name): name for name in fields}
+    found: dict[str, str] = {}
+    for place, inside in pairwise(parts):
+        owner, parameter = next(_entities([place], known), None), _PARAMETER.fullmatch(inside)
+        argument = names.get(parameter[1]) if parameter and owner else None
+        field = named.get(f"{owner}_id")
+        if argument is not None and field is not None and snake(argument) != snake(field):
+            found[argument] = field
+    return found
 
 
 def _entities(parts: list[str], known: Mapping[str, Resource]) -> Iterator[str]:
