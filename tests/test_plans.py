@@ -410,3 +410,37 @@ def test_a_switch_that_says_it_is_done_needs_no_state_beside_it() -> None:
         tool("complete_todo", {"todo_id": STRING}, "todo_id"),
     )
     assert "status" not in found.entities["todo"].fields
+
+
+# keys that callers choose ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "key"),
+    [
+        ("branch_name", "branch_name", "branch_name"),
+        ("name", "branch_name", "name"),
+        ("branch_name", "name", "branch_name"),
+        ("name", "branch", "name"),
+    ],
+)
+def test_what_a_create_names_its_record_by_is_the_key(made: str, asked: str, key: str) -> None:
+    found = domain(
+        tool("create_branch", {"base": STRING, made: STRING}, "base", made),
+        tool("delete_branch", {asked: STRING}, asked),
+        tool("list_branches", {}),
+    )
+    assert (found.entities["branch"].key, found.entities["branch"].natural) == (key, True)
+    assert found.plans["delete_branch"].key == asked
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "key"),
+    [
+        ("get_pull_request", ["workspaceSlug", "repoSlug", "prId"], "prId"),
+        ("get_repository", ["workspaceSlug", "repoSlug"], "repoSlug"),
+        ("remove_server_configuration", ["client", "server_name"], "server_name"),
+    ],
+)
+def test_of_several_arguments_the_one_that_fits_the_noun_is_the_key(name: str, arguments: list[str], key: str) -> None:
+    assert domain(tool(name, dict.fromkeys(arguments, STRING), *arguments)).plans[name].key == key

@@ -57,7 +57,7 @@ _TIMES: dict[str, Operator] = {
     "since": "gte", "after": "gt", "from": "gte", "from_date": "gte", "date_from": "gte", "start_date": "gte",
     "time_min": "gte", "start_time": "gte", "start": "gte", "from_time": "gte", "until": "lte", "before": "lt",
     "to": "lte", "to_date": "lte", "date_to": "lte", "end_date": "lte", "time_max": "lte", "end_time": "lte",
-    "end": "lte", "to_time": "lte",
+    "end": "lte", "to_time": "lte", "oldest": "gte", "newer_than": "gt", "latest": "lte", "older_than": "lt",
 }  # fmt: skip
 _TIME_FIELDS = (
     "date",
@@ -209,7 +209,18 @@ def _key_score(argument: str, entity: str, key: str) -> int:
         return 2
     if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:
         return 2
-    return 0
+    return 2 if _is_shortened(argument, entity) else 0
+
+
+def _is_shortened(argument: str, entity: str) -> bool:
+    """`pr_id` of a pull request, `repo_slug` of a repository, `server_name` of a server configuration."""
+    stem, _, ending = argument.rpartition("_")
+    parts = entity.split("_")
+    if ending not in _KEY_ENDINGS or not stem:
+        return False
+    initials = len(parts) > 1 and stem == "".join(part[0] for part in parts)
+    begun = len(stem) > 2 and parts[-1].startswith(stem)
+    return initials or begun or (len(parts) > 1 and stem == parts[0] and ending in {"name", "slug"})
 
 
 def _scalar(schema: Record) -> bool:

@@ -64,7 +64,8 @@ def _from_company(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator
     elif verbs > 1:
         yield 0.1, f"{verbs} kinds of tools speak of a '{evidence.entity.name}'"
     else:
-        yield -0.15, f"only one kind of tool speaks of a '{evidence.entity.name}'"
+        lists = evidence.reading.word in {"list", "enumerate"} and evidence.reading.plural
+        yield -0.1 if lists else -0.15, f"only one kind of tool speaks of a '{evidence.entity.name}'"
 
 
 def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[float, str]]:

@@ -8,13 +8,12 @@ from dataclasses import replace
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles, key_argument
 from mcp_sim.plans.details import WHO
-from mcp_sim.plans.fields import counted, key_like, with_links
+from mcp_sim.plans.fields import counted, is_natural, key_like, with_links
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
-from mcp_sim.plans.roles import keys_of
 from mcp_sim.plans.states import begun, with_choices
 from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_object
+from mcp_sim.schemas import as_object, required
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import snake
 
@@ -25,12 +24,12 @@ def entities_of(
     looks: Sequence[Look],
     roles: Mapping[str, Roles],
     fields: Mapping[str, Mapping[str, Field]],
+    keys: Mapping[str, str],
     declared: Mapping[str, Entity],
     examples: Sequence[Example],
     given: Given,
 ) -> dict[str, Entity]:
     """The entities that the tools speak of, as results, arguments, declarations and given records tell of them."""
-    keys = keys_of(looks, fields, declared)
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
     linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
     entities: dict[str, Entity] = {}
@@ -44,9 +43,18 @@ def entities_of(
             whole = _as_given(whole, given.records[name], given, keys)
         rows = given.records.get(name, ())
         whole = with_choices(whole, [look for look in looks if look.entity == name], roles, rows)
-        made = Entity(name, keys[name], like, _key_first(keys[name], whole))
+        made = Entity(
+            name, keys[name], like, _key_first(keys[name], whole), natural=_is_chosen(name, keys, looks, roles)
+        )
         entities[name] = begun(_entity_of(declared.get(name), made), rows)
     return entities
+
+
+def _is_chosen(entity: str, keys: Mapping[str, str], looks: Sequence[Look], roles: Mapping[str, Roles]) -> bool:
+    """Do those who create a record of the entity say what its key is?"""
+    creates = [look for look in looks if look.entity == entity and look.verb == "create"]
+    made = [roles[look.tool.id].sets.get(path, "") for look in creates for path in required(look.input)]
+    return is_natural(keys[entity], made)
 
 
 def _entity_of(declared: Entity | None, found: Entity) -> Entity:
@@ -56,7 +64,7 @@ def _entity_of(declared: Entity | None, found: Entity) -> Entity:
     is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
     if is_all or declared.inside is not None:
         return declared
-    return replace(found, singleton=declared.singleton, natural=declared.natural)
+    return replace(found, singleton=declared.singleton, natural=declared.natural or found.natural)
 
 
 def _as_given(

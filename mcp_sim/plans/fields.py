@@ -39,8 +39,10 @@ def says_success(name: str, schema: Record) -> bool:
     return main_type(schema) == "boolean" and (snake(name) in SUCCESS or snake(name).endswith("_status"))
 
 
-def key_field(entity: str, declared: Entity | None, fields: Mapping[str, Field], keys: Sequence[str]) -> str:
-    """The field that identifies a record. `keys` are the arguments by which tools name one."""
+def key_field(
+    entity: str, declared: Entity | None, fields: Mapping[str, Field], keys: Sequence[str], made: Sequence[str] = ()
+) -> str:
+    """The field that identifies a record. `keys` are the arguments by which tools name one, `made` those of creates."""
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
     by_name = {snake(name): name for name in fields}
@@ -51,7 +53,24 @@ def key_field(entity: str, declared: Entity | None, fields: Mapping[str, Field],
         if name in by_name and main_type(fields[by_name[name]].schema) in {"string", "integer", "number", ""}:
             return by_name[name]
     natural = [key for key in keys if not snake(key).endswith("id") and snake(key) not in {entity, short}]
-    return natural[0] if natural and not fields else "id"
+    named = [one for key in (*natural, *keys) if (one := _chosen_name(entity, snake(key), made)) is not None]
+    return (named or natural or ["id"])[0] if not fields else "id"
+
+
+def _chosen_name(entity: str, key: str, made: Sequence[str]) -> str | None:
+    """What a create calls the name by which others ask: `delete_sheet(sheet_name)` after `create_sheet(name)`."""
+    short = entity.rsplit("_", 1)[-1]
+    ending = key.removeprefix(f"{entity}_").removeprefix(f"{short}_")
+    if ending.endswith("id"):
+        return None
+    names = ("name", f"{short}_name") if key in {entity, short} else (key, ending, f"{short}_{ending}")
+    by_name = {snake(one): one for one in made}
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def is_natural(key: str, made: Sequence[str]) -> bool:
+    """Is the key a name or a path that the callers choose?"""
+    return key in made and not _is_counted(key)
 
 
 def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:

@@ -48,8 +48,8 @@ def infer(
     declared = {**given.entities, **declared}
     looks = looks_at(tools, declared, overrides, examples, readings)
     told = shown(looks, declared)
-    roles, fields = roles_and_fields(looks, told, declared)
-    entities = entities_of(looks, roles, fields, declared, examples, given)
+    roles, fields, keys = roles_and_fields(looks, told, declared)
+    entities = entities_of(looks, roles, fields, keys, declared, examples, given)
     sharing = sharing_of(looks)
     plans = {
         look.tool.id: plan_of(

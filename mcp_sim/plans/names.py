@@ -41,8 +41,8 @@ _TRANSITIONS = {
     "enable": "enabled", "escalate": "escalated", "fail": "failed", "finish": "finished", "hold": "on_hold",
     "lock": "locked", "lose": "lost", "merge": "merged", "pause": "paused", "pay": "paid", "publish": "published",
     "refund": "refunded", "reject": "rejected", "reopen": "open", "resolve": "resolved", "resume": "active",
-    "return": "returned", "ship": "shipped", "suspend": "suspended", "unarchive": "active", "unlock": "unlocked",
-    "unpublish": "draft", "void": "void", "win": "won",
+    "return": "returned", "revoke": "revoked", "ship": "shipped", "suspend": "suspended", "unarchive": "active",
+    "unlock": "unlocked", "unpublish": "draft", "void": "void", "win": "won",
 }  # fmt: skip
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new one recent single specific"

@@ -57,11 +57,11 @@ def _is_record(look: Look) -> bool:
 
 def roles_and_fields(
     looks: Sequence[Look], shown: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
-) -> tuple[dict[str, Roles], dict[str, dict[str, Field]]]:
-    """The roles of every tool's arguments, and the fields with those that only arguments tell of."""
+) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
+    """The roles of every tool's arguments, the fields with those that only arguments tell of, and the key fields."""
     fields = {name: _with_state(name, parts, looks) for name, parts in shown.items()}
     roles: dict[str, Roles] = {}
-    keys = keys_of(looks, fields, declared)
+    keys = _keys(looks, fields, declared)
     order = ("create", "update", "get", "list", "search", "delete", "unknown")
     for look in sorted(looks, key=lambda look: order.index(look.verb)):
         if look.verb == "unknown":
@@ -78,7 +78,7 @@ def roles_and_fields(
         roles[look.tool.id] = _roles_of(look, known) if added else found
     for name, key in keys.items():
         fields[name].setdefault(key, Field(key, _key_schema(looks, name), required=True))
-    return roles, fields
+    return roles, fields, keys
 
 
 def _with_state(entity: str, fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
@@ -88,15 +88,20 @@ def _with_state(entity: str, fields: Mapping[str, Field], looks: Sequence[Look])
     return {**fields, **({state.name: state} if state is not None else {})}
 
 
-def keys_of(
+def _keys(
     looks: Sequence[Look], fields: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
 ) -> dict[str, str]:
     arguments: dict[str, list[str]] = defaultdict(list)
+    made: dict[str, list[str]] = defaultdict(list)
     for look in looks:
         name = look.key_argument("id") if look.verb in _ONE else None
         if name is not None:
             arguments[look.entity].append(name)
-    return {name: key_field(name, declared.get(name), parts, arguments[name]) for name, parts in fields.items()}
+        if look.verb == "create":
+            made[look.entity] += [one for one in properties(look.input) if one in required(look.input)]
+    return {
+        name: key_field(name, declared.get(name), parts, arguments[name], made[name]) for name, parts in fields.items()
+    }
 
 
 def _key_schema(looks: Sequence[Look], entity: str) -> Record:
