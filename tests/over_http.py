@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator, Mapping
@@ -138,13 +139,22 @@ class Caller:
         return {**params, "_meta": meta}
 
 
+PATIENCE = 300
+"""Seconds for an answer, where a machine is shared by many."""
+
+CERTIFICATES = ssl.create_default_context()
+"""Nobody is asked for any; a client that is not given them loads them anew, for longer than its calls take."""
+
+
 @asynccontextmanager
 async def caller(
     url: str, era: str, heard: list[bytes] | None = None, headers: Mapping[str, str] | None = None
 ) -> AsyncGenerator[Caller]:
     """A client that has shaken hands where its era does; `headers` go with every request."""
     limits = httpx2.Limits(max_connections=None)
-    async with httpx2.AsyncClient(timeout=30, headers=dict(headers or {}), trust_env=False, limits=limits) as client:
+    async with httpx2.AsyncClient(
+        verify=CERTIFICATES, timeout=PATIENCE, headers=dict(headers or {}), trust_env=False, limits=limits
+    ) as client:
         one = Caller(url, era, client, heard)
         if not one.is_modern:
             await one.shake_hands()

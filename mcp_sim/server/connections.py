@@ -12,8 +12,11 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcp_sim.server.exchange import CLOSE
 
-SILENT_SECONDS = 15.0
-"""How long a connection may take to begin its first request, and any request for its head."""
+SILENT_SECONDS = 60.0
+"""How long a connection may take to begin its first request: on a busy machine its client is slow, and no stranger."""
+
+HEAD_SECONDS = 15.0
+"""How long the head of a request may take."""
 
 STUCK_SECONDS = 35.0
 """How long a request may take from its head to its end; most of what is late is told so before."""
@@ -107,10 +110,11 @@ class Connection(HttpToolsProtocol):
             self._be_quick(STUCK_SECONDS)
         if not self._in_head:
             return
+        if self._head == 0:
+            self._close_after(HEAD_SECONDS)
         self._head += len(data)
         if self._head > LONGEST_HEAD:
             self.cut()
-        self._be_quick(SILENT_SECONDS)
 
     def shutdown(self) -> None:
         """As uvicorn's; and nobody waits for the rest of a request."""
