@@ -1,15 +1,13 @@
-"""Which operations work on one number, on two, or on a list of them?"""
+"""Which operations work on one number or on two?"""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcp_sim.abilities.expression import Number, evaluated, factorial, finite, power
 from mcp_sim.abilities.operation import (
-    LIST,
     NUMBER,
     TEXT,
     Circumstances,
@@ -25,31 +23,24 @@ from mcp_sim.abilities.units import converted
 from mcp_sim.types import Json
 from mcp_sim.words import vocabulary
 
-Numbers = list[float]
 RESULTS = ("result", "value", "output", "answer")
-
 _FIRST = "a, x, n1, num1, number1, first, first_number, left, augend, minuend, dividend, numerator, value1, operand1"
 _SECOND = "b, y, n2, num2, number2, second, second_number, right, divisor, denominator, subtrahend, value2, operand2"
 _ONE = "number, num, n, x, a, value, input, angle, radians"
-_PRECISION = role("precision", NUMBER, "decimals, decimal_places, places, digits, ndigits", optional=True)
+PRECISION = role("precision", NUMBER, "decimals, decimal_places, places, digits, ndigits", optional=True)
 
 
 def _binary(name: str, known_as: str, compute: Callable[[Any, Any], Number], *places: str) -> Operation:
-    roles = (role("a", NUMBER, _FIRST), role("b", NUMBER, _SECOND), _PRECISION)
-    return Operation(name, phrases(known_as), roles, _held(lambda g: compute(g["a"], g["b"])), (*RESULTS, *places))
+    roles = (role("a", NUMBER, _FIRST), role("b", NUMBER, _SECOND), PRECISION)
+    return Operation(name, phrases(known_as), roles, worked_out(lambda g: compute(g["a"], g["b"])), (*RESULTS, *places))
 
 
 def _unary(name: str, known_as: str, compute: Callable[[Any], Number], *places: str) -> Operation:
-    roles = (role("number", NUMBER, _ONE), _PRECISION)
-    return Operation(name, phrases(known_as), roles, _held(lambda g: compute(g["number"])), (*RESULTS, *places))
+    roles = (role("number", NUMBER, _ONE), PRECISION)
+    return Operation(name, phrases(known_as), roles, worked_out(lambda g: compute(g["number"])), (*RESULTS, *places))
 
 
-def _of_list(name: str, known_as: str, compute: Callable[[Any], Json], *places: str) -> Operation:
-    roles = (role("numbers", LIST, "values, data, nums, list, array, items, dataset, samples"), _PRECISION)
-    return Operation(name, phrases(known_as), roles, _held(lambda g: compute(_all(g["numbers"]))), (*RESULTS, *places))
-
-
-def _held(compute: Callable[[Given], Json]) -> Compute:
+def worked_out(compute: Callable[[Given], Json]) -> Compute:
     """What is computed, rounded where the call says so; what has no value is refused in words."""
 
     def held(given: Given, _circumstances: Circumstances) -> Json:
@@ -70,16 +61,6 @@ def _rounded(found: Json, precision: Json) -> Json:
     number = finite(found)
     places = isinstance(precision, int | float) and isinstance(number, float)
     return round(number, min(max(int(precision), 0), 300)) if places else number
-
-
-def _all(values: Sequence[Json]) -> Numbers:
-    """The numbers of a list; refuses an empty one, and what is no number."""
-    if not values:
-        raise Refused("invalid", "Cannot compute on an empty list: at least one number is required")
-    for value in values:
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise Refused("invalid", f"All elements must be numbers; got {value!r}")
-    return list(values)
 
 
 def divided(a: Number, b: Number) -> Number:
@@ -110,26 +91,6 @@ def logarithm(value: float, base: float | None) -> float:
     if base <= 0 or base == 1:
         raise Refused("invalid", f"The base of a logarithm must be positive and not 1, got {base}")
     return {2: math.log2, 10: math.log10}.get(int(base) if base == int(base) else 0, lambda v: math.log(v, base))(value)
-
-
-def _mean(numbers: Numbers) -> float:
-    return math.fsum(numbers) / len(numbers)
-
-
-def _median(numbers: Numbers) -> float:
-    ordered, middle = sorted(numbers), len(numbers) // 2
-    return ordered[middle] if len(numbers) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-def _mode(numbers: Numbers) -> float:
-    return Counter(numbers).most_common(1)[0][0]
-
-
-def _variance(numbers: Numbers, *, sample: bool = False) -> float:
-    if sample and len(numbers) < 2:
-        raise Refused("invalid", "At least two numbers are required")
-    mean = _mean(numbers)
-    return math.fsum((number - mean) ** 2 for number in numbers) / (len(numbers) - sample)
 
 
 def _percentage(given: Given) -> Number:
@@ -168,20 +129,6 @@ def _fibonacci(number: float) -> int:
     return first
 
 
-def _statistics(numbers: Numbers) -> Json:
-    mean, variance = _mean(numbers), _variance(numbers)
-    return {
-        "count": len(numbers),
-        "sum": math.fsum(numbers),
-        "mean": mean,
-        "median": _median(numbers),
-        "min": min(numbers),
-        "max": max(numbers),
-        "std_dev": math.sqrt(variance),
-        "variance": variance,
-    }
-
-
 def _round(given: Given) -> Number:
     places = given.get("precision")
     return round(given["number"], min(int(places or 0), 300)) if places else round(given["number"])
@@ -197,7 +144,9 @@ def _plain(
     against: str = "",
 ) -> Operation:
     shown = (*RESULTS, *places)
-    return Operation(name, phrases(known_as), roles, _held(compute), shown, vocabulary(telling), vocabulary(against))
+    return Operation(
+        name, phrases(known_as), roles, worked_out(compute), shown, vocabulary(telling), vocabulary(against)
+    )
 
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -217,7 +166,7 @@ OPERATIONS: tuple[Operation, ...] = (
         (
             role("base", NUMBER, "a, x, number, value"),
             role("exponent", NUMBER, "b, y, exp, power, n, degree"),
-            _PRECISION,
+            PRECISION,
         ),
         lambda g: power(g["base"], g["exponent"]),
         "power",
@@ -225,7 +174,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _plain(
         "logarithm",
         "logarithm, log, ln, natural_log, natural_logarithm",
-        (role("value", NUMBER, _ONE), role("base", NUMBER, "b", optional=True), _PRECISION),
+        (role("value", NUMBER, _ONE), role("base", NUMBER, "b", optional=True), PRECISION),
         lambda g: logarithm(g["value"], g.get("base")),
         "logarithm",
     ),
@@ -259,7 +208,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _plain(
         "round",
         "round, round_off, rounded",
-        (role("number", NUMBER, _ONE), _PRECISION),
+        (role("number", NUMBER, _ONE), PRECISION),
         _round,
         "rounded",
     ),
@@ -286,32 +235,6 @@ OPERATIONS: tuple[Operation, ...] = (
         _percent_change,
         "change",
     ),
-    _of_list("sum", "sum, sum_all, total, add, add_up", math.fsum, "sum", "total"),
-    _of_list("product", "product, multiply", math.prod, "product"),
-    _of_list("mean", "mean, average, avg, arithmetic_mean", _mean, "mean", "average"),
-    _of_list("median", "median", _median, "median"),
-    _of_list("mode", "mode", _mode, "mode"),
-    _of_list("minimum", "min, minimum, smallest, lowest", min, "min", "minimum"),
-    _of_list("maximum", "max, maximum, largest, highest", max, "max", "maximum"),
-    _of_list("range", "range", lambda n: max(n) - min(n), "range"),
-    _of_list("variance", "variance, population_variance", _variance, "variance"),
-    _of_list("sample_variance", "sample_variance", lambda n: _variance(n, sample=True), "variance"),
-    _of_list(
-        "standard_deviation",
-        "standard_deviation, std, stddev, std_dev, stdev, population_standard_deviation",
-        lambda n: math.sqrt(_variance(n)),
-        "std_dev",
-        "standard_deviation",
-    ),
-    _of_list(
-        "sample_standard_deviation",
-        "sample_standard_deviation",
-        lambda n: math.sqrt(_variance(n, sample=True)),
-        "std_dev",
-        "standard_deviation",
-    ),
-    _of_list("sorted", "sort, sorted", sorted, "sorted"),
-    _of_list("statistics", "statistics, stats, descriptive_statistics, summary_statistics, describe", _statistics),
     _plain(
         "convert_unit",
         "convert, convert_unit, conversion, unit_conversion, unit_converter, convert_measurement, si_unit_conversion, "
@@ -321,7 +244,7 @@ OPERATIONS: tuple[Operation, ...] = (
             role("value", NUMBER, "amount, quantity, number, temperature, length, weight, distance"),
             role("source", TEXT, "from_unit, unit_in, from, source_unit, input_unit, unit_from, origin_unit"),
             role("target", TEXT, "to_unit, unit_out, to, target_unit, output_unit, unit_to, desired_unit"),
-            _PRECISION,
+            PRECISION,
         ),
         lambda g: converted(g["value"], g["source"], g["target"]),
         "converted",
@@ -332,7 +255,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "evaluate",
         "calculate, calc, calculator, evaluate, evaluate_expression, calculate_expression, math, compute, "
         "eval, eval_expression, math_expression, evaluate_math, expression, arithmetic, compute_expression",
-        (role("expression", TEXT, "expr, formula, equation, calculation, input, query, math"), _PRECISION),
+        (role("expression", TEXT, "expr, formula, equation, calculation, input, query, math"), PRECISION),
         lambda g: evaluated(g["expression"]),
         telling="math maths mathematical mathematics arithmetic calculate calculates calculation calculator numeric",
         against="javascript debugger gdb page frame sql xpath sympy symbolic",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.abilities.numbers import OPERATIONS
+from mcp_sim.abilities import matrices, numbers, statistics
 from mcp_sim.abilities.units import between
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.computing import computing
@@ -14,10 +14,12 @@ from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.types import Tool
 
+_OPERATIONS = (*numbers.OPERATIONS, *statistics.OPERATIONS, *matrices.OPERATIONS)
+
 
 @behaviours.register("arithmetic")
 class Arithmetic(Behaviour):
-    """Sums, quotients, powers, statistics, percentages, conversions of units, expressions.
+    """Sums, quotients, powers, statistics, percentages, matrices, conversions of units, expressions.
 
     Known by the name (`add`, `standardDeviation`, `gallon_to_liter`), or by an argument that chooses the operation,
     where the arguments are the numbers that it needs, and nothing else is required.
@@ -28,14 +30,14 @@ class Arithmetic(Behaviour):
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return computing(tool, plan, domain, OPERATIONS)
+        return computing(tool, plan, domain, _OPERATIONS)
 
 
 def _plan(purpose: Purpose) -> Plan | None:
     if not purpose.arguments:
         return None
-    found = recognised(purpose, OPERATIONS, "arithmetic") or _conversion(purpose)
-    return found or chosen_among(purpose, OPERATIONS, "arithmetic")
+    found = recognised(purpose, _OPERATIONS, "arithmetic") or _conversion(purpose)
+    return found or chosen_among(purpose, _OPERATIONS, "arithmetic")
 
 
 def _conversion(purpose: Purpose) -> Plan | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_sim.abilities.moments import OPERATIONS, told_layout
+from mcp_sim.abilities.dates import OPERATIONS
+from mcp_sim.abilities.moments import told_layout
 from mcp_sim.claiming.computing import computing
 from mcp_sim.claiming.operations import recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.abilities.texts import OPERATIONS
+from mcp_sim.abilities import chances, readings, texts
 from mcp_sim.claiming.computing import computing
 from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
@@ -11,13 +11,16 @@ from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Tool
 
+_OPERATIONS = (*texts.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
+
 
 @behaviours.register("texts")
 class Texts(Behaviour):
     """Counting, changing case, encoding, hashing; plainly, what a language model would do; chance.
 
     Summaries and keywords are taken from the text; a sentiment is judged by the words; a translation is the text
-    itself, marked with the language. Random values are the world's: the same seed and calls give the same ones.
+    itself, marked with the language. What such a tool tells is marked as guessed.
+    Random values are the world's: the same seed and calls give the same ones.
     """
 
     def claims(self, survey: Survey) -> Claims | None:
@@ -25,12 +28,12 @@ class Texts(Behaviour):
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return computing(tool, plan, domain, OPERATIONS)
+        return computing(tool, plan, domain, _OPERATIONS)
 
 
 def _plan(purpose: Purpose) -> Plan | None:
-    found = recognised(purpose, OPERATIONS, "texts")
+    found = recognised(purpose, _OPERATIONS, "texts")
     if found is not None:
         return found
     takes_text = any(main_type(schema) == "string" for schema in purpose.arguments.values())
-    return chosen_among(purpose, OPERATIONS, "texts") if takes_text else None
+    return chosen_among(purpose, _OPERATIONS, "texts") if takes_text else None

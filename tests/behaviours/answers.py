@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from behaviours import claimed
 from mcp_sim import Simulator
-from mcp_sim.documents import load
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any
@@ -29,11 +28,7 @@ def tool(name: str, arguments: Json = None, output: Json = None, about: str = ""
 
 def simulator(folder: Path, tools: Sequence[Json], state: Json = None, examples: Json = None) -> Simulator:
     """A scenario of these tools; `state` is what the world is given."""
-    spec = {"mcp_sim": 1, "name": "some", "tools": [*tools], "examples": examples or []}
-    (folder / "some.yaml").write_text(json.dumps(spec))
-    world = {"world": {"state": state}} if state is not None else {}
-    (folder / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "some.yaml", **world}))
-    return Simulator(load(folder / "scenario.yaml"))
+    return claimed.simulator(folder, [*tools], state, {"examples": examples or []})
 
 
 def told(observation: Observation) -> Json:

@@ -140,3 +140,24 @@ def test_units_that_do_not_fit_are_refused_with_the_alternatives() -> None:
 async def test_tools_that_need_anything_else_are_not_taken_for_calculators(tmp_path: Path, definition: Json) -> None:
     async with simulator(tmp_path, [definition]) as sim:
         assert sim.scenario.domain.plans[definition["name"]].behaviour != "arithmetic"
+
+
+MATRIX = {"type": "array", "items": {"type": "array", "items": NUMBER}}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value"),
+    [
+        ("multiply_matrices", {"matrix_a": [[1, 2], [3, 4]], "matrix_b": [[0, 1], [1, 0]]}, [[2, 1], [4, 3]]),
+        ("matrix_determinant", {"matrix": [[0, 2, 1], [1, 1, 0], [2, 0, 1]]}, -4),
+        ("matrix_inverse", {"matrix": [[4, 7], [2, 6]]}, [[0.6, -0.7], [-0.2, 0.4]]),
+        ("transpose_matrix", {"matrix": [[1, 2, 3]]}, [[1], [2], [3]]),
+        ("matrix_rank", {"matrix": [[1, 2], [2, 4]]}, 1),
+    ],
+)
+async def test_matrices_are_worked_with_exactly(tmp_path: Path, name: str, arguments: Json, value: Json) -> None:
+    tools = [tool(name, dict.fromkeys(arguments, MATRIX), {"result": {}})]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert told(await world.call(name, arguments)) == {"result": value}
+        wrong = {key: [[1, 2], [3]] for key in arguments}
+        assert "equal length" in refused(await world.call(name, wrong))

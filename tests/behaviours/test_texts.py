@@ -130,3 +130,12 @@ async def test_texts_of_records_are_left_alone(tmp_path: Path) -> None:
     ]
     async with simulator(tmp_path, tools) as sim:
         assert {plan.behaviour for plan in sim.scenario.domain.plans.values()} & {"texts"} == set()
+
+
+async def test_what_only_a_language_model_could_know_is_marked_as_guessed(tmp_path: Path) -> None:
+    tools = [tool("translate_text", {**TEXT, "target_language": STRING}), tool("count_words", TEXT)]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        told(await world.call("translate_text", {"text": "Good morning", "target_language": "nl"}))
+        told(await world.call("count_words", {"text": "Good morning"}))
+        calls = [step for step in world.ledger.steps if step["entry"] == "call"]
+        assert [step["guessed"] for step in calls] == [True, False]

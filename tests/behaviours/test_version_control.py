@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from claimed import TEXT, Json, behaviours, refused, said, simulator, tool
+
+from behaviours.claimed import TEXT, Json, behaviours, refused, said, simulator, tool
 
 TEXTS: Json = {"type": "array", "items": TEXT}
 NUMBER: Json = {"type": "integer"}

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claimed import TEXT, behaviours, refused, said, simulator, tool
 
+from behaviours.claimed import TEXT, behaviours, refused, said, simulator, tool
 from mcp_sim import Simulator
 
 Json = Any
