@@ -160,6 +160,7 @@ sim:
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
     inferred = {"tool", "confidence", "reasons"}
+    inferred |= {"shows", "swap", "choice", "choices"}  # more than a line of a spec could say
     said = {"ask", "notify", "blocks"}  # of the answer, which is not the plan's
     assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
     assert set(PagingPart.model_fields) == {part.name for part in fields(Paging)}

@@ -74,9 +74,11 @@ def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -
 
 
 def look(key: Key) -> tuple[str, ...]:
-    """What keys of one kind have in common: type, length of hexadecimal ones, the letters around a counter."""
+    """What keys of one kind have in common: type, length of hexadecimal ones, the letters around a counter, being a path."""
     if isinstance(key, int):
         return ("integer",)
+    if re.fullmatch(r"/?([^/\s]+/)+[^/\s]+", key):
+        return ("path", key[:1] if key.startswith("/") else "")
     if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", key):
         return ("uuid",)
     if re.fullmatch(r"[0-9a-f]{7,64}", key):
