@@ -74,7 +74,7 @@ def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -
 
 
 def look(key: Key) -> tuple[str, ...]:
-    """What keys of one kind have in common: type, length of hexadecimal ones, the letters around a counter, being a path."""
+    """What keys of one kind share: type, length of hexadecimal ones, letters around a counter, being a path."""
     if isinstance(key, int):
         return ("integer",)
     if re.fullmatch(r"/?([^/\s]+/)+[^/\s]+", key):
