@@ -28,7 +28,8 @@ class Spreadsheets(Behaviour):
     """Workbooks with sheets: cells and ranges written and read, rows and columns put in and taken out.
 
     A workbook goes by its file name or id, a sheet by its name. What stands behind an inserted row moves down. Formulas
-    are kept as they were written. Known by tools that take a sheet together with an address.
+    are kept as they were written, and read as what they come to; one that is not understood is refused.
+    Known by tools that take a sheet together with an address.
     """
 
     def claims(self, survey: Survey) -> Claims | None:

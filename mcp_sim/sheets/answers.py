@@ -11,9 +11,10 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Operate, Outcome, done, valued
 from mcp_sim.domain import Plan
 from mcp_sim.schemas import as_list
+from mcp_sim.sheets.calculation import Calculation, check_formulas
 from mcp_sim.sheets.recognition import ONLY, SHEET, WHOLE, key_of, sheet_of
 from mcp_sim.types import Change, Json, Record, Tool, Turn
-from mcp_sim.words import snake
+from mcp_sim.words import snake, words
 
 NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
 
@@ -78,11 +79,17 @@ class Sheets:
 
     def _read(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
-        values = grids.read(record["rows"], cells)
+        values = self._shown(turn, record, cells)
         single = (cells.top, cells.left) == (cells.bottom, cells.right)
         value = (values[0][0] if values and values[0] else None) if single else values
         told = value if value is not None or not single else ""
         return valued(told, values=values, sheet_name=record["name"])
+
+    def _shown(self, turn: Turn, record: Record, cells: grids.Area) -> list[list[Json]]:
+        """What the cells show; where a tool reads formulas, what they hold."""
+        if {"formula", "formulas"} & set(words(self.tool.name)):
+            return grids.read(record["rows"], cells)
+        return Calculation(lambda name: turn.view.get(SHEET, key_of(record["workbook"], name))).shown(record, cells)
 
     def _write(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
@@ -94,10 +101,20 @@ class Sheets:
 
     def _values(self, turn: Turn) -> list[list[Json]]:
         given: Json = self._given(turn, "values")
-        if given is None:
-            return [[self._given(turn, "value")]]
         listed = as_list(given)
-        return [as_list(row) if isinstance(row, list) else [row] for row in listed] if _is_table(listed) else [listed]
+        if given is None:
+            rows = [[self._value(turn)]]
+        else:
+            is_table = _is_table(listed)
+            rows = [as_list(row) if isinstance(row, list) else [row] for row in listed] if is_table else [listed]
+        check_formulas(rows)
+        return rows
+
+    def _value(self, turn: Turn) -> Json:
+        """The value of one cell; a formula begins with `=`, also where that is left out."""
+        value, name = self._given(turn, "value"), self.plan.arguments.get("value", "")
+        is_bare = "formula" in name.lower() and isinstance(value, str) and not value.startswith("=")
+        return f"={value}" if is_bare else value
 
     def _append(self, turn: Turn) -> Outcome:
         record, _ = self._area(turn)

@@ -138,7 +138,11 @@ def _of_sheets(named: set[str], arguments: Mapping[str, str]) -> str | None:
 
 
 def _is_sheets(named: set[str], purpose: Purpose) -> bool:
-    return bool(named & (_BOOKS | _SHEETS)) or "cell" in " ".join(purpose.arguments) or purpose.says(*_BOOKS, *_SHEETS)
+    return (
+        bool(named & (_BOOKS | _SHEETS))
+        or any(word in " ".join(purpose.arguments).lower() for word in ("cell", "sheet"))
+        or purpose.says(*_BOOKS, *_SHEETS)
+    )
 
 
 _VERBS = {"read": "get", "sheets": "list", "create_sheet": "create", "copy_sheet": "create", "create_book": "create",
