@@ -14,7 +14,6 @@ from mcp_sim.file_trees.given import given_files
 from mcp_sim.file_trees.tree import DIRECTORY, FILE
 from mcp_sim.types import Record, Tool, Turn
 from mcp_sim.version_control.asking import Asked
-from mcp_sim.version_control.beginnings import begun, noted
 from mcp_sim.version_control.branching import OPERATIONS
 from mcp_sim.version_control.given import given_repository
 from mcp_sim.version_control.recognition import judged, plans_of
@@ -56,6 +55,8 @@ class VersionControl(Behaviour):
         plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
         if not plans:
             return None
+        from mcp_sim.version_control.beginnings import noted  # noqa: PLC0415 (loads much, for who has a repository)
+
         given, rest = given_repository(survey.state)
         files, rest = given_files(rest)
         found = noted(given, is_told=survey.state is not None)
@@ -63,6 +64,8 @@ class VersionControl(Behaviour):
         return Claims(plans, entities(), found if files.is_empty else {**found, **rows}, rest)
 
     def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        from mcp_sim.version_control.beginnings import begun  # noqa: PLC0415 (as above)
+
         for prefix in {(plan.entity or COMMIT).removesuffix(COMMIT): None for plan in plans}:
             tables = begun(tables, prefix, seed)
         return tables
