@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -53,6 +54,7 @@ class Simulator:
         entries = in_force(scenario)
         self._timed = tuple(entry for entry in entries if entry.enabled and entry.perturbation.is_timed())
         self._rules = compile_rules(entries, scenario.domain)
+        self._makers = dict[str, Callable[[], Pipeline]]()
         self._pipelines = dict[str, Pipeline]()
         self._bound = AsyncExitStack()
         self._bases: OrderedDict[int, State] = OrderedDict()
@@ -70,8 +72,8 @@ class Simulator:
         await self.aclose()
 
     async def start(self) -> None:
-        """Bind the world models and compile what each tool's calls pass through."""
-        if self._pipelines:
+        """Bind the world models. What a tool's calls pass through is compiled at the first of them."""
+        if self._makers:
             return
         predictors = [await self._bind(entry) for entry in self.scenario.world_models]
         builtin = world_models["builtin"]()
@@ -79,10 +81,12 @@ class Simulator:
         fallback = await self._bound.enter_async_context(builtin.bind(self.scenario.domain)) if needs_builtin else None
         for tool in self.scenario.domain.tools.values():
             at = next(n for n, entry in enumerate(self.scenario.world_models) if in_reach(entry.tools, tool))
-            self._pipelines[tool.id] = self._pipeline(tool, predictors[at], self.scenario.world_models[at], fallback)
+            entry = self.scenario.world_models[at]
+            self._makers[tool.id] = partial(self._pipeline, tool, predictors[at], entry, fallback)
 
     async def aclose(self) -> None:
         """Let go of the world models. Worlds cannot be called any more."""
+        self._makers.clear()
         self._pipelines.clear()
         await self._bound.aclose()
 
@@ -91,7 +95,7 @@ class Simulator:
         self, name: str = "default", *, seed: int | None = None, stream: str = "", clock: Mode | None = None
     ) -> AsyncGenerator[World]:
         """A new world. The clock is virtual unless the scenario or the caller says otherwise."""
-        alone = not self._pipelines
+        alone = not self._makers
         await self.start()
         try:
             yield self.world(name, seed=seed, stream=stream, clock=clock)
@@ -113,7 +117,7 @@ class Simulator:
 
         A `keeper` answers its calls in the simulator's place, and may bring a world back that is not new.
         """
-        if not self._pipelines:
+        if not self._makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
         origin = Origin(
             self.scenario, self._seed(seed), stream, self._first(self._seed(seed)), self._timed, self._rules.lasting
@@ -150,16 +154,24 @@ class Simulator:
         return replace(passage, transition=news)
 
     async def _answered(self, world: World, turn: Turn) -> Passage:
-        pipeline = self._pipelines.get(turn.tool.id)
+        pipeline = self._pipelines.get(turn.tool.id) or self._compiled(turn.tool.id)
         if pipeline is not None:
             return await pipeline.run(turn)
-        if not self._pipelines:
+        if not self._makers:
             raise Crash(turn.tool.id, "the simulator is closed")
         added = added_answer(self._rules.lasting, turn) if world.lists(turn.tool.id) else None
         if added is not None:
             return Passage(None, Transition(added[0]), (added[1],), is_stub=False)
         transition = Transition(self._unknown_tool(turn.tool))
         return Passage(transition, transition, (), is_stub=False)
+
+    def _compiled(self, tool_id: str) -> Pipeline | None:
+        """What the calls of a tool pass through; None for a tool that is not the scenario's own."""
+        make = self._makers.get(tool_id)
+        if make is None:
+            return None
+        self._pipelines[tool_id] = make()
+        return self._pipelines[tool_id]
 
     def _tool(self, tool_id: str) -> Tool:
         """The tool, or one that stands for a name that nobody knows."""
