@@ -151,6 +151,8 @@ class Plan:
     `swap` which parts of the record it exchanges.
     `shows` maps places of the result to the fields that stand there under another name. `choice` is an argument that
     says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
+    `login` is a field of an only record (`session.current_user`) which tells whether somebody is logged in, as whoever
+    calls the tool must be.
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
     A behaviour that knows more than records has words of its own: `operation` is what the tool does in them, and
     `arguments` maps what the operation needs to the arguments that give it.
@@ -173,6 +175,7 @@ class Plan:
     counter: str | None = None
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
     also: tuple[Also, ...] = ()
+    login: str | None = None
     swap: Swap | None = None
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
     choice: str | None = None

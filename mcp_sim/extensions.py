@@ -370,8 +370,24 @@ class Behaviour:
         return tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        """The closure that answers calls of this tool."""
+        """The closure that answers calls of this tool, by whoever may call it."""
         raise NotImplementedError
+
+    def answering(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        """The closure that answers calls of this tool; whoever must be logged in and is not is refused."""
+        answer = self.compile(tool, plan, domain)
+        if plan.login is None:
+            return answer
+        entity, _, field = plan.login.rpartition(".")
+
+        def guarded(turn: Turn, invent: Invent) -> Transition:
+            session = turn.view.get(entity, entity) or {}
+            if session.get(field):
+                return answer(turn, invent)
+            told = "Not logged in. Please log in first."
+            return Transition(tool.failure("unauthorized", told, **turn.call.arguments))
+
+        return guarded
 
 
 UNCLAIMING = frozenset({"records", "schema_only"})

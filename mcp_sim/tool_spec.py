@@ -149,6 +149,11 @@ class SimPart(Part):
         default=None, description="Field of a new record -> the field of an only record that it takes its value from."
     )
     also: list[AlsoPart] | None = Field(default=None, description="What it does to records of other entities.")
+    login: str | None = Field(
+        default=None,
+        description="The field of an only record that tells whether somebody is logged in; else the call is refused.",
+        examples=["session.current_user"],
+    )
     filters: dict[str, Annotated[FilterPart, BeforeValidator(_as_filter, json_schema_input_type=str | FilterPart)]] | (
         None
     ) = Field(default=None, description="Argument -> field that it narrows a list by, or {field, op}.")

@@ -21,7 +21,8 @@ SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operatio
 
 _EMPTY_WORDS = vocabulary("manage manager management operation operations tool tools do perform handle the a an")
 _VERBS = vocabulary("add calculate check compute convert create delete find get list read search send set update write")
-_LONGEST_READ = 4000
+LONGEST_READ = 4000
+"""So much of a description is read, in characters."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Purpose:
     @cached_property
     def told(self) -> frozenset[str]:
         """The words that the description begins with."""
-        return frozenset(re.findall(r"[a-z][a-z0-9]+", self.said[:_LONGEST_READ]))
+        return frozenset(re.findall(r"[a-z][a-z0-9]+", self.said[:LONGEST_READ]))
 
     @cached_property
     def output(self) -> Record:

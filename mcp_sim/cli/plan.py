@@ -130,6 +130,7 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         ),
         "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
         "requires": ", ".join(_requirements(plan)),
+        "login": plan.login or "",
         "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
         "next id": plan.counter or "",
         "also": ", ".join(f"{one.how} {one.entity}.{one.field}" for one in plan.also),

@@ -17,7 +17,7 @@ from mcp_sim.extensions import Survey
 from mcp_sim.plans import Inferred, infer
 from mcp_sim.records.counts import orphans
 from mcp_sim.scenario import GivenRecords
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.validation import Validator
 
 
@@ -77,7 +77,19 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
                 place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
     plans = {name: taken.get(name) or found.plans[name] for name in tools}
     known = {**found.entities, **_claimed(claimed.entities, _declared(specs))}
+    said = {name for name, override in overrides.items() if "login" in override}
+    plans = {**_with_logins(plans, tools, known), **{name: plans[name] for name in said}}
     return Inferred(known, plans, {**found.records, **claimed.records}, found.unmentioned)
+
+
+def _with_logins(
+    plans: Mapping[str, Plan], tools: Mapping[str, Tool], entities: Mapping[str, Entity]
+) -> Mapping[str, Plan]:
+    if not any(plan.behaviour == "sessions" for plan in plans.values()):
+        return plans
+    from mcp_sim.logins.guarding import with_logins  # noqa: PLC0415 (for those who have a login)
+
+    return with_logins(plans, tools, entities)
 
 
 def _claimed(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
@@ -112,6 +124,7 @@ def _relocated(plan: Plan, server: str) -> Plan:
         swap=plan.swap and replace(plan.swap, entity=f"{server}.{plan.swap.entity}"),
         choices={value: _relocated(one, server) for value, one in plan.choices.items()},
         also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
+        login=None if plan.login is None else f"{server}.{plan.login}",
         counter=None if plan.counter is None else f"{server}.{plan.counter}",
         from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},
     )

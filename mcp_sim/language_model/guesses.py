@@ -51,7 +51,7 @@ class Guess:
         """What is known of a tool, compiled."""
         entity = domain.entities.get(plan.entity or "")
         is_known = entity is not None and plan.behaviour == "records"
-        settle = behaviours[plan.behaviour]().compile(tool, plan, domain) if is_known else None
+        settle = behaviours[plan.behaviour]().answering(tool, plan, domain) if is_known else None
         writes = entity is not None and plan.verb in ("create", "update")
         fields = {name: Validator(field.schema) for name, field in entity.fields.items()} if entity and writes else {}
         return cls(tool, plan, domain, known, entity, settle, judge, fields, _is_read(tool, plan))

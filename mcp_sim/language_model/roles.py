@@ -64,7 +64,7 @@ class Roles:
         bears, form = bearing(plan, domain), _form(tool, domain)
         if plan.guessed:
             return Role(bears, None, Guess.of(tool, plan, domain, self._vocabulary, judge), judge, form)
-        answer = opened(behaviours[plan.behaviour]().compile(tool, plan, domain), plan, domain)
+        answer = opened(behaviours[plan.behaviour]().answering(tool, plan, domain), plan, domain)
         return Role(bears, answer, None, judge, form)
 
 

@@ -48,7 +48,7 @@ class _Answers:
         from mcp_sim.records.invention import opened  # noqa: PLC0415 (no tool is listed sooner for it)
 
         plan = self._domain.plans[tool]
-        compiled = behaviours[plan.behaviour]().compile(self._domain.tools[tool], plan, self._domain)
+        compiled = behaviours[plan.behaviour]().answering(self._domain.tools[tool], plan, self._domain)
         answer = opened(compiled, plan, self._domain)
         if not plan.guessed:
             return answer

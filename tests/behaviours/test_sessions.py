@@ -68,3 +68,26 @@ async def test_tools_that_only_speak_of_logins_are_left_alone(tmp_path: Path) ->
     ]
     async with simulator(tmp_path, tools) as sim:
         assert {plan.behaviour for plan in sim.scenario.domain.plans.values()} & {"sessions"} == set()
+
+
+POST = tool("create_post", {"content": STRING}, {"id": {"type": "integer"}, "content": STRING})
+READ = tool("get_post", {"post_id": {"type": "integer"}}, {"id": {"type": "integer"}, "content": STRING})
+
+
+async def test_what_needs_a_login_is_refused_to_whoever_is_not_logged_in(tmp_path: Path) -> None:
+    export = tool("export_posts", {}, about="Export all posts. Requires authentication.")
+    state = {"authenticated": False, "posts": {"1": {"id": 1, "content": "Hello"}}}
+    async with simulator(tmp_path, [LOGIN, LOGOUT, POST, READ, export], state) as sim, sim.open() as world:
+        assert refused(await world.call("create_post", {"content": "New"})).startswith("Not logged in")
+        assert refused(await world.call("export_posts", {})).startswith("Not logged in")
+        assert told(await world.call("get_post", {"post_id": 1}))["content"] == "Hello"
+        told(await world.call("login", ADA))
+        assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
+        told(await world.call("logout", {}))
+        assert refused(await world.call("create_post", {"content": "Newer"})).startswith("Not logged in")
+
+
+async def test_where_nothing_says_who_is_logged_in_nobody_has_to_be(tmp_path: Path) -> None:
+    state = {"posts": {"1": {"id": 1, "content": "Hello"}}}
+    async with simulator(tmp_path, [LOGIN, POST, READ], state) as sim, sim.open() as world:
+        assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
