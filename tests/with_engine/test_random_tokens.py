@@ -64,7 +64,7 @@ def with_model(name: str, url: str, **options: Json) -> Scenario:
     scenario = unperturbed(load(name, world_model=f"openai:tiny@{url}"))
     (entry,) = scenario.world_models
     model = type(entry.world_model).model_validate(
-        {**entry.world_model.model_dump(), "max_tokens": 2048, "transcript": 16_000, **options}
+        {**entry.world_model.model_dump(), "max_tokens": 2048, "transcript": 16_000, "retries": 6, **options}
     )
     return replace(scenario, world_models=(replace(entry, world_model=model),))
 
