@@ -1,0 +1,31 @@
+"""Tools that search pages, and read one by its address: the web, documentation, a knowledge base."""
+
+from __future__ import annotations
+
+from mcp_sim.claiming.outcomes import answering
+from mcp_sim.claiming.purposes import whole_purposes
+from mcp_sim.corpora.answers import NAMES, OPERATIONS
+from mcp_sim.corpora.recognition import PAGE, entity, given_pages, plan_for, recognised
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types import Tool
+
+
+@behaviours.register("corpus")
+class Corpus(Behaviour):
+    """Pages found by a query and read by address or id, the same ones every time: entity `page` (url, title, text).
+
+    Where a state or records hold pages, it is those and no others. Else pages are made up, each from its address and
+    the seed, and what is told of them is marked as guessed.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        found = recognised(survey.once(whole_purposes))
+        if not found:
+            return None
+        key, rows, rest = given_pages(survey.state)
+        return Claims([plan_for(one) for one in found], [entity(key)], {PAGE: rows}, rest)
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        operate = OPERATIONS[plan.operation]
+        return answering(tool, domain, lambda turn: operate(turn, plan), NAMES)
