@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -152,11 +153,19 @@ def test_ctrl_c_ends_the_import_and_the_server_it_started(here: Path) -> None:
         while not (here / "pid").exists() or not (here / "pid").read_text():
             assert process.poll() is None
             time.sleep(0.02)  # until the other process has begun
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert interrupted(process) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
     assert is_gone(int((here / "pid").read_text()))
+
+
+def interrupted(process: subprocess.Popen[bytes]) -> int:
+    """The exit code after Ctrl-C; pressed again where it came between two things."""
+    for _ in range(6):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(10)
+    return process.wait(10)
 
 
 def is_gone(process: int) -> bool:

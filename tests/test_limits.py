@@ -137,14 +137,14 @@ async def test_answers_that_nobody_reads_hold_little_memory_together(tmp_path: P
         ExitStack() as open_,
     ):
         before = resident_megabytes(served)
-        connections = [open_.enter_context(unreading(served)) for _ in range(80)]
+        connections = [open_.enter_context(unreading(served)) for _ in range(140)]
         for connection in connections:
             connection.sendall(GET_CONTACT)
-        assert is_cut(connections[0], 30_000)
+        assert is_cut(connections[0], 60_000)
         async with caller(f"{served.url}/w/slow/mcp", ERAS[1]) as one:
             assert await total(one) == 80
         assert not is_cut(connections[-1], 0)
-        assert resident_megabytes(served) - before < 400
+        assert resident_megabytes(served) - before < 600  # all of them together are 840 MB
 
 
 # what worlds hold -----------------------------------------------------------------------------------------------------
