@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.claiming.outcomes import answering, inventing
+from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.mailboxes.recognition import claimed, recognised
-from mcp_sim.mailboxes.replies import NAMES as REPLY_NAMES
-from mcp_sim.mailboxes.replies import REPLYING, reply_plans, work_of
 from mcp_sim.types import Tool
 
 
@@ -17,21 +15,15 @@ class Messages(Behaviour):
     """Send to a user, view what was sent or received, search, mark as read, delete the latest, count; and the users.
 
     Claimed where messages have no ids that a tool takes: servers whose messages are got and listed one by one have
-    records, of which only replies, threads and what is read are told here. The sender is who is logged in; a receiver
-    whom the directory does not know is refused.
+    records. The sender is who is logged in; a receiver whom the directory does not know is refused.
     """
 
     def claims(self, survey: Survey) -> Claims | None:
         listed = survey.once(whole_purposes)
         found = recognised(listed)
-        if found:
-            return claimed(survey, listed, found)
-        replies = reply_plans(listed)
-        return Claims(replies, state=survey.state) if replies else None
+        return claimed(survey, listed, found) if found else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         from mcp_sim.mailboxes.answers import NAMES, operation  # noqa: PLC0415 (no tool is listed sooner for it)
 
-        if plan.operation in REPLYING:
-            return inventing(tool, domain, work_of(plan, domain), REPLY_NAMES)
         return answering(tool, domain, operation(tool, plan, domain), NAMES)
