@@ -151,7 +151,8 @@ async def _look_for(world: World, walker: Walker, made: Sequence[Made], result: 
             if not readers:
                 continue
             result.created[kind] += 1
-            shown = [reader for reader in readers if one.key is not None and await _shows(world, walker, reader, one)]
+            asked = readers if one.key is not None else []
+            shown = [reader for reader in asked if await _shows(world, walker, reader, one, result)]
             if shown:
                 result.found[kind] += 1
             else:
@@ -186,7 +187,7 @@ def _can_ask_for(plan: Plan, record: Record, tool: Tool) -> bool:
     return all(record.get(rule.field) for argument, rule in plan.filters.items() if argument in needed)
 
 
-async def _shows(world: World, walker: Walker, plan: Plan, made: Made) -> bool:
+async def _shows(world: World, walker: Walker, plan: Plan, made: Made, result: Walked) -> bool:
     """Does this tool, asked as one would who knows the record, show it?"""
     record = world.view.get(made.entity, made.key) or {}
     tool = world.scenario.domain.tools[plan.tool]
@@ -203,8 +204,8 @@ async def _shows(world: World, walker: Walker, plan: Plan, made: Made) -> bool:
         arguments[plan.key] = made.key
     arguments |= {name: str(made.key).rpartition("/")[2] for name in needed if ASKING.intersection(words(name))}
     for _ in range(MOST_PAGES):
-        observation = await world.call(tool.id, arguments)
-        if not observation.ok:
+        observation = await _called(world, tool, arguments, result)
+        if observation is None or not observation.ok:
             return False
         if json.dumps(made.key).strip('"') in text_of(observation, 10**9):
             return True
