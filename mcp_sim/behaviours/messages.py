@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.mailboxes.recognition import claimed, recognised
+from mcp_sim.mailboxes.replies import REPLYING, reply_plans
 from mcp_sim.types import Tool
 
 
@@ -15,15 +15,20 @@ class Messages(Behaviour):
     """Send to a user, view what was sent or received, search, mark as read, delete the latest, count; and the users.
 
     Claimed where messages have no ids that a tool takes: servers whose messages are got and listed one by one have
-    records. The sender is who is logged in; a receiver whom the directory does not know is refused.
+    records, of which only replies, threads and what is read are told here. The sender is who is logged in; a receiver
+    whom the directory does not know is refused.
     """
 
     def claims(self, survey: Survey) -> Claims | None:
         listed = survey.once(whole_purposes)
         found = recognised(listed)
-        return claimed(survey, listed, found) if found else None
+        if found:
+            return claimed(survey, listed, found)
+        replies = reply_plans(listed)
+        return Claims(replies, state=survey.state) if replies else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.mailboxes.answers import NAMES, operation  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.mailboxes import answers, replying  # noqa: PLC0415 (no tool is listed sooner for it)
 
-        return answering(tool, domain, operation(tool, plan, domain), NAMES)
+        of = replying if plan.operation in REPLYING else answers
+        return of.answer(tool, plan, domain)

@@ -64,11 +64,16 @@ def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
 
 def answering(tool: Tool, domain: Domain, operate: Operate, names: Names) -> Answer:
     """The answer of a tool that does this; what is refused fails in the tool's own style."""
+    return inventing(tool, domain, lambda turn, _invent: operate(turn), names)
+
+
+def inventing(tool: Tool, domain: Domain, operate: Callable[[Turn, Invent], Outcome], names: Names) -> Answer:
+    """The same for what may have to make up a field that nobody said."""
     tell = teller(tool, domain, names)
 
-    def answer(turn: Turn, _invent: Invent) -> Transition:
+    def answer(turn: Turn, invent: Invent) -> Transition:
         try:
-            outcome = operate(turn)
+            outcome = operate(turn, invent)
         except Refused as refused:
             return Transition(tool.failure(refused.kind, str(refused), **{**turn.call.arguments, **refused.slots}))
         return Transition(tell(turn, outcome), outcome.changes, guessed=outcome.guessed)

@@ -8,16 +8,17 @@ from typing import TypeAlias
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Operate, Outcome, done, plain
+from mcp_sim.claiming.outcomes import Outcome, answering, done, plain
 from mcp_sim.clock import iso
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
 from mcp_sim.mailboxes.directories import DIRECTORY
 from mcp_sim.mailboxes.recognition import ENTITY
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 
-NAMES: Names = {
+_NAMES: Names = {
     "messages": ("results", "matches", "inbox", "conversation", "history"),
     "users": ("user_list", "contacts", "members", "results"),
     "text": ("message", "content", "body"),
@@ -182,8 +183,8 @@ _PLAIN: Mapping[str, Work] = {
 }  # fmt: skip
 
 
-def operation(tool: Tool, plan: Plan, domain: Domain) -> Operate:
-    """What a tool does for whoever is logged in."""
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, for whoever is logged in."""
     current, compiled = _current(domain), _COMPILED.get(plan.operation)
     work = compiled(tool, plan, domain) if compiled is not None else _PLAIN[plan.operation]
     is_private = plan.entity == ENTITY
@@ -194,7 +195,7 @@ def operation(tool: Tool, plan: Plan, domain: Domain) -> Operate:
             raise Refused("unauthorized", "No user is currently logged in.")
         return work(Mail(turn, plan, me))
 
-    return operate
+    return answering(tool, domain, operate, _NAMES)
 
 
 def _current(domain: Domain) -> Callable[[Turn], tuple[bool, Json]]:

@@ -68,3 +68,34 @@ async def test_messages_with_ids_of_their_own_stay_records(tmp_path: Path) -> No
     tools = [*TOOLS[1:3], tool("get_message", {"message_id": STRING})]
     async with simulator(tmp_path, tools) as sim:
         assert {plan.behaviour for plan in sim.scenario.domain.plans.values()} & {"messages"} == set()
+
+
+EMAIL = {
+    "id": STRING, "from": STRING, "to": STRING, "subject": STRING, "body": STRING, "thread_id": STRING,
+    "is_read": {"type": "boolean"},
+}  # fmt: skip
+MAIL = [
+    tool("send_email", {"to": STRING, "subject": STRING, "body": STRING}),
+    tool("get_email", {"email_id": STRING}, EMAIL),
+    tool("list_emails", {}, {"emails": {"type": "array", "items": {"type": "object", "properties": EMAIL}}}),
+    tool("reply_to_email", {"email_id": STRING, "body": STRING}),
+    tool("get_email_thread", {"thread_id": STRING}),
+    tool("mark_email_as_unread", {"email_id": STRING}),
+]
+INBOX = [
+    {"id": "m1", "from": "ada@vos.example", "to": "me@here.example", "subject": "Bikes", "body": "Two?",
+     "thread_id": "t1", "is_read": True},
+]  # fmt: skip
+
+
+async def test_a_reply_goes_back_to_the_sender_and_stays_in_the_thread(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MAIL, {"emails": INBOX}) as sim, sim.open() as world:
+        told(await world.call("reply_to_email", {"email_id": "m1", "body": "Three."}))
+        reply = told(await world.call("list_emails", {}))["emails"][-1]
+        assert (reply["from"], reply["to"]) == ("me@here.example", "ada@vos.example")
+        assert (reply["subject"], reply["body"], reply["thread_id"]) == ("Re: Bikes", "Three.", "t1")
+        thread = told(await world.call("get_email_thread", {"thread_id": "t1"}))
+        assert [row["body"] for row in thread] == ["Two?", "Three."]
+        told(await world.call("mark_email_as_unread", {"email_id": "m1"}))
+        assert told(await world.call("get_email", {"email_id": "m1"}))["is_read"] is False
+        assert "m9" in refused(await world.call("reply_to_email", {"email_id": "m9", "body": "?"}))

@@ -1,0 +1,31 @@
+"""Tools that keep one list of notes, or of things to do: added to, read as a whole, ticked off by place, cleared."""
+
+from __future__ import annotations
+
+from mcp_sim.claiming.purposes import whole_purposes
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.jottings.recognition import entities, given_notes, plans_for, recognised
+from mcp_sim.types import Tool
+
+
+@behaviours.register("notes")
+class Notes(Behaviour):
+    """A scratchpad, a journal, a list of things to do: entries in the order in which they were written, without ids.
+
+    An entry goes by its place, or the whole list is written anew. A list is empty at first, unless a state holds it.
+    Claimed where no tool takes an id; else notes are records.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        found = recognised(survey.once(whole_purposes))
+        if not found:
+            return None
+        made = entities(found)
+        rows, rest = given_notes(survey.state, [entity.name for entity in made])
+        return Claims(plans_for(found), made, rows, rest)
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.jottings.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+
+        return answer(tool, plan, domain)
