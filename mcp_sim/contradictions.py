@@ -19,6 +19,11 @@ from mcp_sim.schemas import (
     types_of,
 )
 from mcp_sim.types import Json, Record
+from mcp_sim.validation import compiled
+
+
+_NAMING = frozenset({"enum", "const", "type", "title", "description", "default", "examples"})
+"""Words of a schema that leave no doubt which of the values that it names it allows."""
 
 
 def contradiction(schema: Record) -> str | None:
@@ -30,10 +35,24 @@ def contradiction(schema: Record) -> str | None:
     kinds = [kind for kind in types_of(schema) if kind != "number" or "integer" not in types_of(schema)]
     if constants(schema) and not any(fitting_type(value, schema) for value in constants(schema)):
         return f"none of its values is of type {' or '.join(kinds)}"
-    if constants(schema) or len(kinds) > 1:
+    if constants(schema):
+        return (
+            None
+            if schema.keys() <= _NAMING or any(map(_judge(schema), constants(schema)))
+            else "none of its values is valid"
+        )
+    if len(kinds) > 1:
         return None
     meant = [_REASONS[kinds[0]]] if kinds and kinds[0] in _REASONS else [] if kinds else _REASONS.values()
     return next((reason for reasons in meant for reason in reasons(schema)), None)
+
+
+def _judge(schema: Record) -> Callable[[Json], bool]:
+    """Is a value valid? Where the schema cannot be compiled, any is."""
+    try:
+        return compiled(schema).is_valid
+    except ValueError:
+        return lambda _value: True
 
 
 def _of_numbers(schema: Record) -> Iterator[str]:

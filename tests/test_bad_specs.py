@@ -94,6 +94,16 @@ async def test_what_no_value_fits_in_is_refused_with_a_reason_that_names_it(tmp_
 
 
 @pytest.mark.parametrize("what", UNSATISFIABLE)
+async def test_an_optional_field_that_nothing_fits_in_is_left_out(tmp_path: Path, what: str) -> None:
+    record = shows({"id": STRING, "name": STRING, "level": UNSATISFIABLE[what]}, ("id", "name"))
+    tools = [
+        tool("get_sensor", {"sensor_id": STRING}, ("sensor_id",), outputSchema=record),
+        tool("list_sensors", {}, outputSchema=shows({"sensors": {"type": "array", "items": record}}, ("sensors",))),
+    ]
+    assert await walk(scenario_of(tmp_path, tools)) >= 0.7
+
+
+@pytest.mark.parametrize("what", UNSATISFIABLE)
 async def test_an_argument_that_nothing_fits_in_is_a_refusal_that_names_the_argument(tmp_path: Path, what: str) -> None:
     tools = [tool("create_sensor", {"name": STRING, "level": UNSATISFIABLE[what]}, ("name", "level"))]
     async with Simulator(scenario_of(tmp_path, tools)).open() as world:

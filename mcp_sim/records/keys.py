@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
+from itertools import count, islice
 from typing import TypeAlias
 
 from mcp_sim.domain import Entity
 from mcp_sim.draws import Draws
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.numbering import numbered
+from mcp_sim.records.searching import judge
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import main_type
@@ -21,13 +24,16 @@ _HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
 MOST_TRIED = 50
 """So many keys are made up before one is told from the others by a number."""
 
+MOST_NUMBERED = 1000
+_DRAWN_AGAIN = 8
+
 Keys: TypeAlias = Callable[[int, Chance], Key]
 """The key of the index-th record (from 0), from the entity's own numbering or from chance."""
 
 
 def keys_of(entity: Entity) -> Keys:
     """How the ids of an entity's records are made, compiled."""
-    like, schema = entity.key_like, entity.fields[entity.key].schema if entity.key in entity.fields else {}
+    like, schema = entity.key_like, _schema(entity)
     if isinstance(like, int):
         first = like
         return lambda index, _chance: first + index
@@ -53,17 +59,18 @@ def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
         following = _after(key, entity.key_like)
         key = following if following is not None else keys(index, chance)
         if tries > MOST_TRIED and following is None:
-            return _numbered_apart(key if last is None else last, entity.name, view)
+            return _new_by_number(key if last is None else last, entity, view)
     return key
 
 
-def _numbered_apart(key: Key, entity: str, view: View) -> Key:
-    """A key that is new by its number, where all that it could be are taken."""
-    number = view.count(entity) + 1
-    key = re.sub(r"-\d+$", "", key) if isinstance(key, str) else key
-    while is_used(view, entity, made := key + number if isinstance(key, int) else f"{key}-{number}"):
-        number += 1
-    return made
+def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
+    """A key that is new by its number, where all that it could be are taken; itself where it takes no number."""
+    numbers = count(view.count(entity.name) + 1)
+    if isinstance(key, int):
+        return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
+    allows = judge(_schema(entity))
+    made = (numbered(re.sub(r"-\d+$", "", key), number, allows) for number in islice(numbers, MOST_NUMBERED))
+    return next((one for one in made if one is not None and not is_used(view, entity.name, one)), key)
 
 
 def is_used(view: View, entity: str, key: Key) -> bool:
@@ -71,19 +78,38 @@ def is_used(view: View, entity: str, key: Key) -> bool:
     return view.get(entity, key) is not None or view.version(entity, key) > 0
 
 
-def base_keys(entity: Entity, count: int, given: Container[Key], seed: int) -> list[Key]:
-    """The keys of `count` generated records, none of them among those that are given."""
-    keys, made = keys_of(entity), dict[Key, None]()
-    counted, unasked, index = _counts(entity), Chance(b""), 0
-    while len(made) < count and index < 50 * (count + 10):
-        key = keys(index, unasked if counted else chance_of(seed, entity.name, index, "key"))
-        if key not in given and key not in made:
+def base_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
+    """The keys of so many generated records, or of as many as can be; none of them among those that are given."""
+    keys = keys_of(entity)
+    if _counts(entity):
+        unasked = Chance(b"")
+        free = (key for index in count() if (key := keys(index, unasked)) not in given)
+        return [*islice(free, wanted)]
+    made, allows, numbers = dict[Key, None](), judge(_schema(entity)), dict[str, int]()
+    for index in count():
+        if len(made) >= wanted or index > MOST_TRIED + 2 * len(made):
+            break
+        key = _free(keys, index, chance_of(seed, entity.name, index, "key"), lambda key: key in given or key in made)
+        if isinstance(key, str) and (key in given or key in made):
+            numbers[key] = numbers.get(key, 1) + 1
+            key = numbered(key, numbers[key], allows)
+        if key is not None and key not in given:
             made[key] = None
-        elif not counted and isinstance(key, str):
-            key = f"{key}-{index}"
-            made[key] = None
-        index += 1
-    return list(made)
+    return [*made]
+
+
+def _free(keys: Keys, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
+    """The first key that chance gives and that is not taken; the last one that was looked at, where all are."""
+    key = keys(index, chance)
+    for _ in range(_DRAWN_AGAIN):
+        if not is_taken(key):
+            break
+        key = keys(index, chance)
+    return key
+
+
+def _schema(entity: Entity) -> Record:
+    return entity.fields[entity.key].schema if entity.key in entity.fields else {}
 
 
 def _counts(entity: Entity) -> bool:

@@ -35,6 +35,7 @@ _ROLE = re.compile(
     r"(.*_)?(author|owner|assignee|assigned_to|created_by|updated_by|modified_by|manager|reporter|sender|user|by|to|"
     r"recipient|attendee|participant|approver|reviewer|member|contact|customer|requester)"
 )
+_FOLDERS = vocabulary("folder directory dir workspace")
 _TALK = vocabulary("comment message reply note reaction chat post thread")
 
 
@@ -88,6 +89,8 @@ def _takes_code(schema: Record) -> bool:
 def _by_name(noun: str, name: str, code: bool) -> Find:
     if name.endswith("name") or name in {"label", "title"}:
         return _named(noun.rsplit("_", 1)[-1], name)
+    if name in {"path", "full_path"} and noun.rsplit("_", 1)[-1] in _FOLDERS:
+        return lambda writers: writers.codes.folder
     if name.endswith("country") and code:
         return lambda writers: writers.places.country_code
     for pattern, find in _TEXTS:

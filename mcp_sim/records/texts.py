@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import LONGEST, MANY, Make
 from mcp_sim.records.meanings import text_meaning
 from mcp_sim.records.patterns import matching
+from mcp_sim.records.people import slug
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment, time_maker
 from mcp_sim.records.times import sense
@@ -37,7 +39,8 @@ def _fitted(text: str, schema: Record, chance: Chance) -> str:
     """The text brought into the bounds of its schema, or another one that matches its pattern."""
     if "pattern" in schema:
         bounds = schema.get("minLength", 0), schema.get("maxLength", MANY)
-        made = matching(schema["pattern"], chance, *bounds)
+        made = next((form for form in _forms(text) if text_fits(form, schema)), None)
+        made = matching(schema["pattern"], chance, *bounds) if made is None else made
         return text if made is None else made
     shortest, longest = min(schema.get("minLength", 0), LONGEST), schema.get("maxLength", MANY)
     if len(text) < shortest:
@@ -46,6 +49,15 @@ def _fitted(text: str, schema: Record, chance: Chance) -> str:
         return text
     cut = text[:longest]
     return cut.rstrip() if len(cut.rstrip()) >= shortest else cut
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Other ways to write what a text says, as patterns of codes and paths ask for them."""
+    yield from (f"{text}/", text.lower(), text.upper())
+    for joint in "-_":
+        yield from (made := slug(text, joint), made.upper())
+    yield "".join(part.capitalize() for part in slug(text, " ").split())
+    yield re.sub(r"[^A-Z]", "", text.upper())
 
 
 def _matches(pattern: str, text: str) -> bool:

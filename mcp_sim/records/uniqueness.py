@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.records.making import MANY
+from mcp_sim.records.numbering import numbered
+from mcp_sim.records.texts import text_fits
 from mcp_sim.records.times import sense
 from mcp_sim.schemas import constants, main_type
 from mcp_sim.types import Json, Record
@@ -19,6 +20,7 @@ _PEOPLE = vocabulary(
 )
 _NAMESAKES = _PEOPLE | vocabulary("file message comment note email document event review notification")
 _WHOLE = vocabulary("name full_name display_name real_name")
+_MOST_NUMBERED = 10_000
 _PARTS = (("first_name", "given_name"), ("last_name", "family_name", "surname"))
 
 
@@ -59,17 +61,18 @@ def _noun(entity: Entity) -> str:
     return snake(entity.name.rpartition(".")[2]).rsplit("_", 1)[-1]
 
 
-def numbered(value: Json, taken: dict[Json, int], schema: Record) -> Json:
-    """The value with a number that makes it another: before the @ of an address, else at its end.
+def another(value: Json, taken: dict[Json, int], schema: Record) -> Json:
+    """The value with a number that makes it another; itself where it may have none.
 
     `taken` has the values that there are, each with the last number that it was given.
     """
-    if not isinstance(value, str) or "pattern" in schema:
+    if not isinstance(value, str):
         return value
-    head, at, tail = value.partition("@")
-    joint = "" if at or " " not in value else " "
-    number = taken[value] + 1
-    while (made := f"{head}{joint}{number}{at}{tail}") in taken:
-        number += 1
-    taken[value] = number
-    return made if len(made) <= schema.get("maxLength", MANY) else value
+    for number in range(taken[value] + 1, taken[value] + _MOST_NUMBERED):
+        made = numbered(value, number, lambda text: text_fits(text, schema))
+        if made is None:
+            return value
+        if made not in taken:
+            taken[value] = number
+            return made
+    return value

@@ -18,7 +18,7 @@ from mcp_sim.records.progress import has_come_to, step_of
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
-from mcp_sim.records.uniqueness import is_unique, numbered, once_together
+from mcp_sim.records.uniqueness import another, is_unique, once_together
 from mcp_sim.records.values import value_maker
 from mcp_sim.schemas import IMPOSSIBLE, is_nullable, main_type
 from mcp_sim.types import Json, Key, Record
@@ -134,7 +134,7 @@ class Writer:
         while value in taken and tries < _TRIES:
             value, tries = make(chance, record, moment), tries + 1
         if value in taken:
-            value = numbered(value, taken, part.schema or {})
+            value = another(value, taken, part.schema or {})
         taken[value] = 1
         return value
 
