@@ -21,7 +21,6 @@ from mcp_sim.schemas import (
 from mcp_sim.types import Json, Record
 from mcp_sim.validation import compiled
 
-
 _NAMING = frozenset({"enum", "const", "type", "title", "description", "default", "examples"})
 """Words of a schema that leave no doubt which of the values that it names it allows."""
 
