@@ -45,6 +45,9 @@ NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
 MAKING_OPERATIONS = frozenset({"make", "write", "mkdir"})
 """What they do where the name is a new one, mostly."""
 
+FOLDERS = frozenset({"directory", "subdirectory", "folder", "dir", "cwd"})
+"""How the names of arguments end that name a folder: an agent gives none that is a file."""
+
 PLACES = frozenset({"index", "position", "row", "col", "column"})
 """How the names of arguments end that count from the first of something: an agent begins there."""
 
@@ -163,7 +166,8 @@ class Walker:
         if entity is None:
             return []
         if any(plan.arguments.get(role) == place for role in NAMING_ROLES):
-            return [] if plan.operation in MAKING_OPERATIONS else self._keys(entity.name)
+            folders = "directory" in domain.entities and (words(name) or ("",))[-1] in FOLDERS
+            return [] if plan.operation in MAKING_OPERATIONS else self._keys("directory" if folders else entity.name)
         rule = plan.filters.get(place)
         field = entity.fields.get(rule.field if rule is not None else plan.sets.get(place, ""))
         if field is not None and field.link is not None:
@@ -237,7 +241,7 @@ class Walker:
 
     def _text(self, name: str) -> str:
         """A text that one would write there."""
-        return f"{name} {self.random.choice('abcdefgh')}{self.random.randint(1, 28)}"
+        return f"{name} {self.random.choice('abcdefgh')}{self.random.randint(1, 280)}"
 
 
 def valid(schema: dict[str, Json], value: Json) -> bool:
