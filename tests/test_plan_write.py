@@ -71,7 +71,7 @@ def test_plans_and_entities_are_written_and_every_line_of_the_author_stays(spec:
     text = spec.read_text(encoding="utf-8")
     lines = iter(text.splitlines())
     assert all(line in lines for line in SPEC.splitlines() if "list_widgets" not in line)
-    assert "  list_widgets: {verb: list, entity: widget, envelope: {" in text
+    assert "  list_widgets: {verb: list, entity: widget, filters: {colour: colour}, envelope: {" in text
     assert "}   # sure of that\n" in text
     assert "  get_widget: {verb: get, entity: widget, key: widget_id" in text
     assert "entities:\n  widget:" in text or "entities: {widget:" in text
@@ -125,7 +125,7 @@ def test_each_server_of_a_scenario_gets_its_own_plans(spec: Path) -> None:
     assert main(["plan", str(scenario), "--write"]) == 0
     assert "get_widget" in spec.read_text(encoding="utf-8")
     assert "get_widget" not in other.read_text(encoding="utf-8")
-    assert "list_widgets: {verb: list" in other.read_text(encoding="utf-8")
+    assert "  list_widgets:\n    verb: list\n" in other.read_text(encoding="utf-8")
     assert not [problem for problem in check([scenario]) if problem.severity == "error"]
 
 

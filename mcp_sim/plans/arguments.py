@@ -45,7 +45,7 @@ _SYNONYMS = (
     ("email", "email_address"), ("phone", "phone_number"), ("category", "type", "kind"),
 )  # fmt: skip
 _KEY_ENDINGS = ("id", "key", "uuid", "number", "code", "slug", "name", "identifier", "no", "ref", "handle", "sku")
-_BOUNDS: tuple[tuple[str, Operator], ...] = (
+BOUNDS: tuple[tuple[str, Operator], ...] = (
     (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least)", "gte"),
     (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most)", "lte"),
     (r"(?P<f>.+)_(gt|after|greater_than|above|over)|after_(?P<g>.+)", "gt"),
@@ -274,7 +274,7 @@ def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Fil
         found = known.nested[argument]
     if found is not None:
         return Filter(found, _equality(known.schemas.get(found, {}), many))
-    for pattern, op in _BOUNDS:
+    for pattern, op in BOUNDS:
         hit = re.fullmatch(pattern, argument)
         stem = next((part for part in hit.groupdict().values() if part), None) if hit else None
         bounded = _bounded_field(stem, known) if stem else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,8 +40,8 @@ def judged(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tu
 
 def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
     reading, plan = evidence.reading, evidence.plan
-    if reading.status is not None:
-        told = ", ".join(f"{name} = {value}" for name, value in plan.fixed.items())
+    if reading.status is not None or plan.fixed:
+        told = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
         yield (
             (0.65, f"'{reading.word}' means {told}")
             if told

@@ -29,12 +29,15 @@ _WEAK: dict[str, Verb] = {
         ("fund", "deposit", "withdraw", "fill", "refill", "charge", "recharge", "credit", "debit", "deduct", "increase",
          "decrease", "increment", "decrement", "spend", "follow", "unfollow", "subscribe", "unsubscribe", "like",
          "unlike", "star", "unstar", "watch", "unwatch", "mute", "unmute", "block", "unblock", "append", "push",
-         "exchange", "swap", "mark", "toggle", "reset", "switch", "engage", "release", "pin", "unpin", "move"),
+         "exchange", "swap", "mark", "toggle", "reset", "switch", "engage", "release", "pin", "unpin", "move",
+         "hide", "unhide", "flag", "unflag", "bookmark", "unbookmark", "favorite",
+         "unfavorite", "favourite", "freeze", "unfreeze", "verify", "unverify", "ban", "unban", "protect", "unprotect",
+         "snooze", "unsnooze", "feature", "unfeature", "highlight", "tag", "untag"),
         "update",
     ),
     "drop": "delete", "erase": "delete", "purge": "delete", "unregister": "delete", "trash": "delete",
 }  # fmt: skip
-_TRANSITIONS = {
+TRANSITIONS = {
     "accept": "accepted", "activate": "active", "approve": "approved", "archive": "archived", "assign": "assigned",
     "cancel": "cancelled", "close": "closed", "complete": "completed", "confirm": "confirmed",
     "deactivate": "inactive", "decline": "declined", "deliver": "delivered", "disable": "disabled",
@@ -46,6 +49,16 @@ _TRANSITIONS = {
 }  # fmt: skip
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new one recent single specific"
+)
+_NOUNS_TOO = vocabulary(
+    "file record book place post log schedule request draft charge fund order invite archive star watch block credit "
+    "debit refund deposit purchase exchange release return ship hold bookmark favorite favourite flag feature ban "
+    "highlight display filter query view lock merge tag pin"
+)
+"""Weak verbs that stand for a thing where a verb ends the name: `file_upload`, `bookmark_list`."""
+
+_ENDS = vocabulary(
+    "create add get fetch list search find update edit modify patch delete remove destroy upload save submit send"
 )
 _PLAIN = vocabulary("create get list update delete")
 """Verbs that are about records and nothing else."""
@@ -102,7 +115,7 @@ def read(parts: tuple[str, ...]) -> Reading:
         verb = "list"
     if verb == "search" and noun and not plural and after[:1] == ("by",):
         verb = "get"
-    status = _TRANSITIONS.get(word)
+    status = TRANSITIONS.get(word)
     joined = "and" in parts or "or" in parts
     return Reading(verb, noun, after, word, plural, sure and not joined, place == 0, batch, special, status)
 
@@ -116,7 +129,9 @@ def _verb(word: str) -> tuple[Verb, bool]:
 
 
 def _verb_place(parts: tuple[str, ...]) -> int | None:
-    known = (_STRONG, _WEAK, _TRANSITIONS)
+    known = (_STRONG, _WEAK, TRANSITIONS)
+    if len(parts) > 1 and parts[0] in _NOUNS_TOO and parts[-1] in _ENDS:
+        return len(parts) - 1
     if parts and any(parts[0] in verbs for verbs in known):
         return 0
     if len(parts) > 1 and any(parts[-1] in verbs for verbs in known):
@@ -153,7 +168,7 @@ def last_segment(name: str) -> str:
 def _shared_first_word(names: Sequence[tuple[str, ...]]) -> str | None:
     counts = Counter(parts[0] for parts in names if len(parts) > 1)
     word, count = counts.most_common(1)[0] if counts else ("", 0)
-    is_verb = word in _STRONG or word in _WEAK or word in _TRANSITIONS
+    is_verb = word in _STRONG or word in _WEAK or word in TRANSITIONS
     followers = {singular(parts[1]) for parts in names if parts[:1] == (word,) and len(parts) > 1}
     shared = count >= 3 and count >= 0.6 * len(names) and len(followers) > 1
     about = {parts[1] for parts in names if parts[:1] == (word,) and len(parts) == 2} & _PLAIN

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Plan, Swap
+from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import constants, items, main_type, properties
 from mcp_sim.types import Json, Record
@@ -76,7 +77,7 @@ def required_state(
 
 def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
     """The field and value that a verb like `close` stands for, spelt as the entity spells it."""
-    said = stated(about, entity)
+    said = stated(about, entity) or flag_set(reading.word, entity)
     if reading.status is None or said:
         return said
     for name, field in entity.fields.items():

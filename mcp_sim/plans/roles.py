@@ -9,7 +9,8 @@ from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
 from mcp_sim.plans.looks import Look
-from mcp_sim.plans.states import state_of
+from mcp_sim.plans.narrowing import asked_for
+from mcp_sim.plans.states import told_by_verbs
 from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
 from mcp_sim.words import snake, words
@@ -72,7 +73,8 @@ def roles_and_fields(
             continue
         mine = fields[look.entity]
         found = _roles_of(look, _known(look.entity, keys[look.entity], mine))
-        added = _added(look, found, mine, {*fields}, declared.get(look.entity))
+        is_shown = bool(shown.get(look.entity))
+        added = _added(look, found, mine, {*fields}, declared.get(look.entity), is_shown=is_shown)
         mine.update(added)
         known = _known(look.entity, keys[look.entity], mine)
         roles[look.tool.id] = _roles_of(look, known) if added else found
@@ -84,8 +86,7 @@ def roles_and_fields(
 def _with_state(entity: str, fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
     """The fields, with the state that tools speak of where neither a result nor a declaration tells of fields."""
     mine = [look for look in looks if look.entity == entity and look.verb != "unknown" and look.single is None]
-    state = None if fields else state_of(mine)
-    return {**fields, **({state.name: state} if state is not None else {})}
+    return dict(fields) if fields else {told.name: told for told in told_by_verbs(mine)}
 
 
 def _keys(
@@ -157,9 +158,16 @@ def _is_other_field(look: Look, known: Known, key: str) -> bool:
 
 
 def _added(
-    look: Look, roles: Roles, known: Mapping[str, Field], entities: set[str], declared: Entity | None
+    look: Look,
+    roles: Roles,
+    known: Mapping[str, Field],
+    entities: set[str],
+    declared: Entity | None,
+    *,
+    is_shown: bool,
 ) -> dict[str, Field]:
-    """Fields that only arguments tell of: everything a create or an update takes, and what links a list to a parent.
+    """Fields that only arguments tell of: all that a create or an update takes, what links a list to a parent or
+    narrows it.
 
     What an update takes besides the fields of records that are given is hardly a field where it names other records.
     """
@@ -177,8 +185,9 @@ def _added(
             added[name] = Field(name, schema, required=needed)
         elif look.verb in _MANY and scope != look.entity and scope in entities:
             added[name] = Field(name, schema, link=scope)
-        elif look.verb in _MANY and not known and main_type(schema) in {"string", "boolean"} and "enum" in schema:
-            added[name] = Field(name, schema)
+    if look.verb in _MANY and not is_given:
+        others = [path for path in roles.unexplained if path not in added]
+        added |= {one.name: one for one in asked_for(others, look.input, is_shown=is_shown) if one.name not in known}
     return added
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles
+from mcp_sim.plans.flags import flags_spoken_of
 from mcp_sim.plans.looks import Look
+from mcp_sim.plans.narrowing import ANY
 from mcp_sim.schemas import at, constants, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.words import snake
 
 STATUS = ("status", "state", "stage")
-_ANY = vocabulary("all any both none every")
 _BEGINNINGS = (
     "pending", "open", "opened", "draft", "new", "todo", "to_do", "not_started", "backlog", "created", "queued",
     "planned", "scheduled", "requested", "submitted", "unread", "unpaid", "active",
@@ -43,7 +44,7 @@ def with_choices(
 
 def _said(schema: Record) -> list[Json]:
     inner = items(schema) if main_type(schema) == "array" else schema
-    said = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in _ANY]
+    said = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY]
     return said if len(said) > 1 else []
 
 
@@ -72,20 +73,31 @@ def begun(entity: Entity, rows: Sequence[Record]) -> Entity:
     return replace(entity, fields={**entity.fields, name: told})
 
 
+def told_by_verbs(looks: Sequence[Look]) -> list[Field]:
+    """The state and the flags of one entity's records, where tools speak of them and no schema tells how they look."""
+    if any(properties(look.output) or items(look.output) for look in looks):
+        return []
+    updates = [look.reading for look in looks if look.verb == "update"]
+    state = state_of(looks)
+    flags = flags_spoken_of(one.word for one in updates if state is None or one.status not in choices_of(state.schema))
+    named = {snake(name).removeprefix("is_") for look in looks for name in properties(look.input)}
+    return [*([state] if state else []), *(flag for flag in flags if flag.name not in named)]
+
+
 def state_of(looks: Sequence[Look]) -> Field | None:
-    """The state of one entity's records, where tools speak of it and no schema tells how records look."""
+    """The state of one entity's records, as arguments or verbs like `close` tell of it."""
     arguments = [(name, part) for look in looks for name, part in properties(look.input).items()]
-    if any(properties(look.output) or items(look.output) for look in looks) or any(_is_flag(*one) for one in arguments):
+    leads = [look.reading.status for look in looks if look.verb == "update" and look.reading.status]
+    if any(_is_flag(name, part, leads) for name, part in arguments):
         return None
     named = [(name, _said(part)) for name, part in arguments if snake(name) in STATUS]
-    leads = [look.reading.status for look in looks if look.verb == "update" and look.reading.status]
     ends = [state for state in leads if state in _BEFORE]
     states = next((said for _, said in named if said), [_BEFORE[ends[0]], *leads] if ends and not named else [])
     name = named[0][0] if named else "status"
     return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True) if states else None
 
 
-def _is_flag(name: str, schema: Record) -> bool:
+def _is_flag(name: str, schema: Record, leads: Sequence[str]) -> bool:
     """`completed: true` says it already."""
-    flags = {"done", "complete", "archived", *_BEFORE}
-    return main_type(schema) == "boolean" and snake(name).removeprefix("is_") in flags
+    plain = snake(name).removeprefix("is_")
+    return main_type(schema) == "boolean" and (plain in leads or (plain in {"done", "complete"} and bool(leads)))

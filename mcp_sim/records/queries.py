@@ -12,7 +12,7 @@ from itertools import islice
 from math import nan
 from typing import TypeAlias, cast, overload
 
-from mcp_sim.domain import Entity, Filter, Plan
+from mcp_sim.domain import Entity, Field, Filter, Plan
 from mcp_sim.json_text import canonical
 from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.lookups import Lookup, lookup
@@ -20,13 +20,18 @@ from mcp_sim.records.ordering import Row, ordering
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.terms import not_understood, terms
 from mcp_sim.records.times import moment_of, sense
+from mcp_sim.schemas import at, constants
 from mcp_sim.state import lowered
 from mcp_sim.types import COMPARISONS, Bound, Json, Observation, Record, Tool, Turn, View
+from mcp_sim.words import vocabulary
 
 Test: TypeAlias = Callable[[Record], bool]
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
 
 ABSENT = object()
+ANY = vocabulary("all any both everything")
+"""Choices of an argument that narrow nothing."""
+
 _DAY = timedelta(days=1)
 
 
@@ -50,7 +55,7 @@ Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
 def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
     """The page that a call asks for, or the failure that says what is wrong with the question; compiled."""
-    matching = _matching(plan, entity, entities)
+    matching = _matching(tool, plan, entity, entities)
     order, paged = ordering(tool, plan, entity), _paged(tool, plan)
     sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
     unread, understood = not_understood(entity), terms(entity)
@@ -114,11 +119,11 @@ class Everything(Sequence[Row]):
 
 
 def _matching(
-    plan: Plan, entity: Entity, entities: Mapping[str, Entity]
+    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
     """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
     derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
-    rules = [(argument(name), rule) for name, rule in plan.filters.items()]
+    rules = [(_narrowing(tool, name, entity.fields.get(rule.field)), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [
@@ -150,6 +155,16 @@ def _matching(
         return rows
 
     return matching
+
+
+def _narrowing(tool: Tool, name: str, field: Field | None) -> Fetch:
+    """Reads an argument; ABSENT too where it says `all`, which is one of its choices and no value of the field."""
+    fetch, schema = argument(name), at(tool.input_schema, name)
+    held = constants(field.schema) if field is not None else []
+    wide = [one for one in constants(schema) if isinstance(one, str) and one.lower() in ANY and one not in held]
+    if not wide:
+        return fetch
+    return lambda arguments: ABSENT if (value := fetch(arguments)) in wide else value
 
 
 def _spread(entity: Entity, field: str) -> int:

@@ -1,0 +1,54 @@
+"""Which yes-or-no field of a record does a verb like `pin` set, and to what?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.plans.names import TRANSITIONS
+from mcp_sim.schemas import main_type
+from mcp_sim.types import Json
+from mcp_sim.words import snake
+
+_PARTICIPLES = {
+    "pin": "pinned", "star": "starred", "mute": "muted", "block": "blocked", "hide": "hidden", "flag": "flagged",
+    "favorite": "favorite", "favourite": "favourite", "bookmark": "bookmarked", "lock": "locked", "freeze": "frozen",
+    "feature": "featured", "verify": "verified", "ban": "banned", "protect": "protected", "watch": "watched",
+    "archive": "archived", "snooze": "snoozed", "read": "read", "share": "shared", "highlight": "highlighted",
+}  # fmt: skip
+_OPPOSITES = {"disable": "enable", "deactivate": "activate", "show": "hide", "reopen": "close", "resume": "pause"}
+_OTHERS = {
+    "complete": ("completed", "complete", "done", "finished"), "finish": ("finished", "done", "completed"),
+    "enable": ("enabled", "active", "on"), "activate": ("active", "activated", "enabled"),
+    "check": ("checked", "done", "completed"), "close": ("closed", "done"), "resolve": ("resolved", "done"),
+}  # fmt: skip
+BESIDE_A_STATE = frozenset(_PARTICIPLES) - {"read"}
+"""Verbs of flags that need no state: a pinned message is one wherever it stands."""
+
+
+def meant_by(word: str) -> tuple[str, bool]:
+    """The verb without its negation, and whether it says yes: `unpin` is `pin`, and no."""
+    if word in _OPPOSITES:
+        return _OPPOSITES[word], False
+    bare = word.removeprefix("un")
+    return (bare, False) if bare != word and (bare in _PARTICIPLES or bare in TRANSITIONS) else (word, True)
+
+
+def flag_set(word: str, entity: Entity) -> dict[str, Json]:
+    """The flag among the fields of an entity that a verb sets, and its value."""
+    verb, yes = meant_by(word)
+    names = (*_OTHERS.get(verb, ()), _PARTICIPLES.get(verb, ""), TRANSITIONS.get(verb, ""))
+    flags = {
+        snake(name).removeprefix("is_"): name
+        for name, field in entity.fields.items()
+        if main_type(field.schema) == "boolean" and field.derived is None
+    }
+    found = next((flags[name] for name in names if name in flags), None)
+    return {found: yes} if found is not None else {}
+
+
+def flags_spoken_of(words: Iterable[str]) -> list[Field]:
+    """The flags that the verbs of an entity's updates speak of, where nothing shows how its records look."""
+    verbs = dict.fromkeys(meant_by(word)[0] for word in words)
+    named = [_PARTICIPLES[verb] for verb in verbs if verb in BESIDE_A_STATE]
+    return [Field(name, {"type": "boolean", "default": False}, required=True) for name in named]
