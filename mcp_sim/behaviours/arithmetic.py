@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from mcp_sim.abilities import matrices, numbers, statistics
 from mcp_sim.abilities.units import between
 from mcp_sim.claiming.arguments import kinds_of
-from mcp_sim.claiming.computing import computing
 from mcp_sim.claiming.operations import chosen_among, plan_of, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
@@ -30,6 +29,8 @@ class Arithmetic(Behaviour):
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.claiming.computing import computing  # noqa: PLC0415 (no tool is listed sooner for it)
+
         return computing(tool, plan, domain, _OPERATIONS)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.corpora.recognition import PAGE, entity, given_pages, plan_for, recognised
 from mcp_sim.domain import Domain, Plan
@@ -26,7 +25,6 @@ class Corpus(Behaviour):
         return Claims([plan_for(one) for one in found], [entity(key)], {PAGE: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.corpora.answers import NAMES, OPERATIONS  # noqa: PLC0415 (makes up pages: not before a call)
+        from mcp_sim.corpora.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
-        operate = OPERATIONS[plan.operation]
-        return answering(tool, domain, lambda turn: operate(turn, plan), NAMES)
+        return answer(tool, plan, domain)

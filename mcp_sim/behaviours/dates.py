@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from mcp_sim.abilities.dates import OPERATIONS
 from mcp_sim.abilities.moments import told_layout
-from mcp_sim.claiming.computing import computing
 from mcp_sim.claiming.operations import recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
@@ -30,6 +29,8 @@ class Dates(Behaviour):
         return Claims(found, state=survey.state) if found else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.claiming.computing import computing  # noqa: PLC0415 (no tool is listed sooner for it)
+
         return computing(tool, plan, domain, OPERATIONS)
 
 

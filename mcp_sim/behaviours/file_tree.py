@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Outcome, answering
-from mcp_sim.claiming.purposes import Purpose, by_server
-from mcp_sim.claiming.ways import Way, way_chooser
+from mcp_sim.claiming.purposes import by_server
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
-from mcp_sim.file_trees import changing, looking
-from mcp_sim.file_trees.asking import Asked
+from mcp_sim.file_trees.entities import DIRECTORY, FILE, SHELL, entities
 from mcp_sim.file_trees.given import Given, given_files
-from mcp_sim.file_trees.paths import ROOT, names_of, normal, parent
-from mcp_sim.file_trees.recognition import judged, plans_of
-from mcp_sim.file_trees.tree import DIRECTORY, FILE, SHELL, Tree, directories_above, entities
-from mcp_sim.types import Key, Record, Tool, Turn
-
-_OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
-    "allowed": looking.allowed, "append": changing.append, "cd": changing.cd, "copy": changing.copy,
-    "delete": changing.delete, "diff": looking.diff, "du": looking.du, "edit": changing.edit, "exists": looking.exists,
-    "find": looking.find, "grep": looking.grep, "head": looking.head, "insert": changing.insert,
-    "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move, "pwd": looking.pwd, "read": looking.read,
-    "read_many": looking.read_many, "rmdir": changing.rmdir, "sort": looking.sort, "stat": looking.stat,
-    "tail": looking.tail, "touch": changing.touch, "tree": looking.tree, "wc": looking.wc, "write": changing.write,
-}  # fmt: skip
-
-_NAMES: Names = {
-    "content": ("file_content", "contents", "text", "data", "body", "sorted_content", "last_lines", "first_lines"),
-    "entries": ("items", "files_and_directories", "directory_content", "current_directory_content", "children", "tree"),
-    "matches": ("results", "files", "found", "hits"),
-    "lines": ("matching_lines", "line_count", "num_lines"),
-    "files": ("results", "items", "contents"),
-    "path": ("file_path", "filename", "file_name", "current_working_directory", "working_directory", "cwd",
-             "current_directory", "file", "directory"),
-    "type": ("kind", "entry_type", "file_type"),
-    "size": ("bytes", "size_bytes", "bytes_written", "file_size", "total_size", "length"),
-    "characters": ("chars", "char_count", "characters_written"),
-    "created": ("created_at", "creation_time", "birthtime", "ctime"),
-    "modified": ("modified_at", "last_modified", "mtime", "modification_time", "updated_at", "accessed"),
-    "is_directory": ("is_dir", "directory"),
-    "diff": ("diff_lines", "difference", "differences", "changes"),
-    "usage": ("disk_usage", "total", "usage"),
-    "directories": ("allowed_directories", "folders", "dirs", "roots"),
-    "count": ("total", "total_count", "match_count", "matches_count", "replacements"),
-    "words": ("word_count",),
-    "output": ("terminal_output", "stdout"),
-    "line": ("line_number", "lineno"),
-    "destination": ("new_path", "to"),
-    "source": ("old_path", "from"),
-}  # fmt: skip
+from mcp_sim.file_trees.paths import ROOT, directories_above, names_of, normal, parent
+from mcp_sim.file_trees.recognition import plans_of
+from mcp_sim.types import Key, Record, Tool
 
 
 @behaviours.register("file_tree")
@@ -75,20 +36,9 @@ class FileTree(Behaviour):
         return made
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        entity = plan.entity or FILE
-        peers = frozenset(other.operation for other in domain.plans.values() if other.behaviour == "file_tree")
-        way = way_chooser(tool, plan, _OPERATIONS, _ways)
+        from mcp_sim.file_trees.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
-        def operate(turn: Turn) -> Outcome:
-            given = turn.call.arguments
-            operation, roles = way(given)
-            return _OPERATIONS[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
-
-        return answering(tool, domain, operate, _NAMES)
-
-
-def _ways(purpose: Purpose) -> Iterator[Way]:
-    yield from ((one.operation, one.arguments) for one in judged(purpose))
+        return answer(tool, plan, domain)
 
 
 def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:

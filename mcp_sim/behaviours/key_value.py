@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.purposes import by_server
-from mcp_sim.claiming.ways import way_chooser
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.key_values.operations import OPERATIONS, Store
-from mcp_sim.key_values.recognition import ENTRY, judged, plans_of
+from mcp_sim.key_values.recognition import ENTRY, plans_of
 from mcp_sim.schemas import as_object
-from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import snake, vocabulary
-
-_NAMES: Names = {
-    "value": ("data", "content", "result"), "keys": ("items", "results", "names", "matches"),
-    "entries": ("items", "data", "values", "settings"), "exists": ("found", "present"),
-    "seconds": ("ttl", "expires_in", "ttl_seconds"), "deleted": ("removed",),
-    "count": ("total", "size", "deleted_count"),
-}  # fmt: skip
 
 
 @behaviours.register("key_value")
@@ -37,14 +26,9 @@ class KeyValue(Behaviour):
         return Claims(plans, [_entity()], {ENTRY: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        way = way_chooser(tool, plan, OPERATIONS, judged)
-        entity = plan.entity or ENTRY
+        from mcp_sim.key_values.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
-        def operate(turn: Turn) -> Outcome:
-            operation, roles = way(turn.call.arguments)
-            return OPERATIONS[operation](Store(turn.view, turn.now, entity, turn.call.arguments, roles, tool))
-
-        return answering(tool, domain, operate, _NAMES)
+        return answer(tool, plan, domain)
 
 
 def _entity() -> Entity:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Outcome, answering
-from mcp_sim.claiming.purposes import Purpose, by_server
-from mcp_sim.claiming.ways import Way, way_chooser
+from mcp_sim.claiming.purposes import by_server
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.graphs.given import given_graph
-from mcp_sim.graphs.operations import OPERATIONS, Asked, Graph, keyed
-from mcp_sim.graphs.recognition import operation_of, plans_of, roles_of, shape_of
-from mcp_sim.types import Tool, Turn
-from mcp_sim.words import plural
+from mcp_sim.graphs.given import given_graph, keyed
+from mcp_sim.graphs.recognition import plans_of, shape_of
+from mcp_sim.types import Tool
 
 
 @behaviours.register("knowledge_graph")
@@ -35,23 +28,6 @@ class KnowledgeGraph(Behaviour):
         return Claims(plans, shape.entities(), records, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        mine = (domain.tools[other.tool] for other in domain.plans.values() if other.behaviour == "knowledge_graph")
-        shape = shape_of([other for other in mine if other.server == tool.server])
-        prefix = (plan.entity or "").removesuffix(shape.node).removesuffix(shape.edge)
-        way = way_chooser(tool, plan, OPERATIONS, _ways)
+        from mcp_sim.graphs.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
-        def operate(turn: Turn) -> Outcome:
-            operation, roles = way(turn.call.arguments)
-            return OPERATIONS[operation](Graph(turn.view, shape, prefix), Asked(turn.call.arguments, roles))
-
-        names: Names = {
-            plural(shape.node): ("entities", "nodes", "results", "vertices"),
-            plural(shape.edge): ("relations", "edges", "relationships", "links"),
-        }
-        return answering(tool, domain, operate, names)
-
-
-def _ways(purpose: Purpose) -> Iterator[Way]:
-    operation = operation_of(purpose)
-    if operation is not None:
-        yield operation, dict(roles_of(purpose, operation))
+        return answer(tool, plan, domain)

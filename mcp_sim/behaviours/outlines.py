@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
-from mcp_sim.outlines.answers import NAMES, Outlined
 from mcp_sim.outlines.recognition import DOCUMENT, ONLY, document_of, entity, given_documents, plan_for, recognised
 from mcp_sim.types import Key, Record, Tool
 
@@ -40,4 +38,6 @@ class Outlines(Behaviour):
         return completed
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return answering(tool, domain, Outlined(tool, plan).outcome, NAMES)
+        from mcp_sim.outlines.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+
+        return answer(tool, plan, domain)

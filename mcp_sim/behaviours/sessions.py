@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.claiming.scopes import scopes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
-from mcp_sim.logins.answers import NAMES, OPERATIONS
 from mcp_sim.logins.recognition import claimed, recognised, session_part
 from mcp_sim.logins.session import begun
 from mcp_sim.types import Key, Record, Tool
@@ -42,4 +40,6 @@ class Sessions(Behaviour):
         return started
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return answering(tool, domain, OPERATIONS[plan.operation](tool, plan), NAMES)
+        from mcp_sim.logins.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+
+        return answer(tool, plan, domain)

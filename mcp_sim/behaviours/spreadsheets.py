@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.claiming.outcomes import answering
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
-from mcp_sim.sheets.answers import NAMES, Sheets
 from mcp_sim.sheets.recognition import (
     ONLY,
     SHEET,
@@ -54,4 +52,6 @@ class Spreadsheets(Behaviour):
         return completed
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return answering(tool, domain, Sheets(tool, plan).outcome, NAMES)
+        from mcp_sim.sheets.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+
+        return answer(tool, plan, domain)

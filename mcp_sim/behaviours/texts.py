@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mcp_sim.abilities import chances, readings, texts
-from mcp_sim.claiming.computing import computing
 from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
@@ -28,6 +27,8 @@ class Texts(Behaviour):
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.claiming.computing import computing  # noqa: PLC0415 (no tool is listed sooner for it)
+
         return computing(tool, plan, domain, _OPERATIONS)
 
 

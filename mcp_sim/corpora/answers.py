@@ -8,14 +8,15 @@ from itertools import islice
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.corpora.pages import MOST_FOUND, page_at, pages_about
 from mcp_sim.corpora.recognition import PAGE
-from mcp_sim.domain import Plan
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
 from mcp_sim.schemas import as_list
-from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types import Json, Record, Tool, Turn
 
-NAMES: Names = {
+_NAMES: Names = {
     "results": (
         "data",
         "items",
@@ -41,6 +42,12 @@ NAMES: Names = {
     "count": ("total", "total_results", "num_results", "result_count"),
 }
 _USUAL = 5
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, from the pages that are known, or from such as are made up."""
+    operate = _OPERATIONS[plan.operation]
+    return answering(tool, domain, lambda turn: operate(turn, plan), _NAMES)
 
 
 def _search(turn: Turn, plan: Plan) -> Outcome:
@@ -70,7 +77,7 @@ def _read(turn: Turn, plan: Plan) -> Outcome:
     return Outcome(text, facts, "text", guessed=not is_known)
 
 
-OPERATIONS: Mapping[str, Callable[[Turn, Plan], Outcome]] = {"search": _search, "read": _read}
+_OPERATIONS: Mapping[str, Callable[[Turn, Plan], Outcome]] = {"search": _search, "read": _read}
 
 
 def _page(turn: Turn, plan: Plan, place: str, *, is_known: bool) -> Record:

@@ -41,6 +41,12 @@ def parent(path: str) -> str:
     return posixpath.dirname(path)
 
 
+def directories_above(path: str) -> list[str]:
+    """The directories that lead to a path, without the root."""
+    parts = names_of(path)
+    return [ROOT + "/".join(parts[:end]) for end in range(1, len(parts))]
+
+
 def joined(directory: str, name: str) -> str:
     """What is called `name` in a directory."""
     return f"{directory.rstrip('/')}/{name}"

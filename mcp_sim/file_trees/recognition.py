@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.domain import Plan, Verb
-from mcp_sim.file_trees.tree import FILE
+from mcp_sim.file_trees.entities import FILE
 from mcp_sim.schemas import expanded, items, main_type, properties, required
 from mcp_sim.types import Tool
 from mcp_sim.words import vocabulary, words

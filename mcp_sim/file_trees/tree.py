@@ -13,29 +13,9 @@ from datetime import datetime
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.clock import iso
-from mcp_sim.domain import Entity, Field
-from mcp_sim.file_trees.paths import ROOT, is_within, joined, names_of, parent, resolved
+from mcp_sim.file_trees.entities import DIRECTORY, FILE, SHELL
+from mcp_sim.file_trees.paths import ROOT, directories_above, is_within, joined, names_of, parent, resolved
 from mcp_sim.types import Change, Record, Turn, View
-
-FILE, DIRECTORY, SHELL = "file", "directory", "shell"
-
-_TEXT: Record = {"type": "string"}
-_TIME: Record = {"type": "string", "format": "date-time"}
-_TIMES = {name: Field(name, _TIME, required=True) for name in ("created_at", "modified_at")}
-_PLACE = {"path": Field("path", _TEXT, required=True), "folder": Field("folder", _TEXT)}
-
-
-def entities() -> list[Entity]:
-    """The entities that a tree of files is made of."""
-    listed: Record = {"type": "array", "items": _TEXT}
-    shell = {"working_directory": Field("working_directory", _TEXT), "allowed": Field("allowed", listed)}
-    return [
-        Entity(
-            FILE, "path", None, {**_PLACE, "content": Field("content", _TEXT, required=True), **_TIMES}, natural=True
-        ),
-        Entity(DIRECTORY, "path", None, {**_PLACE, **_TIMES}, natural=True),
-        Entity(SHELL, SHELL, None, shell, singleton=True),
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +175,3 @@ class Tree:
 
     def _version(self, entry: Entry) -> int:
         return self.view.version(self._entity(entry), entry.path)
-
-
-def directories_above(path: str) -> list[str]:
-    """The directories that lead to a path, without the root."""
-    parts = names_of(path)
-    return [ROOT + "/".join(parts[:end]) for end in range(1, len(parts))]

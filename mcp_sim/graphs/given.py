@@ -17,6 +17,12 @@ def given_graph(state: Json, shape: Shape) -> tuple[list[Record], list[Record], 
     return nodes, edges, rest
 
 
+def keyed(edge: Record, shape: Shape) -> Record:
+    """An edge under the key that is made of what it is."""
+    ends = (edge.get(shape.source), edge.get(shape.relation), edge.get(shape.target))
+    return {"edge": " | ".join(str(end) for end in ends), **{name: one for name, one in edge.items() if name != "edge"}}
+
+
 def _taken(value: Json, shape: Shape, nodes: list[Record], edges: list[Record]) -> Json:
     rows = _rows(value, shape)
     if rows is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.graphs.given import keyed
 from mcp_sim.graphs.recognition import Shape, named_key, named_notes
 from mcp_sim.json_text import encode
 from mcp_sim.schemas import as_list, as_object
@@ -96,12 +97,6 @@ class Asked:
 
     def names(self) -> list[Json]:
         return as_list(self.get("names")) if "names" in self.roles else [self.get("name")]
-
-
-def keyed(edge: Record, shape: Shape) -> Record:
-    """An edge under the key that is made of what it is."""
-    ends = (edge.get(shape.source), edge.get(shape.relation), edge.get(shape.target))
-    return {"edge": " | ".join(str(end) for end in ends), **{name: one for name, one in edge.items() if name != "edge"}}
 
 
 def bare(edge: Record) -> Record:

@@ -7,8 +7,9 @@ from typing import Any
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Operate, Outcome, done
-from mcp_sim.domain import Plan
+from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
 from mcp_sim.logins.session import (
     CURRENT,
     FLAGS,
@@ -23,13 +24,18 @@ from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import snake
 
-NAMES: Names = {
+_NAMES: Names = {
     "is_in": ("login_status", "status", *FLAGS, "valid", "active", "is_active"),
     "user": ("username", "user_name", "user_id", "email", "login", *CURRENT),
     "done": ("success", "login_status", "logout_status", "authentication_status", "status"),
 }
 _NOBODY = "No user is currently logged in."
 _CALLED = ("username", "email", "login", "name", "user_id")
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, for the session that it belongs to."""
+    return answering(tool, domain, _OPERATIONS[plan.operation](tool, plan), _NAMES)
 
 
 def login(tool: Tool, plan: Plan) -> Operate:
@@ -92,7 +98,7 @@ def who(_tool: Tool, plan: Plan) -> Operate:
     return operate
 
 
-OPERATIONS: Mapping[str, Callable[[Tool, Plan], Operate]] = {
+_OPERATIONS: Mapping[str, Callable[[Tool, Plan], Operate]] = {
     "login": login, "logout": logout, "status": status, "who": who,
 }  # fmt: skip
 

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Operate, Outcome, done, valued
-from mcp_sim.domain import Plan
+from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, valued
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
 from mcp_sim.outlines.recognition import DOCUMENT, ONLY, document_of
 from mcp_sim.schemas import as_list, properties
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import snake, vocabulary
 
-NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
+_NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
 _KINDS = vocabulary("table slide cell item picture footnote endnote")
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the documents that the calls name."""
+    return answering(tool, domain, Outlined(tool, plan).outcome, _NAMES)
 
 
 class Outlined:

@@ -8,15 +8,21 @@ from dataclasses import replace
 from mcp_sim.abilities import grids
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Operate, Outcome, done, valued
-from mcp_sim.domain import Plan
+from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, valued
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
 from mcp_sim.schemas import as_list
 from mcp_sim.sheets.calculation import Calculation, check_formulas
 from mcp_sim.sheets.recognition import ONLY, SHEET, WHOLE, key_of, sheet_of
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import snake, words
 
-NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
+_NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the workbooks that the calls name."""
+    return answering(tool, domain, Sheets(tool, plan).outcome, _NAMES)
 
 
 class Sheets:

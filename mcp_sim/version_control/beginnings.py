@@ -8,14 +8,15 @@ from typing import Any
 
 from mcp_sim.draws import Draws
 from mcp_sim.extensions import Tables
-from mcp_sim.file_trees.paths import ROOT, is_within, joined, names_of, normal, parent
-from mcp_sim.file_trees.tree import DIRECTORY, FILE, directories_above
+from mcp_sim.file_trees.entities import DIRECTORY, FILE
+from mcp_sim.file_trees.paths import ROOT, directories_above, is_within, joined, names_of, normal, parent
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Key, Record
+from mcp_sim.version_control.entities import BRANCH, COMMIT, MAIN, REPOSITORY, STAGED, TAG
 from mcp_sim.version_control.given import Given
-from mcp_sim.version_control.repository import BRANCH, COMMIT, MAIN, REPOSITORY, STAGED, TAG, identifier
+from mcp_sim.version_control.repository import identifier
 
 _COMMITS_MADE_UP = 6
 _TEXT: Record = {"type": "string"}

@@ -11,7 +11,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.version_control import changing, looking
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.changing import keep_staged, move_to
-from mcp_sim.version_control.repository import BRANCH, TAG, Repository, difference, unknown
+from mcp_sim.version_control.entities import BRANCH, TAG
+from mcp_sim.version_control.repository import Repository, difference, unknown
 
 _BAD_NAME = re.compile(r"^[-/.]|\.\.|[\s~^:?*\[\\]|[/.]$|\.lock$|@\{|^@$")
 

@@ -13,7 +13,8 @@ from mcp_sim.file_trees.paths import is_within
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.version_control.asking import Asked
-from mcp_sim.version_control.repository import BRANCH, TAG, Difference, Repository, difference, unknown
+from mcp_sim.version_control.entities import BRANCH, TAG
+from mcp_sim.version_control.repository import Difference, Repository, difference, unknown
 
 _AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
 _SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}

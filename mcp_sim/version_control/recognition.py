@@ -13,7 +13,7 @@ from mcp_sim.claiming.purposes import Purpose, purposes
 from mcp_sim.claiming.ways import Way
 from mcp_sim.domain import Plan, Verb
 from mcp_sim.types import Tool
-from mcp_sim.version_control.repository import COMMIT
+from mcp_sim.version_control.entities import COMMIT
 from mcp_sim.words import snake, vocabulary
 
 VERBS: Mapping[str, Verb] = {

@@ -12,47 +12,18 @@ from typing import TypeAlias
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.clock import iso
-from mcp_sim.domain import Entity, Field
 from mcp_sim.draws import Draws
+from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.paths import ROOT, is_within, normal, parent, resolved
-from mcp_sim.file_trees.tree import FILE, Tree
-from mcp_sim.file_trees.tree import entities as entities_of_files
+from mcp_sim.file_trees.tree import Tree
 from mcp_sim.types import Change, Json, Record, Turn, View
-
-COMMIT, BRANCH, TAG, STAGED, REPOSITORY = "commit", "branch", "tag", "staged_file", "repository"
-MAIN = "main"
+from mcp_sim.version_control.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
 
 Snapshot: TypeAlias = Mapping[str, str]
 """Files by absolute path."""
 
 Difference: TypeAlias = Mapping[str, "tuple[str | None, str | None]"]
 """Path -> the content before and after; None where there is no file."""
-
-_TEXT: Record = {"type": "string"}
-_TEXTS: Record = {"type": "array", "items": _TEXT}
-_ANY: Record = {}
-
-
-def entities() -> list[Entity]:
-    """The entities that a repository is made of; files and directories are those of a tree of files."""
-    tables = {
-        COMMIT: ("hash", {"short_hash": _TEXT, "message": _TEXT, "author": _TEXT, "email": _TEXT, "date": _ANY,
-                          "parents": _TEXTS, "files": _ANY}),
-        BRANCH: ("name", {"commit": _TEXT}),
-        TAG: ("name", {"commit": _TEXT, "message": _ANY}),
-        STAGED: ("path", {"content": _ANY}),
-    }  # fmt: skip
-    files = [one for one in entities_of_files() if not one.singleton]
-    only = {"branch": _ANY, "commit": _ANY, "root": _ANY, "author": _TEXT, "email": _TEXT, "stashes": _ANY}
-    return [
-        *files,
-        *(Entity(name, key, None, _fields({key: _TEXT, **more}), natural=True) for name, (key, more) in tables.items()),
-        Entity(REPOSITORY, REPOSITORY, None, _fields(only), singleton=True),
-    ]
-
-
-def _fields(schemas: Mapping[str, Record]) -> dict[str, Field]:
-    return {name: Field(name, schema) for name, schema in schemas.items()}
 
 
 def identifier(draws: Draws, purpose: str) -> str:

@@ -1,0 +1,40 @@
+"""How does a tool answer that works on a graph?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.claiming.purposes import Purpose
+from mcp_sim.claiming.ways import Way, way_chooser
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
+from mcp_sim.graphs.operations import OPERATIONS, Asked, Graph
+from mcp_sim.graphs.recognition import operation_of, roles_of, shape_of
+from mcp_sim.types import Tool, Turn
+from mcp_sim.words import plural
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the graph that the tools of its server work on."""
+    mine = (domain.tools[other.tool] for other in domain.plans.values() if other.behaviour == "knowledge_graph")
+    shape = shape_of([other for other in mine if other.server == tool.server])
+    prefix = (plan.entity or "").removesuffix(shape.node).removesuffix(shape.edge)
+    way = way_chooser(tool, plan, OPERATIONS, _ways)
+
+    def operate(turn: Turn) -> Outcome:
+        operation, roles = way(turn.call.arguments)
+        return OPERATIONS[operation](Graph(turn.view, shape, prefix), Asked(turn.call.arguments, roles))
+
+    names: Names = {
+        plural(shape.node): ("entities", "nodes", "results", "vertices"),
+        plural(shape.edge): ("relations", "edges", "relationships", "links"),
+    }
+    return answering(tool, domain, operate, names)
+
+
+def _ways(purpose: Purpose) -> Iterator[Way]:
+    operation = operation_of(purpose)
+    if operation is not None:
+        yield operation, dict(roles_of(purpose, operation))

@@ -1,0 +1,31 @@
+"""How does a tool answer that keeps values under keys?"""
+
+from __future__ import annotations
+
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.claiming.ways import way_chooser
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
+from mcp_sim.key_values.operations import OPERATIONS, Store
+from mcp_sim.key_values.recognition import ENTRY, judged
+from mcp_sim.types import Tool, Turn
+
+_NAMES: Names = {
+    "value": ("data", "content", "result"), "keys": ("items", "results", "names", "matches"),
+    "entries": ("items", "data", "values", "settings"), "exists": ("found", "present"),
+    "seconds": ("ttl", "expires_in", "ttl_seconds"), "deleted": ("removed",),
+    "count": ("total", "size", "deleted_count"),
+}  # fmt: skip
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the entries that have not expired."""
+    way = way_chooser(tool, plan, OPERATIONS, judged)
+    entity = plan.entity or ENTRY
+
+    def operate(turn: Turn) -> Outcome:
+        operation, roles = way(turn.call.arguments)
+        return OPERATIONS[operation](Store(turn.view, turn.now, entity, turn.call.arguments, roles, tool))
+
+    return answering(tool, domain, operate, _NAMES)

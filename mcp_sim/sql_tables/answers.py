@@ -1,0 +1,98 @@
+"""How does a tool answer that takes SQL, or tells of the tables?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
+from mcp_sim.sql_tables.database import Database, Told
+from mcp_sim.sql_tables.recognition import SCHEMA
+from mcp_sim.sql_tables.statements import asked_for, understood
+from mcp_sim.types import Json, Record, Tool, Turn
+
+_NAMES: Names = {
+    "rows": ("data", "results", "records", "result"),
+    "columns": ("fields", "column_names", "schema"),
+    "affected_rows": ("rows_affected", "row_count", "changes", "affected", "updated", "modified"),
+    "count": ("row_count", "total", "num_rows", "rows_returned"),
+    "last_insert_id": ("last_row_id", "lastrowid", "insert_id", "last_insert_rowid"),
+    "name": ("table_name", "table"),
+    "tables": ("results", "table_names"),
+    "notnull": ("not_null", "required"),
+    "type": ("data_type", "column_type"),
+}
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, from a copy of the tables that all tools of its server share."""
+    if plan.operation not in _OPERATIONS:
+        raise ValueError(f"{tool.id}: SQL knows no operation {plan.operation!r}")
+    prefix = (plan.entity or "").removesuffix(SCHEMA)
+    others = {
+        other.entity for other in domain.plans.values() if other.behaviour not in {"records", "sql", "schema_only"}
+    }
+    entities = {name: one for name, one in domain.entities.items() if name not in others}
+    shared: Database | None = domain.kept.get(("sql", prefix))
+    database = domain.kept["sql", prefix] = Database(entities, prefix) if shared is None else shared
+    operate = _OPERATIONS[plan.operation]
+    return answering(tool, domain, lambda turn: operate(database, turn, plan), _NAMES)
+
+
+def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    """Run what is asked for, and tell the rows, or how many were changed."""
+    given = turn.call.arguments
+    statements, tables = asked_for(plan, given), database.tables(turn.view)
+    parameters = given.get(plan.arguments.get("parameters", ""))
+    told = database.run(turn, understood(statements, str(plan.fixed.get("dialect", "")), tables), parameters)
+    return _answer(told, plan)
+
+
+def _answer(told: list[Told], plan: Plan) -> Outcome:
+    last = told[-1]
+    changes = tuple(change for one in told for change in one.changes)
+    if last.has_rows:
+        rows = list(last.rows)
+        text = "\n".join(" | ".join(str(value) for value in row.values()) for row in rows)
+        facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
+        return Outcome(text or "No rows", facts, "rows", is_json=True, changes=changes)
+    if plan.operation == "create":
+        return Outcome("Table created successfully", {"affected_rows": 0}, changes=changes)
+    affected = sum(one.affected for one in told)
+    facts: Record = {"affected_rows": affected}
+    more: Json = {"last_insert_id": last.last} if last.last is not None and affected else {}
+    return Outcome(f"{affected} rows affected", {**facts, **more}, is_json=True, changes=changes)
+
+
+def _tables(database: Database, turn: Turn, _plan: Plan) -> Outcome:
+    names = list(database.tables(turn.view))
+    facts: Record = {"tables": [{"name": name} for name in names], "count": len(names)}
+    return Outcome("\n".join(names) or "No tables", facts, "tables", is_json=True)
+
+
+def _describe(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    name = str(turn.call.arguments.get(plan.arguments.get("table", ""), ""))
+    tables = database.tables(turn.view)
+    if name not in tables:
+        told = f"Table {name} not found; tables: {', '.join(tables) or 'none'}"
+        raise Refused("not_found", told, key=name, entity="table")
+    rows = database.columns(turn, name)
+    text = "\n".join(f"{row['name']} {row['type']}" for row in rows)
+    return Outcome(
+        text, {"columns": rows, "name": name, "sql": tables[name], "count": len(rows)}, "columns", is_json=True
+    )
+
+
+def _all(database: Database, turn: Turn, _plan: Plan) -> Outcome:
+    tables = database.tables(turn.view)
+    facts: Record = {"tables": [{"name": name, "sql": sql} for name, sql in tables.items()]}
+    return Outcome("\n\n".join(tables.values()) or "No tables", facts, "tables")
+
+
+_OPERATIONS: Mapping[str, Callable[[Database, Turn, Plan], Outcome]] = {
+    "query": _run, "write": _run, "execute": _run, "create": _run, "tables": _tables, "describe": _describe,
+    "schema": _all,
+}  # fmt: skip

@@ -1,0 +1,53 @@
+"""How does a tool answer that works on a repository?"""
+
+from __future__ import annotations
+
+from mcp_sim.claiming.fitting import Names
+from mcp_sim.claiming.outcomes import Outcome, answering
+from mcp_sim.claiming.ways import way_chooser
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Answer
+from mcp_sim.types import Tool, Turn
+from mcp_sim.version_control.asking import Asked
+from mcp_sim.version_control.branching import OPERATIONS
+from mcp_sim.version_control.entities import COMMIT
+from mcp_sim.version_control.recognition import judged
+from mcp_sim.version_control.repository import Repository
+
+_NAMES: Names = {
+    "hash": ("commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),
+    "short_hash": ("short_sha", "abbreviated_hash", "abbrev", "short"),
+    "branch": ("current_branch", "branch_name", "name", "current", "active_branch"),
+    "current": ("is_current", "active", "is_active", "current_branch"),
+    "staged": ("staged_files", "staged_changes", "index", "changes_to_be_committed"),
+    "unstaged": ("unstaged_files", "modified", "modified_files", "unstaged_changes", "changed", "not_staged"),
+    "untracked": ("untracked_files",),
+    "is_clean": ("clean", "working_tree_clean"),
+    "commits": ("history", "log", "entries", "results", "items"),
+    "branches": ("local_branches", "results", "items"),
+    "author": ("author_name", "committer"),
+    "email": ("author_email", "committer_email"),
+    "date": ("timestamp", "authored_date", "committed_at", "commit_date", "time", "created_at", "author_date"),
+    "message": ("commit_message", "subject", "title"),
+    "parents": ("parent_hashes", "parent_shas"),
+    "diff": ("patch", "changes", "output", "differences", "diff_text"),
+    "files": ("staged_files", "changed_files", "unstaged_files", "file_paths", "paths", "files_changed"),
+    "files_changed": ("file_count", "changed_files", "files_count", "num_files"),
+    "has_changes": ("is_different", "changed"),
+    "path": ("repo_path", "repository_path", "repository"),
+}  # fmt: skip
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the repository that the call names."""
+    entity = plan.entity or COMMIT
+    way = way_chooser(tool, plan, OPERATIONS, judged)
+
+    def operate(turn: Turn) -> Outcome:
+        given = turn.call.arguments
+        operation, roles = way(given)
+        place = str(given.get(roles.get("repository", ""), ""))
+        repository = Repository.of(turn, entity, place, is_new=operation == "init")
+        return OPERATIONS[operation](Asked(given, roles, repository))
+
+    return answering(tool, domain, operate, _NAMES)
