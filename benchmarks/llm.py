@@ -4,7 +4,8 @@
 
 The reference in the same run is the naive layout: the whole state in one user message, sent anew for each call.
 `--options` are options of the world model beside `base_url` and `model`, as `{"thinking": "off"}`. Uncached tokens are
-told by engines that count them (vLLM: --enable-prompt-tokens-details).
+told by engines that count them (vLLM: --enable-prompt-tokens-details). The engine's time is from a request on the wire
+to the head of its response; all else of a call, the HTTP client's work included, is mcp-sim's.
 """
 
 from __future__ import annotations
@@ -14,22 +15,23 @@ import asyncio
 import json
 import statistics
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from httpx2 import AsyncHTTPTransport, Request, Response
 from table import print_table, ratio
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
 from mcp_sim.language_model import prompt
 from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.cache import Ask
-from mcp_sim.language_model.endpoint import Endpoint, Request, opened
+from mcp_sim.language_model.endpoint import Ask, Endpoint, opened
+from mcp_sim.language_model.endpoint import Request as Question
 from mcp_sim.language_model.narrator import Narrator
 from mcp_sim.language_model.tighten import tighten
 from mcp_sim.scenario import Scenario
@@ -55,7 +57,8 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("create_deal", {"title": "Chains and tyres", "amount": 400, "contact_id": "con_00001"}),
     ("update_deal", {"deal_id": "deal_0001", "stage": "proposal"}),
     ("list_deals", {"limit": 5}),
-    ("log_activity", {"type": "call", "subject": "Asked for a date", "contact_id": "con_00001"}),
+    ("log_activity", {"type": "call", "subject": "Date?", "contact_id": "con_00001", "occurred_at": "2029-12-01"}),
+    ("create_company", {"name": "Radhuis", "industry": "retail", "city": "Utrecht", "country": "NL"}),
     ("get_deal", {"deal_id": "deal_0404"}),
 )
 TURNS = (1, 10, 50)
@@ -72,14 +75,30 @@ class Asked:
     def watching(self, ask: Ask) -> Ask:
         """The same question, counted and timed."""
 
-        async def watched(request: Request) -> Reply:
-            began = time.perf_counter()
+        async def watched(request: Question) -> Reply:
             reply = await ask(request)
-            self.seconds.append(time.perf_counter() - began)
             self.replies.append(reply)
             return reply
 
         return watched
+
+    @contextmanager
+    def timing(self) -> Generator[None]:
+        """Time what goes over the wire meanwhile."""
+        send, seconds = AsyncHTTPTransport.handle_async_request, self.seconds
+
+        async def timed(self: AsyncHTTPTransport, request: Request) -> Response:
+            began = time.perf_counter()
+            response = await send(self, request)
+            if request.url.path.endswith("/completions"):
+                seconds.append(time.perf_counter() - began)
+            return response
+
+        AsyncHTTPTransport.handle_async_request = timed
+        try:
+            yield
+        finally:
+            AsyncHTTPTransport.handle_async_request = send
 
     def tokens(self, name: str) -> list[int]:
         return [reply.usage.get(name, 0) for reply in self.replies]
@@ -167,10 +186,11 @@ async def one_world(scenario: Scenario, told: Mapping[str, Any], calls: int) -> 
     asked = Asked()
     own = list[float]()
     async with simulated(scenario, told, asked) as simulator, simulator.open() as world:
-        for tool, arguments in islice(cycle(CALLS), calls):
-            before, began = sum(asked.seconds), time.perf_counter()
-            await world.call(tool, arguments)
-            own.append(time.perf_counter() - began - (sum(asked.seconds) - before))
+        with asked.timing():
+            for tool, arguments in islice(cycle(CALLS), calls):
+                before, began = sum(asked.seconds), time.perf_counter()
+                await world.call(tool, arguments)
+                own.append(time.perf_counter() - began - (sum(asked.seconds) - before))
     return asked, statistics.median(own)
 
 
@@ -196,9 +216,10 @@ async def naively(scenario: Scenario, told: Mapping[str, Any], calls: int) -> As
     """The same calls on the built-in world; for each, the whole state and the call in one user message."""
     asked = Asked()
     async with opened(Openai(**told).line({})) as endpoint, Simulator(scenario).open() as world:
-        for turn, (tool, arguments) in enumerate(islice(cycle(CALLS), calls), 1):
-            await _asked_naively(endpoint, asked, scenario, world, turn, tool, arguments)
-            await world.call(tool, arguments)
+        with asked.timing():
+            for turn, (tool, arguments) in enumerate(islice(cycle(CALLS), calls), 1):
+                await _asked_naively(endpoint, asked, scenario, world, turn, tool, arguments)
+                await world.call(tool, arguments)
     return asked
 
 
@@ -213,7 +234,7 @@ async def _asked_naively(
         {"role": "user", "content": question},
     ]
     schema = tighten(scenario.domain.tools[tool].output_schema)
-    await asked.watching(endpoint.complete)(Request(conversation, schema, turn))
+    await asked.watching(endpoint.complete)(Question(conversation, schema, turn))
 
 
 if __name__ == "__main__":

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types import Json, Key, Record, Tool
 
-Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "unknown"]
-"""What a tool does to records, nearest to the truth; `compute` looks at its arguments alone and changes nothing."""
+Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "none", "unknown"]
+"""What a tool does to records, nearest to the truth.
+
+`compute` works out its answer from its arguments, and `none` touches no records either: it controls a device, goes to a
+page, or tells what no record holds.
+"""
+RECORDLESS: frozenset[Verb] = frozenset(("compute", "none", "unknown"))
+"""Verbs of tools that work on no entity."""
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
 How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
 """How a value gets into a field: in its place, into or out of the list there, added to or taken from the number."""
@@ -210,10 +216,20 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Concealed:
+    """What the agent may not see of the records of an entity that fit: these `fields`; all where none are named."""
+
+    entity: str
+    fields: frozenset[str]
+    fits: Callable[[Record], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """Tools by id, plans by tool id, entities by name, and what the world is about.
 
-    In an `open` world there may be records that nobody mentioned yet; a closed one knows all.
+    In an `open` world there may be records that nobody mentioned yet; a closed one knows all. What is `concealed` from
+    the agent is true nevertheless; but who might pass it on is not to be told.
     """
 
     tools: Mapping[str, Tool]
@@ -223,5 +239,6 @@ class Domain:
     now: datetime
     examples: tuple[Example, ...] = ()
     open: bool = False
+    concealed: tuple[Concealed, ...] = ()
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
     """What a behaviour keeps for all its tools and worlds, under a name of its own: what is costly to make again."""

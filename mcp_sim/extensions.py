@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar, c
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from mcp_sim.domain import Domain, Entity, Example, Plan
+from mcp_sim.domain import Concealed, Domain, Entity, Example, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.registry import Registry
 from mcp_sim.stretches import Numbers, Stretch
@@ -28,7 +28,7 @@ T = TypeVar("T")
 class Kind(BaseModel):
     """A kind as a document writes it: `kind: {options}`; `kind:` has none, a scalar or list is the first field."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     takes_mapping: ClassVar[bool] = False
     """True where the first field is itself a mapping, so that `kind: {a: 1}` is that field and not the options."""
@@ -166,6 +166,13 @@ class Perturbation(Kind):
     def notifies(self) -> bool:
         """May it send notifications in the course of a call?"""
         return False
+
+    def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
+        """What of the records the agent may not see, with these tools in reach, so that no world model tells it.
+
+        `always`: it applies to all their calls.
+        """
+        return ()
 
     def ends_calls(self) -> bool:
         """Does it answer every call that it is applied to, so that nothing further in is reached?"""

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TypeAlias
 
 from mcp_sim.catalogue import IN_FORCE, Lasting
-from mcp_sim.domain import Domain
+from mcp_sim.domain import Concealed, Domain
 from mcp_sim.errors import Unevaluable
 from mcp_sim.extensions import Apply, Check, Role, Stage, Trigger
 from mcp_sim.extensions import triggers as trigger_kinds
@@ -76,11 +76,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules of a scenario by tool id, in file order, and how many counters they need."""
+    """All rules of a scenario by tool id, in file order, how many counters they need, and what they conceal."""
 
     by_tool: dict[str, tuple[Rule, ...]]
     counters: int
     lasting: tuple[Lasting, ...] = ()
+    concealed: tuple[Concealed, ...] = ()
 
 
 def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules:
@@ -99,7 +100,14 @@ def compile_rules(entries: Sequence[PerturbationEntry], domain: Domain) -> Rules
         for tool in domain.tools.values()
     }
     lasting = tuple(_lasting(entry, numbered, domain) for entry, numbered in enabled if _lasts(entry))
-    return Rules(by_tool, next(slots), lasting)
+    concealed = tuple(one for entry, _ in enabled for one in _concealed(entry, domain))
+    return Rules(by_tool, next(slots), lasting, concealed)
+
+
+def _concealed(entry: PerturbationEntry, domain: Domain) -> Sequence[Concealed]:
+    """What a perturbation keeps from the agent."""
+    tools = [tool for tool in domain.tools.values() if in_reach(entry.tools, tool)]
+    return entry.perturbation.conceals(domain, tools, always=entry.when == When() and entry.fires == Fires())
 
 
 def _lasts(entry: PerturbationEntry) -> bool:

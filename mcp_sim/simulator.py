@@ -209,7 +209,9 @@ class Simulator:
         )
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
-        return await self._bound.enter_async_context(entry.world_model.bind(self.scenario.domain))
+        domain = self.scenario.domain
+        told = replace(domain, concealed=self._rules.concealed) if self._rules.concealed else domain
+        return await self._bound.enter_async_context(entry.world_model.bind(told))
 
     def base(self, seed: int | None = None) -> State:
         """The state that worlds of this seed begin with. It is generated once, at the first look, which takes time."""

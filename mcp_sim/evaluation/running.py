@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from mcp_sim.evaluation.results import Results
 from mcp_sim.evaluation.samples import Sample
 from mcp_sim.evaluation.scores import Outcome
 from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.endpoint import Request
+from mcp_sim.language_model.endpoint import Ask, Request
 from mcp_sim.types import Record
 
 MOST_JUDGEMENTS = 3
@@ -23,7 +23,6 @@ MOST_JUDGEMENTS = 3
 MOST_SILENT = 20
 """After so many requests in a row without an answer, nobody is there."""
 
-Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
 Told: TypeAlias = Callable[[int, str], None]
 """Hears how many samples are done, and which was the last."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from mcp_sim.fictional.flaws import Taken, doubles, row_problems
 from mcp_sim.fictional.openings import Opening, candidates, item_schema, opening
 from mcp_sim.fictional.unfinished import Batch, Unfinished
 from mcp_sim.language_model.answer import Reply, observed, parsed
-from mcp_sim.language_model.endpoint import Request
+from mcp_sim.language_model.endpoint import Ask, Request
 from mcp_sim.language_model.tighten import tighten
 from mcp_sim.records.generation import Draft
 from mcp_sim.records.times import sense, written
@@ -27,7 +27,6 @@ BATCH = 8
 MOST_ATTEMPTS = 3
 """So often a batch is asked for; what is wrong then is made up without a model."""
 
-Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
 Told: TypeAlias = Callable[[int, str], None]
 """Hears how many records there are so far, and of which entity the last ones are."""
 

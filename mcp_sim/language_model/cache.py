@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Self
 
 from mcp_sim.errors import Unanswered, UsageError
 from mcp_sim.json_text import canonical
 from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.endpoint import Line, Request
+from mcp_sim.language_model.endpoint import Ask, Line, Request
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
 
-Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
 SHOWN = 120
 """How much of a text is shown where two questions differ, in characters."""
 

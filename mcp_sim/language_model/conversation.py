@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import TypeAlias
 
-from mcp_sim.domain import Domain
 from mcp_sim.errors import Crash, TooLong, Unanswered
 from mcp_sim.language_model import prompt
 from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.endpoint import Request
+from mcp_sim.language_model.endpoint import Ask, Request
+from mcp_sim.language_model.sight import Sight
 from mcp_sim.language_model.transcript import Said, appended, fitting
 from mcp_sim.types import Attempt, Change, Memory, Record, Transition, Turn
-
-Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
-"""Asks the engine once. Raises Unanswered where there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,7 @@ class Conversation:
     """
 
     system: str
-    domain: Domain
+    sight: Sight
     engine: Ask
     owner: str
     most: int
@@ -57,8 +53,11 @@ class Conversation:
 
     def remember(self, turn: Turn, user: str, transition: Transition) -> None:
         """Append the turn and what is true of it; kept if the call is committed."""
-        assistant = prompt.observation_turn(transition.observation)
         written: tuple[Change, ...] = (*transition.changes, *transition.pins)
+        plan = self.sight.domain.plans.get(turn.tool.id)
+        shown = prompt.shown(transition.observation)
+        told = self.sight.value(turn.view.after(written), plan.entity if plan else None, shown)
+        assistant = prompt.observation_turn(told)
         said = appended(self.said(turn), turn.index, user, assistant, written)
         self.memory(turn).set("said", said)
 
@@ -81,7 +80,7 @@ class Conversation:
         if room is not None:
             most = max(0, min(most, room - len(self.system) - user))
         before = self.said(turn)
-        said = fitting(before, most, lambda size: prompt.state_turn(turn, self.domain, size), at_once=at_once)
+        said = fitting(before, most, lambda size: prompt.state_turn(turn, self.sight, size), at_once=at_once)
         if said is not before:
             self.memory(turn).set("said", said)
         return said

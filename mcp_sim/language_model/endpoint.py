@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
@@ -50,6 +50,10 @@ class Request:
     schema: Record | None
     seed: int
     affinity: str = ""
+
+
+Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
+"""Who answers a question. Raises Unanswered where there is no answer, TooLong where the conversation does not fit."""
 
 
 @dataclass(frozen=True, slots=True)

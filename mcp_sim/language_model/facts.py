@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from mcp_sim.clock import iso
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.language_model.sight import Sight
 from mcp_sim.language_model.transcript import Said
 from mcp_sim.types import Json, Past, Record, Turn
 
@@ -36,19 +37,19 @@ def bearing(plan: Plan, domain: Domain) -> Bearing:
     return Bearing((*own, *named), entity.name if plan.verb in ("list", "search") else None)
 
 
-def facts(turn: Turn, bears: Bearing, last: Said | None) -> Record:
+def facts(turn: Turn, bears: Bearing, last: Said | None, sight: Sight) -> Record:
     """What is true before the call: the time, the records in question (null: there is none), what happened since."""
     told: Record = {"now": iso(turn.now)}
     records = [
-        {"entity": entity, "key": key, "record": turn.view.get(entity, key)}
+        {"entity": entity, "key": key, "record": sight.record(entity, turn.view.get(entity, key))}
         for argument, entity in bears.named
         for key in _keys(turn.call.arguments, argument)
     ]
     if records:
         told["records"] = records
-    if bears.counted is not None:
+    if bears.counted is not None and sight.is_counted(bears.counted):
         told["count"] = {bears.counted: turn.view.count(bears.counted)}
-    happened = list(_since(turn, last))
+    happened = list(_since(turn, last, sight))
     if happened:
         told["since the last turn"] = happened[::-1]
     return told
@@ -63,7 +64,7 @@ def _keys(arguments: Record, path: str) -> list[str | int]:
     return [key for key in values if isinstance(key, str | int) and not isinstance(key, bool)]
 
 
-def _since(turn: Turn, last: Said | None) -> Iterator[Record]:
+def _since(turn: Turn, last: Said | None, sight: Sight) -> Iterator[Record]:
     """What was written since the last turn, newest first: by calls that others answered, by others than the agent."""
     left = MOST_ENTRIES
     for past in reversed(turn.history):
@@ -72,16 +73,12 @@ def _since(turn: Turn, last: Said | None) -> Iterator[Record]:
             return
         if is_last and last is not None:
             if past.changes != last.changes:
-                yield {"turn": past.index, "really written": _written(past)}
+                yield {"turn": past.index, "really written": sight.written(past.changes)}
             return
         if past.changes:
             left -= 1
-            yield {**_doer(past), "written": _written(past)}
+            yield {**_doer(past), "written": sight.written(past.changes)}
 
 
 def _doer(past: Past) -> Record:
     return {"call": past.tool, "arguments": past.arguments} if past.tool else {"by": "someone else"}
-
-
-def _written(past: Past) -> list[Record]:
-    return [change.to_json() for change in past.changes]

@@ -44,7 +44,7 @@ class Narrator:
 
     def __init__(self, domain: Domain, conversation: Conversation, invent: Invent, settings: Settings) -> None:
         self._domain, self._conversation, self._invent, self._settings = domain, conversation, invent, settings
-        self._roles = Roles(domain)
+        self._roles, self._sight = Roles(domain), conversation.sight
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         role = self._roles.of(turn.tool.id)
@@ -73,8 +73,8 @@ class Narrator:
         """The world's transition, its open fields as the model says."""
         told = self._told(turn, self._roles.of(turn.tool.id))
         if survey.candidates:
-            told["candidates"] = survey.listed(turn.view)
-        user = prompt.open_turn(turn, told, survey.settled(settled), survey.schemas)
+            told["candidates"] = survey.listed(turn.view, self._sight)
+        user = prompt.open_turn(turn, told, survey.settled(settled, self._sight), survey.schemas)
         schema, judge = self._roles.open_form(canonical(survey.schemas))
         reply = await self._conversation.asked(turn, user, schema, rejected)
         with _raw_of(reply):
@@ -95,7 +95,7 @@ class Narrator:
         held = self._held(turn, guess, likely)
         if held is not None:
             return await self._settled(turn, role, held)
-        told = self._told(turn, role) | _likely(likely)
+        told = self._told(turn, role) | self._likely(turn, guess, likely)
         user = prompt.whole_turn(turn, without(told, self._settings.withheld))
         reply = await self._conversation.asked(turn, user, role.form, rejected)
         with _raw_of(reply):
@@ -120,7 +120,15 @@ class Narrator:
     # what is known, and what is held to
 
     def _told(self, turn: Turn, role: Role) -> Record:
-        return without(facts(turn, role.bears, self._conversation.said(turn)), self._settings.withheld)
+        told = facts(turn, role.bears, self._conversation.said(turn), self._sight)
+        return without(told, self._settings.withheld)
+
+    def _likely(self, turn: Turn, guess: Guess, transition: Transition | None) -> Record:
+        """What the call returns if the tool does what its name suggests."""
+        body = None if transition is None else transition.observation.body
+        if transition is None or not isinstance(body, ToolResult) or len(body.encoded) > MOST_LIKELY:
+            return {}
+        return {"likely": self._sight.value(turn.view.after(transition.changes), guess.plan.entity, body.value)}
 
     def _leaks(self, turn: Turn, value: Json, reply: Reply) -> list[str]:
         return leak_problems(value, reply.reasoning, self._settings.withheld, turn.call.arguments)
@@ -147,14 +155,6 @@ def _changed_since(turn: Turn, index: int) -> bool:
         if past.changes:
             return True
     return True
-
-
-def _likely(transition: Transition | None) -> Record:
-    """What the call returns if the tool does what its name suggests."""
-    body = None if transition is None else transition.observation.body
-    if not isinstance(body, ToolResult) or len(body.encoded) > MOST_LIKELY:
-        return {}
-    return {"likely": body.value}
 
 
 def _foretold(role: Role, reply: Reply) -> Observation:

@@ -13,6 +13,7 @@ from itertools import islice
 
 from mcp_sim.domain import Domain
 from mcp_sim.extensions import Invent
+from mcp_sim.language_model.sight import Sight
 from mcp_sim.types import Json, Key, Record, Transition, Turn, View
 
 Place = tuple[str, str, int]
@@ -53,19 +54,23 @@ class Survey:
             self.candidates[name] = (target, offered)
         return offered[0]
 
-    def settled(self, transition: Transition) -> list[Record]:
+    def settled(self, transition: Transition, sight: Sight) -> list[Record]:
         """The records that the call writes, as far as the world determines them."""
         open_fields = {(entity, field) for entity, field, _ in self.places}
+        writes = (*transition.pins, *transition.changes)
+        told = [(change.entity, sight.record(change.entity, change.record)) for change in writes]
         return [
-            {name: value for name, value in change.record.items() if (change.entity, name) not in open_fields}
-            for change in (*transition.pins, *transition.changes)
-            if change.record is not None
+            {name: value for name, value in record.items() if (entity, name) not in open_fields}
+            for entity, record in told
+            if record is not None
         ]
 
-    def listed(self, view: View) -> Record:
+    def listed(self, view: View, sight: Sight) -> Record:
         """The candidates of each open reference, numbered, with the names of the records."""
         return {
-            name: [f"{n} {_told(view.get(target, key) or {}, key)}" for n, key in enumerate(keys, 1)]
+            name: [
+                f"{n} {_told(sight.record(target, view.get(target, key)) or {}, key)}" for n, key in enumerate(keys, 1)
+            ]
             for name, (target, keys) in self.candidates.items()
         }
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from mcp_sim.domain import Domain, Example
+from mcp_sim.language_model.sight import Sight
 from mcp_sim.language_model.transcript import Said
 from mcp_sim.types import Attempt, Json, Observation, Record, RpcError, Tool, ToolResult, Turn
 
@@ -59,19 +60,19 @@ def open_turn(turn: Turn, told: Record, settled: Sequence[Record], schemas: Reco
     return _encodable(f"{_action(turn)}\n\n{_world(known)}\n\n**Answer:** the open fields\n{_fenced(schemas)}")
 
 
-def observation_turn(observation: Observation) -> str:
+def observation_turn(observed: Json) -> str:
     """The answer to a turn as the transcript keeps it: what is true, whoever said it."""
-    return _encodable(_observation(_shown(observation)))
+    return _encodable(_observation(observed))
 
 
-def state_turn(turn: Turn, domain: Domain, most: int) -> tuple[str, str]:
+def state_turn(turn: Turn, sight: Sight, most: int) -> tuple[str, str]:
     """What takes the place of old turns, in at most `most` characters: how many records there are, and what is true now
     of those that were written of late."""
-    counts = {name: turn.view.count(name) for name in domain.entities}
+    counts = {name: turn.view.count(name) for name in sight.domain.entities if sight.is_counted(name)}
     told = _encodable(f"### State\n**World:**\n{_fenced({'count': counts})}")
     lines = list[str]()
     left = most - len(told)
-    for record in _touched(turn):
+    for record in _touched(turn, sight):
         line = _json(record)
         left -= len(line) + 1
         if left < 0:
@@ -81,7 +82,7 @@ def state_turn(turn: Turn, domain: Domain, most: int) -> tuple[str, str]:
     return _encodable(f"{told}\n\n**Records:**\n{shown}" if shown else told), "**Environment Observation:**\nnoted"
 
 
-def _touched(turn: Turn) -> Iterator[Record]:
+def _touched(turn: Turn, sight: Sight) -> Iterator[Record]:
     """The records that earlier calls and others wrote, as they are now (null: gone), the newest first."""
     seen = set[tuple[str, Any]]()
     for past in reversed(turn.history):
@@ -89,7 +90,7 @@ def _touched(turn: Turn) -> Iterator[Record]:
             at = (change.entity, change.key)
             if at not in seen:
                 seen.add(at)
-                yield {"entity": change.entity, "key": change.key, "record": turn.view.get(*at)}
+                yield {"entity": change.entity, "key": change.key, "record": sight.record(at[0], turn.view.get(*at))}
 
 
 def messages(system_text: str, said: Said | None, user: str, rejected: Sequence[Attempt]) -> list[Message]:
@@ -141,7 +142,8 @@ def _observation(value: Json) -> str:
     return f"**Environment Observation:**\n{value if isinstance(value, str) else _json(value)}"
 
 
-def _shown(observation: Observation) -> Json:
+def shown(observation: Observation) -> Json:
+    """An observation as it stands in a prompt."""
     match observation.body:
         case ToolResult(value, _, is_error, _):
             return {"isError": True, "text": value} if is_error else value

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
 from mcp_sim.calls import argument_value, unfit_fields
 from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
-from mcp_sim.domain import Domain, Entity
+from mcp_sim.domain import Concealed, Domain, Entity
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.options import MatcherSource
@@ -96,6 +96,14 @@ class PermissionDenied(Perturbation):
         if entity is None or entity.name != self.entity:
             return _let_through
         return _Guard(self, anatomy, entity, dict(self._withheld(anatomy))).apply
+
+    def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
+        about = [one for tool in domain.tools.values() if _is_about(one := Anatomy.of(tool, domain), self.entity)]
+        is_bypassed = any(one.is_read and one.tool not in tools for one in about)
+        is_shown = not self.hidden and not self.fields and (bool(self.where) or not always)
+        if self.actions == "write" or is_bypassed or is_shown:
+            return ()
+        return [Concealed(self.entity, frozenset(self.fields), self.fits)]
 
     async def _seen_without(self, turn: Turn, proceed: Proceed) -> Transition:
         """The answer to a read, in a world without the records in question."""

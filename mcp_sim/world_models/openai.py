@@ -16,11 +16,12 @@ from mcp_sim.domain import Domain
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Predictor, WorldModel, world_models
 from mcp_sim.language_model.cache import Cache
-from mcp_sim.language_model.conversation import Ask, Conversation
+from mcp_sim.language_model.conversation import Conversation
 from mcp_sim.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
-from mcp_sim.language_model.endpoint import KEYLESS, Line, opened
+from mcp_sim.language_model.endpoint import KEYLESS, Ask, Line, opened
 from mcp_sim.language_model.narrator import Narrator, Settings
 from mcp_sim.language_model.prompt import system
+from mcp_sim.language_model.sight import Sight
 from mcp_sim.options import Count, PositiveDuration
 from mcp_sim.records.values import inventor
 from mcp_sim.types import Json
@@ -148,7 +149,8 @@ class Openai(WorldModel):
 
     def _narrator(self, domain: Domain, ask: Ask, room: Callable[[], int | None]) -> Narrator:
         owner = f"openai {self.model} {self.base_url}"
-        conversation = Conversation(system(domain, self.instructions), domain, ask, owner, self.transcript, room)
+        told = system(domain, self.instructions)
+        conversation = Conversation(told, Sight(domain), ask, owner, self.transcript, room)
         return Narrator(domain, conversation, inventor(domain), Settings(self.ask == "always", self.withhold))
 
     def line(self, environment: Mapping[str, str]) -> Line:
