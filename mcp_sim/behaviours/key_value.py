@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.claiming.purposes import by_server
+from mcp_sim.claiming.purposes import server_purposes
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.key_values.recognition import ENTRY, plans_of
@@ -19,7 +19,7 @@ class KeyValue(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
         rows, rest = given_entries(survey.state, is_whole=len(plans) == len(survey.tools))

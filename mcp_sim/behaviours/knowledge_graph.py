@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.claiming.purposes import by_server
+from mcp_sim.claiming.purposes import server_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.graphs.given import given_graph, keyed
@@ -19,7 +19,7 @@ class KnowledgeGraph(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
         shape = shape_of([survey.tools[plan.tool] for plan in plans])

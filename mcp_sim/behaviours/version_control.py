@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.claiming.purposes import by_server
+from mcp_sim.claiming.purposes import server_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.types import Record, Tool
@@ -21,7 +21,7 @@ class VersionControl(Behaviour):
     """
 
     def claims(self, survey: Survey) -> Claims | None:
-        plans = [plan for tools in by_server(survey.tools) for plan in plans_of(tools)]
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
         from mcp_sim.file_trees.entities import DIRECTORY, FILE  # noqa: PLC0415 (for who has a repository)

@@ -39,8 +39,9 @@ _CHOOSING = vocabulary("operation operator op operation_type action function met
 def recognised(purpose: Purpose, operations: Sequence[Operation], behaviour: str) -> Plan | None:
     """The plan of a tool that does one of these operations, by its name and by all that it requires."""
     for phrase in _phrases(purpose.words):
+        called = compact(phrase)
         for operation in operations:
-            if compact(phrase) not in operation.phrases or not _is_told(purpose, operation):
+            if called not in operation.phrases or not _is_told(purpose, operation):
                 continue
             arguments = matched(operation.roles, purpose.arguments, purpose.needed)
             if arguments is not None:
@@ -53,9 +54,11 @@ def recognised(purpose: Purpose, operations: Sequence[Operation], behaviour: str
 def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: str) -> Plan | None:
     """The plan of a tool with an argument that says which of the operations it does."""
     for name, schema in purpose.arguments.items():
+        if snake(name) not in _CHOOSING:
+            continue
         values = choices_of(schema)
         known = [value for value in values if operations_called(str(value), operations)]
-        if snake(name) not in _CHOOSING or len(known) < 2 or 2 * len(known) < len(values):
+        if len(known) < 2 or 2 * len(known) < len(values):
             continue
         rest = {other: part for other, part in purpose.arguments.items() if other != name}
         roles = [role for value in known for one in operations_called(str(value), operations) for role in one.roles]
@@ -109,7 +112,8 @@ def matched(roles: Sequence[Role], arguments: Mapping[str, Record], needed: froz
 def operations_called(word: str, operations: Sequence[Operation]) -> list[Operation]:
     """The operations of this name, phrase or sign; first those whose own name it is."""
     name = _SYMBOLS.get(word.strip()) or snake(word)
-    called = [one for one in operations if one.name == name or compact(name) in one.phrases]
+    phrase = compact(name)
+    called = [one for one in operations if one.name == name or phrase in one.phrases]
     return sorted(called, key=lambda one: one.name != name)
 
 

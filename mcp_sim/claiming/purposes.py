@@ -91,17 +91,19 @@ class Purpose:
         return name != self.selector and (not types or bool(kinds_of(self.arguments[name]).intersection(types)))
 
 
-def by_server(tools: Mapping[str, Tool]) -> list[list[Tool]]:
-    """The tools of each server."""
-    servers = dict.fromkeys(tool.server for tool in tools.values())
-    return [[tool for tool in tools.values() if tool.server == server] for server in servers]
-
-
 def whole_purposes(tools: Iterable[Tool]) -> list[Purpose]:
     """What each of these tools is for as a whole; a first word that most tools of one server share is dropped."""
     listed = list(tools)
     shared = {server: _shared(listed, server) for server in {tool.server for tool in listed}}
     return [_whole(tool, shared[tool.server]) for tool in listed]
+
+
+def server_purposes(tools: Iterable[Tool]) -> list[list[Purpose]]:
+    """The purposes of the tools of each server, each choice of a selecting argument for itself."""
+    servers: dict[str, list[Tool]] = {}
+    for tool in tools:
+        servers.setdefault(tool.server, []).append(tool)
+    return [purposes(listed) for listed in servers.values()]
 
 
 def purposes(tools: Sequence[Tool]) -> list[Purpose]:

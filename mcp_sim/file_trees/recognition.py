@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.claiming.purposes import Purpose, purposes
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan, Verb
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.schemas import expanded, items, main_type, properties, required
@@ -113,9 +113,9 @@ class Found:
     named: bool
 
 
-def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools that work on files; none where too little speaks for it."""
-    found = [one for purpose in purposes(tools) for one in judged(purpose)]
+    found = [one for purpose in listed for one in judged(purpose)]
     sure = [one for one in found if one.named]
     operations = {one.operation for one in sure}
     reads = operations & {"read", "read_many", "list", "tree"}

@@ -104,9 +104,9 @@ def shape_of(tools: Sequence[Tool]) -> Shape:
     return Shape(**found)  # pyright: ignore[reportArgumentType] (each under its own name, set above)
 
 
-def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server that work on a graph; none where it is no graph."""
-    found = [(purpose, operation_of(purpose)) for purpose in purposes(tools)]
+    found = [(purpose, operation_of(purpose)) for purpose in listed]
     operations = {operation for _, operation in found if operation is not None}
     if (
         "add_edges" not in operations
@@ -114,7 +114,7 @@ def plans_of(tools: Sequence[Tool]) -> list[Plan]:
         or len(operations) < 3
     ):
         return []
-    shape = shape_of(tools)
+    shape = shape_of(list({one.tool.id: one.tool for one in listed}.values()))
     plans = {purpose.tool.id: _plan(purpose, operation, shape) for purpose, operation in found if operation}
     return list(plans.values())
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.claiming.purposes import Purpose, purposes
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan, Verb
-from mcp_sim.types import Tool
 from mcp_sim.words import singular, snake, vocabulary
 
 ENTRY = "entry"
@@ -53,9 +52,9 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server: there is one that sets a value under a key, and one that gets it."""
-    found = [(purpose, one) for purpose in purposes(tools) for one in judged(purpose)]
+    found = [(purpose, one) for purpose in listed for one in judged(purpose)]
     operations = {operation for _, (operation, _) in found}
     if "set" not in operations or not operations & {"get", "get_many"}:
         return []

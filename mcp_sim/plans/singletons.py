@@ -102,12 +102,8 @@ def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record
 def matched(path: str, part: Record, entity: Entity) -> str | None:
     """The field that a name means: the same word for word, or but for words like `new` and `status`."""
     name = path.rsplit(".", 1)[-1]
-    kinds = {main_type(part), "integer" if main_type(part) == "number" else ""}
-    fits = [
-        one.name
-        for one in entity.fields.values()
-        if not main_type(part) or not main_type(one.schema) or {main_type(one.schema), _number(one)} & kinds
-    ]
+    kind = main_type(part)
+    fits = [name for name, field in entity.fields.items() if not kind or _may_be(main_type(field.schema), kind)]
     for reduce in (_joined, _bare, _core):
         wanted = reduce(name)
         found = [one for one in fits if wanted and reduce(one) == wanted]
@@ -116,9 +112,9 @@ def matched(path: str, part: Record, entity: Entity) -> str | None:
     return None
 
 
-def _number(one: object) -> str:
-    kind = main_type(getattr(one, "schema", {}))
-    return "number" if kind == "integer" else kind
+def _may_be(own: str, kind: str) -> bool:
+    """Can a field of one type be what another is of? Of whichever type a field is that says none."""
+    return not own or own == kind or (own, kind) == ("integer", "number")
 
 
 def _joined(name: str) -> str:

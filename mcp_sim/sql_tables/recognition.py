@@ -6,9 +6,9 @@ What is looked at: an argument for a statement, and that name, description or ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mcp_sim.claiming.purposes import Purpose, purposes
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan, Verb
 from mcp_sim.schemas import items, main_type
 from mcp_sim.types import Tool
@@ -38,17 +38,17 @@ _VERBS: dict[str, Verb] = {
 }  # fmt: skip
 
 
-def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server that work on tables by SQL; none where none takes a statement."""
-    found = [(purpose, operation_of(purpose)) for purpose in purposes(tools)]
+    found = [(purpose, operation_of(purpose)) for purpose in listed]
     if not any(operation in {"query", "write", "execute", "create"} for _, operation in found):
         return []
-    dialect = _dialect(tools)
+    dialect = _dialect({one.tool.id: one.tool for one in listed}.values())
     plans = {one.tool.id: _plan(one, operation, dialect) for one, operation in found if operation is not None}
     return list(plans.values())
 
 
-def _dialect(tools: Sequence[Tool]) -> str:
+def _dialect(tools: Iterable[Tool]) -> str:
     """The database that most tools speak of, as sqlglot calls it; '' for SQLite, and where none is named."""
     said = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
     counts = {name: sum(1 for one in said if pattern.search(one)) for name, pattern in _DIALECTS.items()}

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.claiming.purposes import Purpose, purposes
+from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way
 from mcp_sim.domain import Plan, Verb
-from mcp_sim.types import Tool
 from mcp_sim.version_control.entities import COMMIT
 from mcp_sim.words import snake, vocabulary
 
@@ -133,9 +132,9 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 """Operation, the words that must be there (one of each group), and those that may be there besides."""
 
 
-def plans_of(tools: Sequence[Tool]) -> list[Plan]:
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server that work on a repository; none where too little speaks for it."""
-    found = [(purpose, way) for purpose in purposes(tools) for way in judged(purpose)]
+    found = [(purpose, way) for purpose in listed for way in judged(purpose)]
     operations = {operation for _, (operation, _) in found}
     records, prepares = "commit" in operations, operations & _OF_A_WORKING_TREE
     told = sum(_speaks_of_it(purpose) for purpose, _ in found)
