@@ -47,7 +47,15 @@ def _typed(value: Json, schema: Record, part: Part) -> Json:
             row = as_object(value) if isinstance(value, dict) else ABSENT
             return part(schema, row) if row is not ABSENT and properties(schema) else row
         case _:
-            return value
+            return _one_of(value, schema, part)
+
+
+def _one_of(value: Json, schema: Record, part: Part) -> Json:
+    """The value under the first of several schemas that takes it; as it is where there are none."""
+    choices = as_list(schema.get("anyOf")) or as_list(schema.get("oneOf"))
+    if not choices:
+        return value
+    return next((found for one in choices if (found := converted(value, as_object(one), part)) is not ABSENT), ABSENT)
 
 
 def _as_text(value: Json) -> Json:

@@ -32,17 +32,23 @@ _SENTENCES = vocabulary("message detail details confirmation info msg")
 _PROSE = _SENTENCES | vocabulary("result text output summary description status result_status")
 _COUNTS = vocabulary("count total total_count num_results result_count results_count length returned size")
 _NO_PLACE = vocabulary("message error status")
+_WHOLE = vocabulary("result content contents text output response message answer data")
+"""What the only property of a result is called that says everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What there is to tell of a call: a text, facts by name, which of them is the answer proper."""
+    """What there is to tell of a call: a text, facts by name, which of them is the answer proper.
+
+    `is_json`: the answer proper is told as JSON where only a text has room.
+    """
 
     turn: Turn
     text: str
     facts: Mapping[str, Json]
     main: str
     changes: bool
+    is_json: bool = False
 
     @property
     def asked(self) -> Record:
@@ -89,9 +95,26 @@ class _Fitting:
             value = converted(self.told.facts.get(self.told.main, self.told.text), schema, self.part)
             return self._made("result", schema) if value is ABSENT else value
         if not properties(schema):
-            is_silent = "properties" in schema and self.told.changes
-            found: Json = self.told.facts[self.told.main] if self.told.main else dict(self.told.facts)
-            return {} if is_silent else as_object(found) or {"result": found}
+            return {} if "properties" in schema and self.told.changes else self._free()
+        only = next(iter(properties(schema).items())) if len(properties(schema)) == 1 else None
+        return self._object(schema, self._place(schema)) if only is None else self._single(schema, *only)
+
+    def _free(self) -> Json:
+        """An object of which a schema says nothing: the answer proper, else all facts, else the text."""
+        main: Json = self.told.facts.get(self.told.main)
+        if isinstance(main, dict):
+            return as_object(main)
+        facts = {name: value for name, value in self.told.facts.items() if value is not None}
+        return facts or {"message": self.told.text}
+
+    def _single(self, schema: Record, name: str, part: Record) -> Json:
+        """A result with one property: a text there, or an object of which nothing is said, is all there is to tell."""
+        kind, is_whole = main_type(part), snake(name) in _WHOLE
+        if is_whole and kind == "object" and not properties(part) and self._fact(snake(name)) is None:
+            return {name: self._free()}
+        is_text = kind == "string" and not constants(part) and "format" not in part
+        if is_whole and is_text and not self.told.is_json and self._fact(snake(name)) is None:
+            return {name: self.told.text}
         return self._object(schema, self._place(schema))
 
     def part(self, schema: Record, row: Record) -> Record:

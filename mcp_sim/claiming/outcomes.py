@@ -108,4 +108,4 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
 
 
 def _told(turn: Turn, outcome: Outcome) -> Told:
-    return Told(turn, outcome.text, outcome.facts, outcome.main, changes=bool(outcome.changes))
+    return Told(turn, outcome.text, outcome.facts, outcome.main, bool(outcome.changes), outcome.is_json)

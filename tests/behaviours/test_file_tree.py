@@ -270,3 +270,31 @@ async def test_a_lost_acknowledgement_leaves_the_file_and_a_fork_does_not_share_
         assert "timed out" in await refused(world, "write_file", path="/srv/x", content="there")
         assert await said(world, "read_file", path="/srv/x") == "there"
         assert "/srv/x" in await refused(other, "read_file", path="/srv/x")
+
+
+ONE_TEXT = {"type": "object", "properties": {"content": TEXT}, "required": ["content"]}
+
+
+async def test_a_result_that_has_room_for_one_text_only_holds_all_that_is_told(tmp_path: Path) -> None:
+    """Not a text that is made up, and not JSON."""
+    tools = [{**one, "outputSchema": ONE_TEXT} for one in TOOLS]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
+        written = await said(world, "write_file", path="/srv/new.txt", content="abc")
+        moved = await said(world, "move_file", source="/srv/new.txt", destination="/srv/old.txt")
+        listed = await said(world, "list_directory", path="/srv")
+        read = await said(world, "read_file", path="/srv/old.txt")
+
+    assert "/srv/new.txt" in written["content"]
+    assert moved == {"content": "Successfully moved /srv/new.txt to /srv/old.txt"}
+    assert "[FILE] README.md" in listed["content"].splitlines()
+    assert read == {"content": "abc"}
+
+
+async def test_what_cannot_be_one_of_several_kinds_of_blocks_is_left_out(tmp_path: Path) -> None:
+    """A text is no picture."""
+    picture = {"type": "object", "properties": {"type": {"const": "image"}, "data": TEXT}, "required": ["type", "data"]}
+    blocks = {"type": "object", "properties": {"content": {"type": "array", "items": {"anyOf": [picture]}}},
+              "required": ["content"]}  # fmt: skip
+    tools = [*TOOLS, tool("read_media_file", path=TEXT, output=blocks)]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
+        assert await said(world, "read_media_file", path="/srv/README.md") == {"content": []}
