@@ -118,7 +118,7 @@ def test_guesses_are_loud(tmp_path: Path) -> None:
     path.write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
     told = mcp_sim("serve", str(path)).stderr.decode()
     assert "GUESSED" in told
-    assert "frobnicate: unknown" in told
+    assert "frobnicate: none" in told
     assert f"mcp-sim plan {path}" in told
 
 

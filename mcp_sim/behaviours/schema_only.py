@@ -13,7 +13,10 @@ from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transitio
 
 @behaviours.register("schema_only")
 class SchemaOnly(Behaviour):
-    """A valid answer made from the outputSchema (or an example), the same for the same call; nothing is changed."""
+    """A valid answer made from the outputSchema (or an example), the same for the same call; nothing is changed.
+
+    What is made up is marked as guessed, however sure it is that the tool touches no records.
+    """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         schema = _schema(tool, domain)
@@ -31,7 +34,8 @@ class SchemaOnly(Behaviour):
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
             value = make(chance, {}, Moment(turn.start, turn.start))
-            return Transition(Observation(ToolResult(_echoing(value, turn.call.arguments, parts), form=form)))
+            told = ToolResult(_echoing(value, turn.call.arguments, parts), form=form)
+            return Transition(Observation(told), guessed=True)
 
         return answer
 

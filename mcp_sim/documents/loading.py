@@ -74,7 +74,8 @@ def _guesses(scenario: Scenario) -> Iterator[Problem]:
     """A warning for each tool whose plan is a guess, with the line that would correct it."""
     for plan in scenario.guesses:
         verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
-        line = f"{plan.tool.rpartition('/')[2]}: {{verb: {verb}, entity: {entity}}}"
+        said = "verb: none" if plan.verb == "none" else f"verb: {verb}, entity: {entity}"
+        line = f"{plan.tool.rpartition('/')[2]}: {{{said}}}"
         message = f"what {plan.tool} does is a guess; `mcp-sim plan` tells it, and under sim: `{line}` corrects it"
         yield Problem(scenario.path, 0, "", message, "warning")
 

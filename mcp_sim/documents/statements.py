@@ -61,11 +61,16 @@ def spec_text(text: str, domain: Domain, server: str) -> str:
     A plan that is a guess has a comment above it that says so.
     """
     plans = [plan for plan in domain.plans.values() if _is_of(domain, plan, server)]
-    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in plans if plan.verb != "unknown"}
+    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in plans if _is_known(plan)}
     entities = {_bare(name, server): _said_entity(domain.entities[name], server) for name in _spoken_of(domain, plans)}
     guesses: dict[Parts, str] = {("sim", domain.tools[plan.tool].name): _doubt(plan) for plan in plans if plan.guessed}
     said = {"entities": entities, "sim": sim}
     return with_entries(text, {name: part for name, part in said.items() if part}, _is_open, guesses)
+
+
+def _is_known(plan: Plan) -> bool:
+    """Is anything known of a tool? That it touches no records must be sure to be said."""
+    return plan.verb != "unknown" and not (plan.verb == "none" and plan.guessed)
 
 
 def _is_open(path: Parts) -> bool:
@@ -103,6 +108,8 @@ def _spoken_of(domain: Domain, plans: list[Plan]) -> list[str]:
 
 
 def _said_plan(plan: Plan, server: str) -> Record:
+    if plan.verb == "none":
+        return {"verb": "none", **({"login": plan.login} if plan.login is not None else {})}
     usual = {part.name: part.default for part in fields(Plan) if part.default is not MISSING}
     usual |= {part.name: part.default_factory() for part in fields(Plan) if part.default_factory is not MISSING}
     whole = asdict(plan)

@@ -182,7 +182,7 @@ def _is_read(tool: Tool, plan: Plan) -> bool:
         return hints["readOnlyHint"] is True
     if plan.verb == "unknown":
         return hints.get("destructiveHint") is not True and not _LIVELY & {*words(tool.name)}
-    return plan.verb in READS or plan.verb == "compute"
+    return plan.verb in READS or plan.verb in {"compute", "none"}
 
 
 def _split(path: str) -> Path:

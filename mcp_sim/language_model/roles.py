@@ -62,7 +62,7 @@ class Roles:
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown", confidence=0.0)
         judge = None if tool.output_schema is None else Validator(tool.output_schema)
         bears, form = bearing(plan, domain), _form(tool, domain)
-        if plan.guessed:
+        if plan.guessed or plan.verb == "none":
             return Role(bears, None, Guess.of(tool, plan, domain, self._vocabulary, judge), judge, form)
         answer = opened(behaviours[plan.behaviour]().answering(tool, plan, domain), plan, domain)
         return Role(bears, answer, None, judge, form)

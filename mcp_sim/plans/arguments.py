@@ -46,14 +46,14 @@ _SYNONYMS = (
 )  # fmt: skip
 _KEY_ENDINGS = ("id", "key", "uuid", "number", "code", "slug", "name", "identifier", "no", "ref", "handle", "sku")
 BOUNDS: tuple[tuple[str, Operator], ...] = (
-    (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least)", "gte"),
-    (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most)", "lte"),
+    (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),
+    (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most|end)", "lte"),
     (r"(?P<f>.+)_(gt|after|greater_than|above|over)|after_(?P<g>.+)", "gt"),
     (r"(?P<f>.+)_(lt|before|less_than|below|under)|before_(?P<g>.+)", "lt"),
     (r"(?P<f>.+)_(contains|like|includes|substring|prefix)", "contains"),
     (r"(?P<f>.+)_in", "in"),
 )
-_TIMES: dict[str, Operator] = {
+TIMES: dict[str, Operator] = {
     "since": "gte", "after": "gt", "from": "gte", "from_date": "gte", "date_from": "gte", "start_date": "gte",
     "time_min": "gte", "start_time": "gte", "start": "gte", "from_time": "gte", "until": "lte", "before": "lt",
     "to": "lte", "to_date": "lte", "date_to": "lte", "end_date": "lte", "time_max": "lte", "end_time": "lte",
@@ -148,7 +148,7 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
     order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
     query = _query(verb, by_name, arguments, known, required(schema))
     rest = [name for name in arguments if name not in taken | {sort, order, query}]
-    spans = {snake(name) for name in rest} & {*_TIMES}
+    spans = {snake(name) for name in rest} & {*TIMES}
     filters = {
         name: found
         for name in rest
@@ -265,7 +265,7 @@ def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Fil
     many = main_type(schema) == "array"
     if len(spans) == 2 and argument in spans:
         timed = known.fields.get(argument) or _time_field(known)
-        return Filter(timed, _TIMES[argument]) if timed else None
+        return Filter(timed, TIMES[argument]) if timed else None
     found = known.named(argument) or (None if argument in known.nested else known.synonym(argument))
     found = found or known.field_of(singular(argument) if many else plural(argument))
     if found is None and argument in {f"{known.entity}_ids", "ids", plural(known.entity)}:
@@ -280,9 +280,9 @@ def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Fil
         bounded = _bounded_field(stem, known) if stem else None
         if bounded is not None:
             return Filter(bounded, op)
-    if argument in _TIMES:
+    if argument in TIMES:
         timed = _time_field(known)
-        return Filter(timed, _TIMES[argument]) if timed else None
+        return Filter(timed, TIMES[argument]) if timed else None
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.arguments import key_argument
-from mcp_sim.plans.names import Reading
+from mcp_sim.plans.names import Reading, verb_meant
 from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
 from mcp_sim.words import snake
@@ -49,14 +49,25 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
         )
     elif reading.sure:
         yield 0.7, f"'{reading.word}' means {reading.verb}"
+    elif reading.told:
+        yield 0.5, f"its description begins with '{reading.said}'"
     else:
         yield 0.5, f"'{reading.word}' may mean {plan.verb}" if reading.word else "no verb in the name"
+    if not reading.told and _says_the_same(reading, plan):
+        yield 0.05, f"its description begins with '{reading.said}'"
     if plan.verb != reading.verb and reading.status is None:
         yield -0.05, f"the result makes it a {plan.verb}"
     if reading.batch:
         yield -0.3, "several records at once"
     if reading.one_of_a_kind:
         yield -0.2, "one of a kind, not one of many"
+
+
+def _says_the_same(reading: Reading, plan: Plan) -> bool:
+    """Does the description begin with a verb that means what the plan does?"""
+    said = verb_meant(reading.said)
+    kinds = [{"get", "list", "search"}, {"create"}, {"update"}, {"delete"}]
+    return said is not None and any({said, plan.verb} <= kind for kind in kinds)
 
 
 def _from_company(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator[tuple[float, str]]:

@@ -24,6 +24,8 @@ def corrections(domain: Domain) -> Mapping[str, Record]:
 
 
 def _correction(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
+    if plan.verb == "none":
+        return {"verb": "none"}
     entity = plan.entity or "_".join(noun) or next(iter(domain.entities), "record")
     verb = plan.verb if plan.verb != "unknown" else "get"
     key, _ = key_argument("get", entity, "id", expanded(domain.tools[plan.tool].input_schema))

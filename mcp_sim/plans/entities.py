@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Field
+from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Roles, key_argument
 from mcp_sim.plans.details import WHO
 from mcp_sim.plans.fields import counted, is_natural, key_like, with_links
@@ -114,7 +114,7 @@ def _seen_keys(entity: str, key: str, looks: Sequence[Look], examples: Sequence[
     found: list[Json] = []
     for example in examples:
         look = by_id.get(example.tool) or by_name.get(example.tool)
-        if look is None or look.verb == "unknown":
+        if look is None or look.verb in RECORDLESS:
             continue
         name, score = key_argument(look.verb, entity, key, look.input)
         found += [example.arguments.get(name)] if name is not None and score >= 2 and look.verb in _ONE else []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_sim.domain import Entity, Envelope, Verb
+from mcp_sim.domain import RECORDLESS, Entity, Envelope, Verb
 from mcp_sim.plans.arguments import key_argument
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
@@ -160,7 +160,7 @@ def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:
         by_server[tool.server].append(tool)
     readings: dict[str, Reading] = {}
     for mine in by_server.values():
-        named = read_names(tool.name for tool in mine)
+        named = read_names([tool.name for tool in mine], {tool.name: tool.description for tool in mine})
         readings.update({tool.id: named[tool.name] for tool in mine})
     return readings
 
@@ -179,6 +179,6 @@ def _output(tool: Tool, example: Json) -> Record:
 
 
 def _envelope(verb: Verb, entity: str, output: Record) -> Envelope:
-    if verb == "unknown":
+    if verb in RECORDLESS:
         return Envelope()
     return envelope_of(verb, entity, output) if properties(output) or items(output) else plain_envelope(verb, entity)

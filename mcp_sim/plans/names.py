@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypeAlias
 
 from mcp_sim.domain import Verb
+from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, verb_said
 from mcp_sim.words import is_plural, singular, singular_phrase, vocabulary, words
+
+Words: TypeAlias = "tuple[str, ...]"
 
 _STRONG: dict[str, Verb] = {
     "create": "create", "add": "create", "new": "create", "insert": "create", "register": "create", "log": "create",
@@ -65,8 +71,12 @@ _PLAIN = vocabulary("create get list update delete")
 
 _ONE_OF_A_KIND = frozenset({"current", "my"})
 _BATCH = frozenset({"batch", "bulk", "many", "multi", "multiple"})
+_AGAIN = frozenset({"do", "please", "then"})
+_TOLD: dict[str, Verb] = dict.fromkeys(("return", "provide", "obtain", "pull", "give"), "get")
+"""Verbs of descriptions that say what is told."""
+
 _PREPOSITIONS = vocabulary("as at by for from in into inside of on to under using via with within")
-_NOISE = vocabulary("detail details info information metadata record records")
+_NOISE = vocabulary("detail details info information metadata record records exists existence")
 _KINDS = vocabulary("type types")
 _PLURAL_NOISE = frozenset({"list", "lists", "history"})
 
@@ -76,6 +86,8 @@ class Reading:
     """What a name says. `noun` is the noun phrase in the singular, `after` the words behind a preposition.
 
     `status` is the state that a verb like `close` leads to. `sure` is False for verbs that mean other things elsewhere.
+    `said` is the verb that the description begins with; `told` says that the verb is that one, the name has none.
+    A `deed` is a verb of the name that is done to no record.
     """
 
     verb: Verb
@@ -88,22 +100,68 @@ class Reading:
     batch: bool = False
     one_of_a_kind: bool = False
     status: str | None = None
+    said: str = ""
+    told: bool = False
+    deed: str = ""
 
 
-def read_names(names: Iterable[str]) -> dict[str, Reading]:
+def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType({})) -> dict[str, Reading]:
     """The readings of the tools of one server; a first word that most of them share is the server's, not the tool's.
 
-    Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks.
+    Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks. `told`
+    are the descriptions: what a name leaves open they may say.
     """
     bare = {name: words(last_segment(name)) for name in names}
     shared = _shared_first_word([*bare.values()])
-    return {name: read(parts[1:] if shared and parts[:1] == (shared,) else parts) for name, parts in bare.items()}
+    bare = {name: parts[1:] if shared and parts[:1] == (shared,) else parts for name, parts in bare.items()}
+    alone = {name: read(parts) for name, parts in bare.items()}
+    nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
+    return {
+        name: _completed(reading, bare[name], verb_said(told.get(name, "")), nouns) for name, reading in alone.items()
+    }
+
+
+def _completed(reading: Reading, parts: Words, said: str, nouns: AbstractSet[Words]) -> Reading:
+    """The reading with what the other tools and the description say, where the name alone tells of no verb."""
+    if reading.verb != "unknown" or len(parts) == 0:
+        return replace(reading, said=said)
+    fused = _taken_apart(parts, nouns)
+    if fused is not None:
+        return replace(read(fused), said=said)
+    deed = deed_named(parts, said)
+    verb = _verb_elsewhere(parts, said, deed, nouns)
+    if verb is None:
+        return replace(reading, said=said, deed=deed)
+    starts = parts[0] in DEEDS | MAKING | LOOKING and len(parts) > 1
+    word, rest = (parts[0], parts[1:]) if starts else (said, parts)
+    noun, after, plural, batch, special = _noun(rest)
+    if verb == "get" and plural:
+        verb = "list"
+    return Reading(verb, noun, after, word, plural, batch=batch, one_of_a_kind=special, said=said, told=not starts)
+
+
+def _taken_apart(parts: Words, nouns: AbstractSet[Words]) -> Words | None:
+    """`listprompts`, where other tools speak of prompts."""
+    whole = parts[0] if len(parts) == 1 else ""
+    verb = next((verb for verb in _PLAIN if whole.startswith(verb)), None)
+    rest = whole.removeprefix(verb or "")
+    return (verb, rest) if verb is not None and (singular(rest),) in nouns else None
+
+
+def _verb_elsewhere(parts: Words, said: str, deed: str, nouns: AbstractSet[Words]) -> Verb | None:
+    """The verb that other tools and the description make of a name without one; None where it stays so."""
+    rest = _noun(parts[1:])[0]
+    if parts[0] in MAKING and rest in nouns:
+        return "create"
+    if parts[0] in LOOKING and any(rest[:end] in nouns or rest[-end:] in nouns for end in range(1, len(rest) + 1)):
+        return "get"
+    return None if deed or parts[0] in LOOKING else _STRONG.get(said) or _TOLD.get(said)
 
 
 def read(parts: tuple[str, ...]) -> Reading:
     """The reading of the words of one name."""
-    if len(parts) > 2 and parts[0] in _BATCH:
-        return replace(read(parts[1:]), batch=True)
+    if len(parts) > 2 and parts[0] in _BATCH | _AGAIN:
+        return replace(read(parts[1:]), batch=parts[0] in _BATCH)
     place = _verb_place(parts)
     if place is None:
         return _noun_only(parts)
@@ -118,6 +176,11 @@ def read(parts: tuple[str, ...]) -> Reading:
     status = TRANSITIONS.get(word)
     joined = "and" in parts or "or" in parts
     return Reading(verb, noun, after, word, plural, sure and not joined, place == 0, batch, special, status)
+
+
+def verb_meant(word: str) -> Verb | None:
+    """What a verb means, where it is one of records."""
+    return _STRONG.get(word) or _TOLD.get(word) or _WEAK.get(word) or ("update" if word in TRANSITIONS else None)
 
 
 def _verb(word: str) -> tuple[Verb, bool]:

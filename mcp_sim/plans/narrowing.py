@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.domain import Field
-from mcp_sim.plans.arguments import BOUNDS, OPTIONS
+from mcp_sim.plans.arguments import BOUNDS, OPTIONS, TIMES
 from mcp_sim.schemas import constants, items, main_type, properties, required
 from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake, vocabulary, words
@@ -22,7 +22,8 @@ _MANNERS = vocabulary(
 _PRESENTED = vocabulary(
     "language lang locale timezone tz unit units depth scale width height mode view verbosity verbose precision "
     "resolution encoding detailed detail details recursive fuzzy refresh cache strict summary compact simple "
-    "sort_field sort_order sortfield sortorder chunk_size batch_size max_depth max_length max_width"
+    "desc asc descending ascending sort_field sort_order sortfield sortorder chunk_size batch_size max_depth "
+    "max_length max_width"
 )
 
 
@@ -47,7 +48,7 @@ def _tells_how(name: str, schema: Record) -> bool:
     plain, first = snake(name), words(name)[:1]
     flag = main_type(schema) == "boolean" and first and first[0] in _MANNERS
     settled = schema.get("default") not in (None, "") and not _choices(schema)
-    return bool(flag) or settled or plain in OPTIONS | _PRESENTED
+    return bool(flag) or settled or plain in OPTIONS | _PRESENTED | _MANNERS
 
 
 def _is_choice(schema: Record) -> bool:
@@ -68,15 +69,16 @@ def _field(name: str, schema: Record) -> Field | None:
     choices = _choices(schema)
     kept = {word: part for word, part in inner.items() if word not in {"default", "enum", "const", "title"}}
     told = {**kept, "type": kind, **({"enum": choices} if choices else {})}
-    return Field(_bare(singular(name) if many else name, kind), told)
+    bare = _bare(singular(name) if many else name)
+    if kind == "string" and (bare != name or snake(name) in TIMES) and not many and not choices:
+        return Field("created_at" if snake(name) in TIMES else bare, {**told, "format": "date-time"})
+    return Field(bare if kind in {"integer", "number"} else singular(name) if many else name, told)
 
 
-def _bare(name: str, kind: str) -> str:
-    """`min_price` asks for a `price`."""
-    if kind not in {"integer", "number"}:
-        return name
-    for pattern, _ in BOUNDS:
-        hit = re.fullmatch(pattern, snake(name))
+def _bare(name: str) -> str:
+    """`min_price` asks for a `price`, and `due_before` for what is `due`."""
+    for pattern, op in BOUNDS:
+        hit = re.fullmatch(pattern, snake(name)) if op not in {"contains", "in"} else None
         stem = next((part for part in hit.groupdict().values() if part), None) if hit else None
         if stem is not None:
             return stem

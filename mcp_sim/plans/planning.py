@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import Entity, Plan
+from mcp_sim.domain import RECORDLESS, Entity, Plan
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.confidence import Evidence, judged
+from mcp_sim.plans.deeds import touching_nothing
 from mcp_sim.plans.details import from_state, renamed, searched
 from mcp_sim.plans.envelopes import batch_envelope
 from mcp_sim.plans.given import Given
@@ -17,10 +18,13 @@ from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
 from mcp_sim.plans.singletons import Single
 from mcp_sim.schemas import main_type, properties
-from mcp_sim.words import plural, snake
+from mcp_sim.words import plural, singular_phrase, snake
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
+_LEAST = 0.35
+"""A verb that only the description tells must be at least so sure."""
+
 _WRITES = frozenset({"create", "update", "delete"})
 
 
@@ -29,7 +33,7 @@ def sharing_of(looks: Sequence[Look]) -> dict[str, int]:
     verbs: dict[str, set[str]] = defaultdict(set)
     referred = {(snake(name), look.entity) for look in looks for name in properties(look.input)}
     for look in looks:
-        if look.verb != "unknown":
+        if look.verb not in RECORDLESS:
             verbs[look.entity].add(look.verb)
     for entity, found in verbs.items():
         if any(name == f"{entity}_id" and other != entity for name, other in referred):
@@ -46,8 +50,8 @@ def plan_of(
     declared: Mapping[str, Entity],
     given: Given,
 ) -> Plan:
-    if look.verb == "unknown":
-        return _unknown(look, said)
+    if look.verb in RECORDLESS:
+        return _recordless(look, said, entities)
     entity = entities[look.entity]
     if look.single is not None:
         return _plan_of_one(look, look.single)
@@ -86,7 +90,10 @@ def plan_of(
             (1.0 if "verb" in said or "entity" in said else confidence),
             ("the spec says so", *reasons),
         )
-    return _workable(replace(plan, confidence=said.get("confidence", confidence), reasons=reasons), entity)
+    judged_plan = replace(plan, confidence=said.get("confidence", confidence), reasons=reasons)
+    found = _workable(judged_plan, entity)
+    is_poor = look.reading.told and not said and found.confidence < _LEAST
+    return _recordless(look, said, entities) if is_poor else found
 
 
 def _exchanges(look: Look, roles: Roles) -> bool:
@@ -126,10 +133,25 @@ def _plan_of_one(look: Look, single: Single) -> Plan:
     return replace(plan, choice=single.choice, choices=choices)
 
 
-def _unknown(look: Look, said: Mapping[str, Any]) -> Plan:
-    why = "no verb of records in the name" if look.reading.verb == "unknown" or look.entity else "no entity named"
-    plan = Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why,))
-    return replace(plan, **said)
+def _recordless(look: Look, said: Mapping[str, Any], entities: Mapping[str, Entity]) -> Plan:
+    """The plan of a tool that touches no records, or of which nobody knows which."""
+    plan = Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=("no entity named",))
+    if said:
+        return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": ("the spec says so",), **said})
+    reading = look.reading
+    if reading.verb != "unknown" and not reading.told and (reading.sure or look.entity):
+        return plan
+    spoken = _speaks_of(look, entities)
+    confidence, reasons = touching_nothing(reading.word, reading.deed, look.tool, is_spoken_of=spoken)
+    return replace(plan, verb="none", confidence=confidence, reasons=reasons)
+
+
+def _speaks_of(look: Look, entities: Mapping[str, Entity]) -> bool:
+    """Does a tool speak of what others work on, in its name or by an id that it takes?"""
+    noun = look.reading.noun
+    spoken = {singular_phrase(noun[start:end]) for start in range(len(noun)) for end in range(start + 1, len(noun) + 1)}
+    taken = {snake(name).removesuffix("_id") for name in properties(look.input) if snake(name).endswith("_id")}
+    return not entities.keys().isdisjoint(spoken | taken)
 
 
 def _workable(plan: Plan, entity: Entity) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.domain import Entity, Field
+from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
 from mcp_sim.plans.looks import Look
@@ -23,7 +23,7 @@ def shown(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[str, di
     """Every entity's fields, as far as results and declarations tell."""
     shapes: dict[str, list[Record]] = {name: [] for name in declared}
     for look in looks:
-        if look.verb != "unknown" and look.single is None:
+        if look.verb not in RECORDLESS and look.single is None:
             whole = look.verb != "delete" and not (look.envelope.record == "" and look.envelope.key is not None)
             shapes.setdefault(look.entity, []).extend([_told_shape(look)] if whole and _is_record(look) else [])
     return {name: _without_alias(name, shown_fields(found), declared.get(name)) for name, found in shapes.items()}
@@ -63,9 +63,9 @@ def roles_and_fields(
     fields = {name: _with_state(name, parts, looks) for name, parts in shown.items()}
     roles: dict[str, Roles] = {}
     keys = _keys(looks, fields, declared)
-    order = ("create", "update", "get", "list", "search", "delete", "unknown")
+    order = ("create", "update", "get", "list", "search", "delete", *RECORDLESS)
     for look in sorted(looks, key=lambda look: order.index(look.verb)):
-        if look.verb == "unknown":
+        if look.verb in RECORDLESS:
             roles[look.tool.id] = Roles()
             continue
         if look.single is not None:
@@ -85,7 +85,7 @@ def roles_and_fields(
 
 def _with_state(entity: str, fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
     """The fields, with the state that tools speak of where neither a result nor a declaration tells of fields."""
-    mine = [look for look in looks if look.entity == entity and look.verb != "unknown" and look.single is None]
+    mine = [look for look in looks if look.entity == entity and look.verb not in RECORDLESS and look.single is None]
     return dict(fields) if fields else {told.name: told for told in told_by_verbs(mine)}
 
 
