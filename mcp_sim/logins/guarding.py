@@ -48,7 +48,7 @@ def _with_login(
     plan: Plan, purpose: Purpose, logins: Sequence[tuple[Purpose, Plan]], entities: Mapping[str, Entity]
 ) -> Plan:
     login = _login_of(purpose, logins)
-    if plan.behaviour in {"sessions", "messages"} or plan.verb == "compute" or login is None:
+    if plan.behaviour in {"sessions", "messages"} or plan.verb in {"compute", "none"} or login is None:
         return plan
     session = entities[login.entity or ""]
     proof = next((name for name in (*FLAGS, *CURRENT) if name in session.fields), None)

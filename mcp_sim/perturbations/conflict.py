@@ -17,7 +17,7 @@ from mcp_sim.records.named import found_key
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
 from mcp_sim.wording import refusal
 
-WITHOUT_RECORD = (*READS, "create", "unknown")
+WITHOUT_RECORD = (*READS, "create", "none", "unknown")
 
 
 @perturbations.register("conflict")
