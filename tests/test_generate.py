@@ -217,11 +217,11 @@ async def test_a_question_that_only_fits_without_the_answers_turned_down_is_not_
 # ended and gone on with -----------------------------------------------------------------------------------------------
 
 
-def ending_after(count: int) -> Respond:
-    """An endpoint that refuses everything after so many answers."""
+def refusing(table: str) -> Respond:
+    """An endpoint that refuses to go on when it comes to a table."""
 
     async def respond(asked: Asked) -> Response:
-        if asked.before >= count:
+        if f"### Table {table}" in asked.question:
             return JSONResponse({"error": {"message": "out of credit"}}, status_code=403)
         return await guided(asked)
 
@@ -235,11 +235,12 @@ async def test_a_run_that_was_ended_goes_on_where_it_was_and_gives_the_same(
     async with serving() as engine:
         await generate_by(engine.url, whole)
         in_all = len(engine.asked)
-    async with serving(ending_after(3)) as engine:
+    async with serving(refusing("deal")) as engine:
         await generate_by(engine.url, file, expected=4)
+        answered = sum("### Table deal" not in asked.body["messages"][1]["content"] for asked in engine.asked)
     assert "--resume goes on with it" in capsys.readouterr().err
     part = tmp_path / "records.json.part"
-    assert len(part.read_bytes().splitlines()) == 1 + 3
+    assert len(part.read_bytes().splitlines()) == 1 + 1 + 3
     assert not file.exists()
     with part.open("ab") as stream:
         stream.write(b'{"entity": "deal", "first": 1, "ro')  # written when the power went
@@ -250,14 +251,19 @@ async def test_a_run_that_was_ended_goes_on_where_it_was_and_gives_the_same(
         assert "belongs to another run (seed 7 instead of 8" in capsys.readouterr().err
         assert engine.asked == []
         await generate_by(engine.url, file, "--resume")
-        assert len(engine.asked) == in_all - 3
+        assert len(engine.asked) == in_all - answered
     assert file.read_bytes() == whole.read_bytes()
     assert not part.exists()
 
 
 async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+    arrived = anyio.Event()
+
     async def hanging(asked: Asked) -> Response:
-        return await engine.hang(asked) if asked.before == 2 else await guided(asked)
+        if "### Table deal" not in asked.question:
+            return await guided(asked)
+        arrived.set()
+        return await engine.hang(asked)
 
     async with serving(hanging) as engine:
         words = [
@@ -273,16 +279,33 @@ async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "mcp_sim", *words]
         path = {**os.environ, "PYTHONPATH": str(ROOT)}
         async with await anyio.open_process(command, env=path, stderr=subprocess.PIPE) as process:
-            while len(engine.asked) < 3:
-                await engine.arrived.wait()
-                engine.arrived = anyio.Event()
+            await arrived.wait()
             process.send_signal(signal.SIGINT)
             assert process.stderr is not None
             told = b"".join([chunk async for chunk in process.stderr]).decode()
             assert await process.wait() == 130
     assert "r.json.part; --resume goes on with it" in told
     assert "\r" not in told
-    assert len((tmp_path / "r.json.part").read_bytes().splitlines()) == 1 + 2
+    assert len((tmp_path / "r.json.part").read_bytes().splitlines()) == 1 + 1 + 3
+
+
+async def test_batches_of_a_table_are_asked_for_at_once_and_it_does_not_matter_which_answers_first(
+    tmp_path: Path,
+) -> None:
+    async def backwards(asked: Asked) -> Response:
+        """The last of three batches is answered first."""
+        if "### Table contact" in asked.question and "**Problems:**" not in asked.question:
+            if "**Answer:** the records 18 to" not in asked.question:
+                await last.wait()
+            last.set()
+        return await guided(asked)
+
+    last, files = anyio.Event(), [tmp_path / "usual.json", tmp_path / "backwards.json"]
+    for file, respond in zip(files, (guided, backwards), strict=True):
+        async with serving(respond) as engine:
+            await generate_by(engine.url, file)
+    assert engine.most_under_way == 3
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_who_does_not_name_a_model_is_told_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

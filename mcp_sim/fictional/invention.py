@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from mcp_sim.errors import Rejected, TooLong
+import anyio
+
+from mcp_sim.errors import Rejected, TooLong, Unanswered
 from mcp_sim.fictional import prompt
 from mcp_sim.fictional.flaws import Taken, doubles, row_problems
 from mcp_sim.fictional.openings import Opening, candidates, item_schema, opening
 from mcp_sim.fictional.unfinished import Batch, Unfinished
 from mcp_sim.language_model.answer import Reply, observed, parsed
 from mcp_sim.language_model.endpoint import Ask, Request
+from mcp_sim.language_model.prompt import Message
 from mcp_sim.language_model.tighten import tighten
 from mcp_sim.records.generation import Draft
 from mcp_sim.records.times import sense, written
@@ -23,7 +26,9 @@ from mcp_sim.types import Key, Record
 from mcp_sim.validation import Validator
 
 BATCH = 8
-"""So many records are asked for at once."""
+"""So many records are one question."""
+AT_ONCE = 4
+"""So many questions about a table are asked at once."""
 MOST_ATTEMPTS = 3
 """So often a batch is asked for; what is wrong then is made up without a model."""
 
@@ -86,60 +91,90 @@ class Inventor:
             given = len(rows)
             asked = opening(domain, domain.entities[name], self.draft.keys)
             if asked.fields:
-                await self._table(asked, rows, said)
+                await self._table(_Table(name, self.draft.keys[name], asked, rows), said)
             self._done += _write(self.draft, name, rows, given)
             self.told(self._done, name)
         return self.tally
 
-    async def _table(self, asked: Opening, rows: dict[Key, Record], said: str) -> None:
+    async def _table(self, table: _Table, said: str) -> None:
         """Put what the model says of a table behind the rows that are given."""
-        name, keys = asked.entity.name, self.draft.keys[asked.entity.name]
-        taken = Taken(asked.entity)
-        for row in rows.values():
-            taken.add(row)
-        for first in range(len(rows), len(keys), BATCH):
-            self.told(self._done + first, name)
-            batch = await self._batch(asked, first, taken, said)
-            for key, row in zip(keys[first:], batch.rows, strict=False):
-                if row is not None:
-                    rows[key] = row
-                    taken.add(row)
-            self.tally.add(batch)
+        firsts = range(len(table.rows), len(table.keys), BATCH)
+        for at in range(0, len(firsts), AT_ONCE):
+            some = firsts[at : at + AT_ONCE]
+            new = [first for first in some if (table.name, first) not in self.unfinished.kept]
+            await self._at_once(table, some, {first: _Asking(self, table, first, said) for first in new})
 
-    async def _batch(self, asked: Opening, first: int, taken: Taken, said: str) -> Batch:
-        """A batch that was done before, or a new one."""
-        name = asked.entity.name
-        kept = self.unfinished.kept.get((name, first))
-        if kept is not None:
-            return kept
-        keys = self.draft.keys[name][first : first + BATCH]
-        batch = await _Asking(self, asked, first, keys, taken).answered(said)
-        self.unfinished.keep(batch)
-        return batch
+    async def _at_once(self, table: _Table, firsts: Sequence[int], asking: Mapping[int, _Asking]) -> None:
+        """Ask for batches at once, and settle them in their order, with those done before: times decide nothing."""
+        silence: Unanswered | None = None
+        async with anyio.create_task_group() as tasks:
+            for one in asking.values():
+                tasks.start_soon(one.begin)
+            try:
+                for first in firsts:
+                    if first in asking:
+                        self.unfinished.keep(await asking[first].answered())
+                    self._add(table, self.unfinished.kept[table.name, first])
+            except Unanswered as error:
+                silence = error  # a group of tasks would wrap it
+                tasks.cancel_scope.cancel()
+        if silence is not None:
+            raise silence
+
+    def _add(self, table: _Table, batch: Batch) -> None:
+        table.add(batch)
+        self.tally.add(batch)
+        self.told(self._done + batch.first + len(batch.rows), table.name)
+
+
+class _Table:
+    """A table under way: its keys, what is open of it, the rows so far, and what is taken by them."""
+
+    def __init__(self, name: str, keys: Sequence[Key], asked: Opening, rows: dict[Key, Record]) -> None:
+        self.name, self.keys, self.asked, self.rows, self.taken = name, keys, asked, rows, Taken(asked.entity)
+        for row in rows.values():
+            self.taken.add(row)
+
+    def add(self, batch: Batch) -> None:
+        for key, row in zip(self.keys[batch.first :], batch.rows, strict=False):
+            if row is not None:
+                self.rows[key] = row
+                self.taken.add(row)
 
 
 class _Asking:
-    """One batch: what is asked of the model, and asked again."""
+    """One batch: what is asked of the model, and asked again. It is told of the rows that there are when it is made."""
 
-    def __init__(self, inventor: Inventor, asked: Opening, first: int, keys: Sequence[Key], taken: Taken) -> None:
+    def __init__(self, inventor: Inventor, table: _Table, first: int, said: str) -> None:
         self.draft, self.ask = inventor.draft, inventor.ask
-        self.asked, self.first, self.keys, self.taken = asked, first, keys, taken
-        born = self.draft.births[asked.entity.name][first]
+        self.asked, self.first, self.taken = table.asked, first, table.taken
+        self.keys = table.keys[first : first + BATCH]
+        born = self.draft.births[table.name][first]
         self.among = {
-            name: candidates(self.draft, link, born, asked.entity.name, first) for name, link in asked.links.items()
+            name: candidates(self.draft, link, born, table.name, first) for name, link in table.asked.links.items()
         }
-        self.item = item_schema(asked, self.among)
+        self.item = item_schema(table.asked, self.among)
         self.judge = Validator(self.item)
+        self.conversation = prompt.conversation(said, self._question())
+        self._there = anyio.Event()
+        self._begun: Reply | Unanswered | None = None
 
-    async def answered(self, said: str) -> Batch:
+    async def begin(self) -> None:
+        """Ask for the whole batch; `answered` goes on with what comes."""
+        try:
+            self._begun = await self.ask(Request(self.conversation, self._schema(len(self.keys)), self._seed(0)))
+        except Unanswered as error:
+            self._begun = error
+        self._there.set()
+
+    async def answered(self) -> Batch:
         """What came of it."""
         rows: dict[int, Record] = {}
-        asked, refused, first = 0, 0, ""
-        conversation = prompt.conversation(said, self._question())
+        asked, refused, first, conversation = 0, 0, "", self.conversation
         while len(rows) < len(self.keys) and asked < MOST_ATTEMPTS:
             wanted = [place for place in range(len(self.keys)) if place not in rows]
             try:
-                reply = await self.ask(Request(conversation, self._schema(len(wanted)), self._seed(asked)))
+                reply = await (self._again(conversation, len(wanted), asked) if asked else self._first())
             except TooLong:
                 if asked:
                     break  # the question fits, and the answers turned down do not
@@ -152,6 +187,15 @@ class _Asking:
             conversation = [*conversation, *prompt.again(reply.content, left, problems)]
         made = tuple(rows.get(place) for place in range(len(self.keys)))
         return Batch(self.asked.entity.name, self.first, made, asked, refused, first)
+
+    async def _first(self) -> Reply:
+        await self._there.wait()
+        if isinstance(self._begun, Unanswered):
+            raise self._begun
+        return cast("Reply", self._begun)
+
+    async def _again(self, conversation: Sequence[Message], count: int, attempt: int) -> Reply:
+        return await self.ask(Request(conversation, self._schema(count), self._seed(attempt)))
 
     def _take(self, reply: Reply, wanted: Sequence[int], rows: dict[int, Record]) -> list[str]:
         """Keep the rows of an answer that can be used; what is wrong with the others."""
