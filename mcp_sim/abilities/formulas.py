@@ -29,6 +29,11 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 _BINDS = {**dict.fromkeys(_COMPARED, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 6}
 _MINUS = 7
+_DEEPEST = 64
+_LONGEST_TEXT = 32_767
+"""So many characters may a formula come to, as in other sheets."""
+
+_EXACT = 2**53
 
 
 class Failing(Exception):
@@ -45,10 +50,7 @@ def compiled(formula: str) -> Value:
     if len(formula) > LONGEST:
         raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {LONGEST} are allowed")
     reader = _Reader(formula)
-    try:
-        value = reader.expression(0)
-    except RecursionError:
-        raise Refused("invalid", f"Formula {formula!r} nests too deeply") from None
+    value = reader.expression(0)
     if reader.ahead is not None:
         raise reader.misunderstood()
     return value
@@ -70,7 +72,7 @@ def worked_out(value: Value, cells: Cells) -> Json:
     if isinstance(found, float):
         if not math.isfinite(found):
             return "#NUM!"
-        return int(found) if found.is_integer() and abs(found) < 2**53 else float(f"{found:.14g}")
+        return int(found) if found.is_integer() and abs(found) < _EXACT else float(f"{found:.14g}")
     return 0 if found is None else found
 
 
@@ -81,7 +83,7 @@ class _Reader:
     """Reads one formula from left to right. `ahead` is the kind and the text of what comes next, None at the end."""
 
     def __init__(self, formula: str) -> None:
-        self.formula, self.place = formula, 1
+        self.formula, self.place, self.depth = formula, 1, 0
         self.ahead: tuple[str, str] | None = None
         self.take()
 
@@ -103,18 +105,22 @@ class _Reader:
         return Refused("invalid", f"Invalid formula {self.formula!r}: not understood at {near!r}")
 
     def expression(self, least: int) -> Value:
-        left = self.operand()
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Refused("invalid", f"Formula {self.formula!r} nests too deeply")
+        first, rest = self.operand(), list[tuple[Join, Value]]()
         while self.ahead is not None and self.ahead[0] == "sign" and _BINDS.get(self.ahead[1], 0) > least:
             sign = self.ahead[1]
             self.take()
-            left = _joined(sign, left, self.expression(_BINDS[sign]))
-        return left
+            rest.append((_join(sign), self.expression(_BINDS[sign])))
+        self.depth -= 1
+        return _joined(first, rest) if rest else first
 
     def operand(self) -> Value:
         value = self._single()
         while self.ahead == ("sign", "%"):
             self.take()
-            value = _joined("/", value, lambda _cells: 100)
+            value = _joined(value, [(_join("/"), lambda _cells: 100)])
         return value
 
     def _single(self) -> Value:
@@ -186,7 +192,9 @@ def _number(value: Any) -> Any:
     value = next(_flat([value]), None) if isinstance(value, list) else value
     if value is None or value == "":
         return 0
-    return float(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return int(value)
+    return float(value) if isinstance(value, str) or abs(value) > _EXACT else value
 
 
 def _text(value: Any) -> str:
@@ -197,14 +205,37 @@ def _text(value: Any) -> str:
     return "" if value is None else str(int(value)) if is_whole else str(value)
 
 
-def _joined(sign: str, left: Value, right: Value) -> Value:
+Join: TypeAlias = Callable[[Any, Any], Any]
+
+
+def _joined(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
+    """A part, and what one after the other is joined to it."""
+
+    def value(cells: Cells) -> Any:
+        found = first(cells)
+        for join, other in rest:
+            found = join(found, other(cells))
+        return found
+
+    return value
+
+
+def _join(sign: str) -> Join:
     if sign == "&":
-        return lambda cells: _text(left(cells)) + _text(right(cells))
+        return lambda one, other: _in_full([one, other])
     if sign in _COMPARED:
         compare = _COMPARED[sign]
-        return lambda cells: compare(*_alike(left(cells), right(cells)))
+        return lambda one, other: compare(*_alike(one, other))
     work = _ARITHMETIC[sign]
-    return lambda cells: work(_number(left(cells)), _number(right(cells)))
+    return lambda one, other: work(_number(one), _number(other))
+
+
+def _in_full(values: Sequence[Any]) -> str:
+    """Texts one after the other; raises Failing where a cell has no room for them."""
+    texts = [_text(value) for value in values]
+    if sum(map(len, texts)) > _LONGEST_TEXT:
+        raise Failing("#VALUE!")
+    return "".join(texts)
 
 
 def _alike(one: Any, other: Any) -> tuple[Any, Any]:
@@ -241,7 +272,7 @@ def _over_numbers(work: Callable[[list[Any]], Any]) -> Function:
 
     def function(cells: Cells, given: Sequence[Value]) -> Any:
         found = list(_flat([value(cells) for value in given]))
-        return work([one for one in found if isinstance(one, int | float) and not isinstance(one, bool)])
+        return work([float(one) for one in found if isinstance(one, int | float) and not isinstance(one, bool)])
 
     return function
 
@@ -258,7 +289,7 @@ def _if(cells: Cells, given: Sequence[Value]) -> Any:
 def _if_error(cells: Cells, given: Sequence[Value]) -> Any:
     try:
         return given[0](cells)
-    except (Failing, ZeroDivisionError, TypeError, ValueError):
+    except (Failing, ArithmeticError, TypeError, ValueError):
         return given[1](cells) if len(given) > 1 else ""
 
 
@@ -294,8 +325,8 @@ _FUNCTIONS: Mapping[str, Function] = {
     "POWER": lambda cells, given: _power(_number(given[0](cells)), _number(given[1](cells))),
     "IF": _if, "IFERROR": _if_error, "AND": _over_all(all), "OR": _over_all(any),
     "NOT": _of_one(lambda v: not _number(v)),
-    "CONCATENATE": _over_all(lambda all_: "".join(map(_text, all_))),
-    "CONCAT": _over_all(lambda all_: "".join(map(_text, all_))), "LEN": _of_one(lambda v: len(_text(v))),
+    "CONCATENATE": _over_all(_in_full),
+    "CONCAT": _over_all(_in_full), "LEN": _of_one(lambda v: len(_text(v))),
     "UPPER": _of_one(lambda v: _text(v).upper()), "LOWER": _of_one(lambda v: _text(v).lower()),
     "TRIM": _of_one(lambda v: " ".join(_text(v).split())),
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
@@ -12,6 +12,9 @@ from mcp_sim.types import Json
 Rows = Sequence[Sequence[Json]]
 MOST = 100_000
 """No row or column beyond this one can be written."""
+
+MOST_CELLS = 1_000_000
+"""So many cells may a sheet come to hold, and so many are read at once."""
 
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9]\d{0,6})")
 
@@ -71,16 +74,25 @@ def read(rows: Rows, cells: Area) -> list[list[Json]]:
     bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
     widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
     right = cells.right if cells.right is not None else widest - 1
+    _check_cells((bottom + 1 - cells.top) * (right + 1 - cells.left), "The range has")
     return [
         [row[at] if at < len(row) else None for at in range(cells.left, right + 1)]
         for row in rows[cells.top : bottom + 1]
     ]
 
 
+def filled(rows: Rows, cells: Area) -> Area:
+    """The part of an area where anything stands."""
+    bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
+    widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
+    return replace(cells, bottom=bottom, right=min(widest - 1, widest if cells.right is None else cells.right))
+
+
 def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
     """The rows with these values from a cell on."""
-    if top + len(values) > MOST:
-        raise Refused("invalid", f"Row {top + len(values)} is beyond the sheet, which has {MOST} rows")
+    _check_rows(top + len(values))
+    before = (len(rows[top + at]) if top + at < len(rows) else 0 for at in range(len(values)))
+    _check_growth(rows, sum(max(0, left + len(line) - held) for line, held in zip(values, before, strict=True)))
     changed = [[*row] for row in rows]
     while len(changed) < top + len(values):
         changed.append([])
@@ -100,6 +112,7 @@ def cleared(rows: Rows, cells: Area) -> list[list[Json]]:
 
 def with_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """With so many empty rows before the row at an index: those behind it move down."""
+    _check_rows(max(len(rows), at) + count)
     fitting = [[*row] for row in rows] + [[] for _ in range(max(0, at - len(rows)))]
     return fitting[:at] + [[] for _ in range(count)] + fitting[at:]
 
@@ -111,6 +124,7 @@ def without_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
 
 def with_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """With so many empty columns before the column at an index."""
+    _check_growth(rows, sum(count for row in rows if len(row) > at))
     return [[*row[:at], *([None] * count), *row[at:]] if len(row) > at else [*row] for row in rows]
 
 
@@ -123,3 +137,20 @@ def _within(cells: Area, row: int, place: int) -> bool:
     below = cells.bottom is None or row <= cells.bottom
     before = cells.right is None or place <= cells.right
     return row >= cells.top and place >= cells.left and below and before
+
+
+def _check_rows(number: int) -> None:
+    """Raises Refused where a sheet would have more rows than it can."""
+    if number > MOST:
+        raise Refused("invalid", f"Row {number} is beyond the sheet, which has {MOST} rows")
+
+
+def _check_growth(rows: Rows, more: int) -> None:
+    """Raises Refused where a sheet would have more cells than it can, with so many more."""
+    if more:
+        _check_cells(more + sum(map(len, rows)), "The sheet would have")
+
+
+def _check_cells(number: int, having: str) -> None:
+    if number > MOST_CELLS:
+        raise Refused("invalid", f"{having} {number:,} cells; at most {MOST_CELLS:,} are possible")

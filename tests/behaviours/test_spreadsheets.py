@@ -142,3 +142,48 @@ async def test_a_formula_that_is_not_understood_is_refused_and_one_that_leads_ba
         told(await world.call("apply_formula", {**cell, "formula": "B1"}))
         told(await world.call("apply_formula", {**cell, "cell": "B1", "formula": "=A1"}))
         assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"})) == [["#REF!", "#REF!"]]
+
+
+def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
+    """Cells below each other, each of whose formulas looks at the cell above."""
+    return [[value] for value in first] + [[formula.replace("@", f"A{row}")] for row in range(1, count)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        (column_of(1, formula="=@+1", count=2000), "2000"),
+        (column_of("x" * 1000, formula="=@&@", count=45), "#VALUE!"),
+        (column_of(99_999_999, formula="=@*@", count=45), "#NUM!"),
+        (column_of(2, formula="=PRODUCT(@, @)", count=45), "#NUM!"),
+        (column_of(2, formula='=IFERROR(@^9, "much")', count=9), "much"),
+        ([["=" + "+".join(["1"] * 900)]], "900"),
+    ],
+)
+async def test_formulas_that_build_on_each_other_come_to_an_end(
+    tmp_path: Path, rows: list[list[Json]], value: str
+) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        told(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
+        last = f"A{len(rows)}"
+        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": last, "end_cell": last})) == value
+        whole: Json = told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"}))
+        assert str(whole[-1][0]) == value
+
+
+async def test_a_sheet_is_as_large_as_memory_can_bear(tmp_path: Path) -> None:
+    insert = tool("insert_columns", {**SHEET, "start_col": INTEGER, "count": INTEGER})
+    async with simulator(tmp_path, [*EXCEL, insert]) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        write = {**PLACE, "data": [[1]] * 1000}
+        assert "18,278,000 cells" in refused(await world.call("write_data_to_excel", {**write, "start_cell": "ZZZ1"}))
+        told(await world.call("write_data_to_excel", {**write, "start_cell": "A99001"}))
+        everything = {**PLACE, "start_cell": "A1", "end_cell": "ZZZ100000"}
+        assert "at most 1,000,000" in refused(await world.call("read_data_from_excel", everything))
+        told(await world.call("apply_formula", {**PLACE, "cell": "B1", "formula": "=SUM(A1:ZZZ100000)"}))
+        told(await world.call("apply_formula", {**PLACE, "cell": "B2", "formula": "=SUM(A2:ZZZ100000)"}))
+        one = {**PLACE, "start_cell": "B2", "end_cell": "B2"}
+        assert told(await world.call("read_data_from_excel", one)) == "#REF!"
+        assert "beyond the sheet" in refused(await world.call("insert_rows", {**PLACE, "start_row": 1, "count": 9}))
+        assert "cells" in refused(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
