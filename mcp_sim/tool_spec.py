@@ -44,6 +44,10 @@ class EntityPart(Part):
     required: list[str] = Field(
         default_factory=list[str], description="The fields among them that every record has.", examples=[["email"]]
     )
+    singleton: bool = Field(default=False, description="There is one, and no more: settings, an account, a volume.")
+    natural: bool = Field(
+        default=False, description="The key is a name or a path that callers choose, free again when it is gone."
+    )
 
     @model_validator(mode="after")
     def _required_are_fields(self) -> Self:
@@ -114,6 +118,16 @@ class AlsoPart(Part):
     fixed: Json = Field(default=1, description="The value that is written, where none is named.")
 
 
+class SwapPart(Part):
+    """Which parts of a record a call exchanges for others."""
+
+    field: str = Field(description="The field with the list of parts.")
+    key: str = Field(description="What names a part in it.")
+    old: str = Field(description="The argument that lists the parts that go.")
+    new: str = Field(description="The argument that lists, in the same order, the records that take their places.")
+    entity: str = Field(description="The kind of these records.")
+
+
 def _as_list(value: Any) -> Any:
     return cast("Any", value) if isinstance(value, list) else [value]
 
@@ -149,6 +163,14 @@ class SimPart(Part):
         default=None, description="Field of a new record -> the field of an only record that it takes its value from."
     )
     also: list[AlsoPart] | None = Field(default=None, description="What it does to records of other entities.")
+    shows: dict[str, str] | None = Field(
+        default=None, description="Place in the result -> the field that stands there under another name."
+    )
+    swap: SwapPart | None = Field(default=None, description="The parts of the record that are exchanged.")
+    choice: str | None = Field(default=None, description="The argument that says which of `choices` is meant.")
+    choices: dict[str, SimPart] | None = Field(
+        default=None, description="Value of that argument -> what the tool does then; what is left out is inferred."
+    )
     login: str | None = Field(
         default=None,
         description="The field of an only record that tells whether somebody is logged in; else the call is refused.",

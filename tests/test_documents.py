@@ -19,10 +19,10 @@ from jsonschema import Draft202012Validator
 from mcp_sim import documents, yaml12
 from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
 from mcp_sim.documents.recursion import has_end
-from mcp_sim.domain import Envelope, Filter, Paging, Plan
+from mcp_sim.domain import Envelope, Filter, Paging, Plan, Swap
 from mcp_sim.errors import DocumentError, UsageError
 from mcp_sim.scenario import Span
-from mcp_sim.tool_spec import EnvelopePart, PagingPart, SimPart
+from mcp_sim.tool_spec import EnvelopePart, PagingPart, SimPart, SwapPart
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.validation import Validator
 from mcp_sim.wording import Template, VendorWording
@@ -160,9 +160,9 @@ sim:
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
     inferred = {"tool", "confidence", "reasons"}
-    inferred |= {"shows", "swap", "choice", "choices"}  # more than a line of a spec could say
     said = {"ask", "notify", "blocks"}  # of the answer, which is not the plan's
     assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
+    assert set(SwapPart.model_fields) == {part.name for part in fields(Swap)}
     assert set(PagingPart.model_fields) == {part.name for part in fields(Paging)}
     assert set(EnvelopePart.model_fields) == {part.name for part in fields(Envelope)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
@@ -29,10 +30,7 @@ class Records(Behaviour):
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.choice is not None:
-            ways = {name: behaviours[one.behaviour]() for name, one in plan.choices.items()}
-            return _choosing(
-                tool, plan, {name: ways[name].compile(tool, one, domain) for name, one in plan.choices.items()}
-            )
+            return _choosing(tool, plan, {name: _way(tool, one, domain) for name, one in plan.choices.items()})
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
@@ -51,6 +49,14 @@ class Records(Behaviour):
             by_key = plan.key is not None or entity.singleton
             return _getting(tool, plan, domain, tell) if by_key else _finding(tool, plan, domain, tell)
         raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
+
+
+def _way(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """What answers one choice; where its plan is a guess, it says so."""
+    compiled = behaviours[plan.behaviour]().compile(tool, plan, domain)
+    if not plan.guessed:
+        return compiled
+    return lambda turn, invent: replace(compiled(turn, invent), guessed=True)
 
 
 def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:

@@ -20,7 +20,7 @@ from mcp_sim.documents.surface import (
     read_resources,
     resource_entities,
 )
-from mcp_sim.domain import Also, Entity, Envelope, Example, Field, Filter, Paging
+from mcp_sim.domain import Also, Entity, Envelope, Example, Field, Filter, Paging, Swap
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
 from mcp_sim.scenario import ServerSpec
@@ -31,7 +31,7 @@ from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolS
 from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
 
-_ARGUMENT_KEYS = ("key", "each", "copies", "query", "sort", "order")
+_ARGUMENT_KEYS = ("key", "each", "copies", "query", "sort", "order", "choice")
 _MANNER_KEYS = ("ask", "notify", "blocks")
 """What is said under `sim:` of a tool's answer, and not of what the tool does."""
 
@@ -151,7 +151,8 @@ def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Readin
 
 def _entity(name: str, part: EntityPart) -> Entity:
     fields = {field: _field(field, body, is_needed=field in part.required) for field, body in part.fields.items()}
-    return Entity(name, part.key, part.key_like, fields)
+    key = name if part.singleton and "key" not in part.model_fields_set else part.key
+    return Entity(name, key, part.key_like, fields, singleton=part.singleton, natural=part.natural)
 
 
 def _field(name: str, body: Record, *, is_needed: bool) -> Field:
@@ -182,6 +183,10 @@ def _override(part: SimPart) -> dict[str, Any]:
         fixed["requires"] = {field: tuple(values) for field, values in part.requires.items()}
     if part.also is not None:
         fixed["also"] = tuple(Also(**one.model_dump()) for one in part.also)
+    if part.swap is not None:
+        fixed["swap"] = Swap(**part.swap.model_dump())
+    if part.choices is not None:
+        fixed["choices"] = {value: _override(one) for value, one in part.choices.items()}
     if part.paging is not None:
         fixed["paging"] = Paging(**part.paging.model_dump())
     if part.envelope is not None:
@@ -201,6 +206,8 @@ def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Pla
         if part.behaviour is not None and part.behaviour not in behaviours.names():
             at.at("behaviour").error(f"unknown behaviour{did_you_mean(part.behaviour, behaviours.names())}")
         _check_arguments(at, part, tools[name].value)
+        for value, one in (part.choices or {}).items():
+            _check_arguments(at.at("choices", value), one, tools[name].value)
 
 
 def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
@@ -241,5 +248,8 @@ def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
             yield place.at("sim", tool, "entity"), part.entity
         for index, also in enumerate(part.also or ()):
             yield place.at("sim", tool, "also", index, "entity"), also.entity
+        for value, one in (part.choices or {}).items():
+            if one.entity is not None:
+                yield place.at("sim", tool, "choices", value, "entity"), one.entity
     yield from resource_entities(place.at("resources"), said.resources)
     yield from prompt_entities(place.at("prompts"), said.prompts)

@@ -118,6 +118,9 @@ def _said_plan(plan: Plan, server: str) -> Record:
         for name in SimPart.model_fields
         if name in whole and (name not in usual or getattr(plan, name) != usual[name])
     }
+    if plan.choices:
+        ways = {value: _said_plan(one, server) for value, one in plan.choices.items() if _is_known(one)}
+        return {"choice": plan.choice, "choices": ways}
     return {**said, **({"entity": _bare(plan.entity, server)} if plan.entity is not None else {})}
 
 
@@ -141,7 +144,8 @@ def _said_entity(entity: Entity, server: str) -> Record:
     needed = [name for name, field in entity.fields.items() if field.required and field.derived is None]
     known |= {"required": needed, "fields": dict(_said_fields(entity.fields, server))}
     usual = EntityPart()
-    return {name: value for name, value in known.items() if value != getattr(usual, name)}
+    said = {name: value for name, value in known.items() if value != getattr(usual, name)}
+    return {name: value for name, value in said.items() if not (entity.singleton and value == entity.name)}
 
 
 def _said_fields(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:

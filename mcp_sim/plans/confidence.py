@@ -86,14 +86,23 @@ def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[f
     if plan.verb in {"get", "update", "delete"}:
         _, score = key_argument(plan.verb, evidence.entity.name, "id", evidence.input)
         score = max(score, 2) if is_natural and snake(plan.key or "") == snake(evidence.entity.key) else score
-        told = (-0.3, "no argument names the record") if plan.key is None else _KEY_TOLD[score]
-        yield told if plan.key is not None or not plan.filters else (-0.05, "found by a field, not by its key")
+        yield _key_told(evidence, score)
     if plan.verb == "create" and not plan.sets:
         yield -0.3, "takes nothing that a record could hold"
     if plan.verb in _LOOKING:
         lost = [name for name in evidence.unexplained if name in required(evidence.input)]
         if lost:
             yield -0.2, f"unclear what {', '.join(lost)} is for"
+
+
+def _key_told(evidence: Evidence, score: int) -> tuple[float, str]:
+    if evidence.plan.key is not None:
+        return _KEY_TOLD[score]
+    if evidence.plan.filters:
+        return -0.05, "found by a field, not by its key"
+    if evidence.reading.one_of_a_kind and evidence.plan.verb == "get":
+        return 0.0, "it names none, and means the one of now"
+    return -0.3, "no argument names the record"
 
 
 _KEY_TOLD = {

@@ -34,6 +34,12 @@ def meant_by(word: str) -> tuple[str, bool]:
     return (bare, False) if bare != word and (bare in _PARTICIPLES or bare in TRANSITIONS) else (word, True)
 
 
+def flag_of(word: str) -> str:
+    """The name of the flag that a verb sets: `enabled` for `disable`, `pinned` for `pin`; '' where it sets none."""
+    verb, _ = meant_by(word)
+    return next(iter(_OTHERS.get(verb, ())), "") or _PARTICIPLES.get(verb, "")
+
+
 def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     """The flag among the fields of an entity that a verb sets, and its value."""
     verb, yes = meant_by(word)

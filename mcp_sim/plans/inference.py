@@ -9,8 +9,9 @@ from typing import Any
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.given import Given, given_state
+from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
-from mcp_sim.plans.operations import put_together, several_of, taken_apart
+from mcp_sim.plans.operations import put_together, said_of_ways, several_of, taken_apart
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
@@ -42,11 +43,13 @@ def infer(
     `declared` is what the spec says about entities, `overrides` maps tool ids to what it says of their plans.
     """
     several = several_of(tools, overrides)
+    overrides = {**overrides, **said_of_ways(several, overrides)}
     tools = taken_apart(tools, several)
     readings = readings_of(tools)
     given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
-    declared = {**given.entities, **declared}
-    looks = looks_at(tools, declared, overrides, examples, readings)
+    alone = told_alone(tools, readings, declared, overrides) if state is None else {}
+    declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
+    looks = looks_at(tools, declared, overrides, examples, readings, alone)
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)
@@ -59,6 +62,14 @@ def infer(
     }
     plans |= _as_their_kin(looks, plans)
     return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))
+
+
+def _as_given(entity: Entity, given: Given) -> Entity:
+    """What a spec says of an entity, which stands where the given state has it."""
+    known = given.entities.get(entity.name)
+    if known is None:
+        return entity
+    return replace(entity, singleton=entity.singleton or known.singleton, inside=known.inside)
 
 
 def _as_their_kin(looks: Sequence[Look], plans: Mapping[str, Plan]) -> dict[str, Plan]:

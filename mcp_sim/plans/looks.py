@@ -12,6 +12,7 @@ from mcp_sim.plans.arguments import key_argument
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.given import Nouns
+from mcp_sim.plans.lone import alone_in
 from mcp_sim.plans.names import Reading, read_names
 from mcp_sim.plans.singletons import Single, single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, verb_meant
@@ -42,6 +43,8 @@ class Look:
     said_key: str | None = None
     single: Single | None = None
     unfolded: Unfolded = field(default_factory=lambda: Unfolded({}))
+    settled: frozenset[str] = frozenset()
+    """The arguments of which the spec says what they are for."""
 
     def key_argument(self, key: str) -> str | None:
         """The argument that names the record whose key field is `key`; the spec's word before any other."""
@@ -59,7 +62,9 @@ def looks_at(
     overrides: Mapping[str, Mapping[str, Any]],
     examples: Sequence[Example],
     readings: Mapping[str, Reading],
+    alone: Mapping[str, Entity],
 ) -> list[Look]:
+    """`alone` are those of the declared entities that tools speak of as the only ones of their kind."""
     nouns = _nouns(readings.values(), declared)
     tables = {**_made_entities(tools, readings, declared), **declared}
     shown = {example.tool: example.result for example in reversed(examples)}
@@ -74,8 +79,11 @@ def looks_at(
             entity = _made(entity, schema, output, tables)
         if reading.word == "cancel" and entity in tables and not said and _is_stateless(tables[entity], looks):
             verb = "delete"
-        single = None if said else single_of(reading, schema, output, declared.values())
-        if single is not None and _is_of_one(single, verb, entity, schema, declared, readings):
+        mine = alone_in(alone, reading)
+        others = [one for name, one in declared.items() if name not in alone or one is mine]
+        others = [one for one in others if not said or (one.singleton and one.name == said.get("entity"))]
+        single = single_of(reading, schema, output, others)
+        if single is not None and (said or _is_of_one(single, verb, entity, schema, declared, readings)):
             verb, entity = single.verb, single.entity
         else:
             single = None
@@ -84,7 +92,8 @@ def looks_at(
             envelope = Envelope(key="")
         one = unfolded(reading, verb, entity, schema, said.get("each")) if single is None else Unfolded(schema)
         known = said.get("key") if one.each is None else None
-        looks.append(Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one))
+        settled = frozenset((*said.get("sets", ()), *said.get("filters", ())))
+        looks.append(Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one, settled))
     return looks
 
 

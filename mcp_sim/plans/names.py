@@ -210,7 +210,8 @@ def _noun(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool
     phrase, after = rest[:cut], rest[cut:]
     listed = "all" in phrase or (len(phrase) > 1 and phrase[-1] in _PLURAL_NOISE)
     batch = any(word in _BATCH for word in phrase)
-    special = any(word in _ONE_OF_A_KIND for word in phrase)
+    special = any(word in _ONE_OF_A_KIND for word in phrase) or phrase[:1] == ("next",)
+    phrase = phrase[1:] if phrase[:1] == ("next",) and len(phrase) > 1 else phrase
     kept = tuple(word for word in phrase if word not in _FILLERS and word not in _BATCH)
     while len(kept) > 1 and (kept[-1] in _NOISE or kept[-1] in _PLURAL_NOISE):
         kept = kept[:-1]

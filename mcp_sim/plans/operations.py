@@ -41,9 +41,38 @@ class Several:
 
 
 def several_of(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, Several]:
-    """The tools that do one of several things; what a spec says of a tool is the whole of it."""
-    found = {id_: _several(tool) for id_, tool in tools.items() if not overrides.get(id_)}
+    """The tools that do one of several things; what a spec says of a tool is the whole of it, but for its choices."""
+    found = {id_: _several_said(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
     return {id_: one for id_, one in found.items() if one is not None}
+
+
+def _several_said(tool: Tool, said: Mapping[str, Any]) -> Several | None:
+    """The things that a tool does; a spec may say which argument tells, and that of other values than it lists."""
+    if not said:
+        return _several(tool)
+    argument, choices = said.get("choice"), said.get("choices", {})
+    if argument is None and not choices:
+        return None
+    inferred = _several(tool)
+    argument = argument or (inferred.argument if inferred is not None else None)
+    part = properties(tool.input_schema).get(argument or "")
+    if argument is None or part is None:
+        return None
+    noun = tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
+    values = dict.fromkeys([*(inferred.ways if inferred is not None else ()), *choices])
+    return Several(tool, argument, {value: _way(tool, argument, value, noun) for value in values})
+
+
+def said_of_ways(
+    several: Mapping[str, Several], overrides: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """What specs say of each of the things that a tool does, by the id of the tool that would do only this."""
+    return {
+        one.ways[value].id: said
+        for id_, one in several.items()
+        for value, said in overrides.get(id_, {}).get("choices", {}).items()
+        if value in one.ways
+    }
 
 
 def taken_apart(tools: Mapping[str, Tool], several: Mapping[str, Several]) -> dict[str, Tool]:
@@ -53,7 +82,10 @@ def taken_apart(tools: Mapping[str, Tool], several: Mapping[str, Several]) -> di
 
 
 def put_together(plans: Mapping[str, Plan], several: Mapping[str, Several]) -> dict[str, Plan]:
-    """The plans, with one plan for each tool that does several things; it is as sure as its least sure choice."""
+    """The plans, with one plan for each tool that does several things; it is as sure as its choices are on average.
+
+    A call that chooses one which is a guess is marked as guessed.
+    """
     parts = {way.id for one in several.values() for way in one.ways.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
     return whole | {id_: _together(one, plans) for id_, one in several.items()}
@@ -67,14 +99,15 @@ def _together(several: Several, plans: Mapping[str, Plan]) -> Plan:
         return next(iter(choices.values()))
     told = tuple(f"{several.argument} = {value}: {_said(plan)}" for value, plan in choices.items())
     main = next((plan for plan in known if plan.verb in {"update", "create", "delete"}), known[0])
-    confidence = min(plan.confidence for plan in choices.values())
+    confidence = round(sum(plan.confidence for plan in choices.values()) / len(choices), 2)
     return Plan(
         id_, main.verb, main.entity, choice=several.argument, choices=choices, confidence=confidence, reasons=told
     )
 
 
 def _said(plan: Plan) -> str:
-    return f"{plan.verb} {plan.entity or ''}".strip()
+    told = f"{plan.verb} {plan.entity or ''}".strip()
+    return f"{told} (a guess)" if plan.guessed else told
 
 
 def _several(tool: Tool) -> Several | None:

@@ -54,7 +54,9 @@ def plan_of(
         return _recordless(look, said, entities)
     entity = entities[look.entity]
     if look.single is not None:
-        return _plan_of_one(look, look.single)
+        only = _plan_of_one(look, look.single, entity)
+        sure = {"confidence": 1.0, "reasons": ("the spec says so", *only.reasons)} if said else {}
+        return replace(only, **{**sure, **said})
     about = str(look.tool.definition.get("description", ""))
     rows = given.records.get(look.entity, ())
     fixed = led_to(look.reading, entity, about, rows) if look.verb == "update" else {}
@@ -91,7 +93,8 @@ def plan_of(
             ("the spec says so", *reasons),
         )
     judged_plan = replace(plan, confidence=said.get("confidence", confidence), reasons=reasons)
-    found = _workable(judged_plan, entity)
+    only_one = look.reading.one_of_a_kind and sharing[look.entity] > 1
+    found = _workable(judged_plan, entity, only=only_one)
     is_poor = look.reading.told and not said and found.confidence < _LEAST
     return _recordless(look, said, entities) if is_poor else found
 
@@ -114,9 +117,14 @@ def _outside(look: Look) -> Plan:
     return Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why,))
 
 
-def _plan_of_one(look: Look, single: Single) -> Plan:
+def _is_bare(entity: Entity) -> bool:
+    """Is nothing known of what there is one of?"""
+    return entity.fields.keys() <= {"name", entity.key}
+
+
+def _plan_of_one(look: Look, single: Single, entity: Entity) -> Plan:
     """The plan of a tool that works on what there is one of."""
-    known = 0.8 if look.output.get("properties") or single.sets else 0.65
+    known = 0.8 if look.output.get("properties") or single.sets else 0.6 if _is_bare(entity) else 0.65
     plan = Plan(
         look.tool.id,
         single.verb,
@@ -154,9 +162,12 @@ def _speaks_of(look: Look, entities: Mapping[str, Entity]) -> bool:
     return not entities.keys().isdisjoint(spoken | taken)
 
 
-def _workable(plan: Plan, entity: Entity) -> Plan:
-    """A plan that could not answer is no plan: one record that nothing names, a change that changes nothing."""
-    is_named = plan.key is not None or entity.singleton or (plan.verb == "get" and plan.filters)
+def _workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
+    """A plan that could not answer is no plan: one record that nothing names, a change that changes nothing.
+
+    `only`: it is about the current record, or the next one.
+    """
+    is_named = plan.key is not None or entity.singleton or (plan.verb == "get" and (plan.filters or only))
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
     if entity.inside is not None and plan.verb != "get" and plan.behaviour == "records":

@@ -173,7 +173,8 @@ def _added(
     """
     added: dict[str, Field] = {}
     is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
-    for path in roles.unexplained:
+    unexplained = [path for path in roles.unexplained if path not in look.settled]
+    for path in unexplained:
         if is_given and look.verb == "update" and snake(path).endswith(("_id", "_ids")):
             continue
         name = path.rsplit(".", 1)[-1]
@@ -186,7 +187,7 @@ def _added(
         elif look.verb in _MANY and scope != look.entity and scope in entities:
             added[name] = Field(name, schema, link=scope)
     if look.verb in _MANY and not is_given:
-        others = [path for path in roles.unexplained if path not in added]
+        others = [path for path in unexplained if path not in added]
         added |= {one.name: one for one in asked_for(others, look.input, is_shown=is_shown) if one.name not in known}
     return added
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, How, Verb
 from mcp_sim.plans.arguments import OPTIONS
+from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import at, items, main_type, properties, required
 from mcp_sim.types import Json, Record
@@ -193,7 +194,8 @@ def _written(
         return sets, {}
     field = _field_meant(reading, shows, entity)
     if field is None:
-        return {}, {}
+        near = _joined(entity.name) in {"".join(reading.noun), _core("_".join(reading.noun))}
+        return {}, flag_set(reading.word, entity) if near and not needed else {}
     alone = needed[0] if len(needed) == 1 else None
     if alone is not None and reading.word in {"set", "change", "adjust", "update", "select", "switch", "choose"}:
         return {alone: field}, {}
@@ -237,5 +239,5 @@ def _mostly(shows: Mapping[str, str], output: Record) -> bool:
 
 def _spoken_of(reading: Reading, entity: Entity, output: Record) -> bool:
     """Without an outputSchema: the noun is the entity."""
-    noun = "".join(reading.noun)
-    return not properties(output) and bool(noun) and noun in {_joined(entity.name), _core(entity.name)}
+    nouns = {"".join(reading.noun), _core("_".join(reading.noun))} - {""}
+    return not properties(output) and bool(nouns & {_joined(entity.name), _core(entity.name)})
