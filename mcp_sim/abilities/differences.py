@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher, ndiff
+from difflib import SequenceMatcher, ndiff, unified_diff
 
 _FEW_LINES = 200
 _FEW_CHARACTERS = 20_000
@@ -21,6 +21,14 @@ def differing(before: str, after: str) -> str:
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     return "\n".join(_told(old[start : len(old) - end], new[start : len(new) - end]))
+
+
+def patch(before: str, after: str, name: str) -> str:
+    """The same as a patch to the file of this name; of texts too long to compare, without what surrounds it."""
+    old, new = before.splitlines(), after.splitlines()
+    if len(old) * len(new) > _MOST_PAIRS:
+        return f"--- {name}\n+++ {name}\n{differing(before, after)}"
+    return "\n".join(unified_diff(old, new, name, name, lineterm=""))
 
 
 def _common(old: list[str], new: list[str]) -> int:

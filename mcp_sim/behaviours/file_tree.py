@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import server_purposes
@@ -43,9 +44,17 @@ class FileTree(Behaviour):
 
 def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:
     """The records of a state. Where none is given, files are made up, and directories follow from them."""
-    shell: Record = {"working_directory": given.working or _home(given, plans), "allowed": given.allowed or [ROOT]}
+    shell: Record = {"working_directory": given.working or _home(given, plans), "allowed": _allowed(given, plans)}
     made: dict[str, list[Record]] = {DIRECTORY: [*given.directories.values()], SHELL: [shell]}
     return made if given.is_empty else {FILE: [*given.files.values()], **made}
+
+
+def _allowed(given: Given, plans: Sequence[Plan]) -> list[str]:
+    """What may be seen: where tools speak of that and the state does not, the directory that holds all it gives."""
+    places = [*map(parent, given.files), *given.directories]
+    if given.allowed or not places or not any(plan.operation == "allowed" for plan in plans):
+        return given.allowed or [ROOT]
+    return [posixpath.commonpath(places)]
 
 
 def _home(given: Given, plans: Sequence[Plan]) -> str:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.file_trees.paths import ROOT
 from mcp_sim.file_trees.tree import Entry, Tree
-from mcp_sim.schemas import as_list
+from mcp_sim.schemas import as_list, expanded, properties
 from mcp_sim.types import Json, Record, Tool
 
 _NOTHING = ("", "None", "null")
@@ -46,6 +46,14 @@ class Asked:
         if isinstance(value, str) and value.strip().lstrip("-").isdigit():
             return int(value)
         return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    @property
+    def levels(self) -> int | None:
+        """How many levels of directories are asked for; None where nothing says so, and all of them are."""
+        name = self.roles.get("depth", "")
+        said = self.number("depth")
+        usual = properties(expanded(self.tool.input_schema)).get(name, {}).get("default")
+        return said if said is not None else usual if isinstance(usual, int) else None
 
     @property
     def path(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.abilities.differences import differing
+from mcp_sim.abilities.differences import differing, patch
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, refuse_to_take, shown
@@ -33,7 +33,7 @@ def write(asked: Asked) -> Outcome:
         raise refuse_to_take("File", asked.path)
     if before is not None and before.is_file and _is_creation(asked):
         raise refuse_to_take("File", asked.path)
-    return _written(asked, path, content, f"Successfully wrote {len(content)} characters to {asked.path}")
+    return _written(asked, path, content, f"Successfully wrote to {asked.path}")
 
 
 def _is_creation(asked: Asked) -> bool:
@@ -102,16 +102,31 @@ def edit(asked: Asked) -> Outcome:
     for old, new in _edits(asked):
         if old not in content or not old:
             raise Refused("invalid", f"Text to replace not found in {asked.path}: {old}", path=asked.path)
-        if content.count(old) > 1 and "everywhere" in asked.roles and not asked.flag("everywhere"):
-            told = f"Text to replace occurs {content.count(old)} times in {asked.path}: {old}"
+        found, wanted = content.count(old), _times(asked)
+        if wanted is not None and found != wanted:
+            told = f"Text to replace occurs {found} times in {asked.path}, not {wanted}: {old}"
             raise Refused("invalid", told, path=asked.path)
-        count += content.count(old) if asked.flag("everywhere") else 1
-        content = content.replace(old, new) if asked.flag("everywhere") else content.replace(old, new, 1)
-    difference = differing(entry.content or "", content)
+        many = 1 if wanted is None and not asked.flag("everywhere") else found
+        count, content = count + many, content.replace(old, new, many)
+    difference = _difference(asked, entry.content or "", content)
     if asked.flag("dry"):
         return Outcome(difference, {"diff": difference, "path": asked.path, "count": count}, "diff")
     done = f"Successfully edited {asked.path}\n{difference}"
     return _written(asked, entry.path, content, done, diff=difference, count=count)
+
+
+def _times(asked: Asked) -> int | None:
+    """So often must the text to replace occur; None where that does not matter."""
+    if "times" in asked.roles:
+        return asked.number("times") or 1
+    return 1 if "everywhere" in asked.roles and not asked.flag("everywhere") else None
+
+
+def _difference(asked: Asked, before: str, after: str) -> str:
+    """As a patch where the tool promises a diff, else as the lines that differ."""
+    if not asked.says("diff", "patch"):
+        return differing(before, after)
+    return patch(before, after, asked.path)
 
 
 def _edits(asked: Asked) -> list[tuple[str, str]]:

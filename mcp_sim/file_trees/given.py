@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.file_trees.paths import ROOT, joined, normal
+from mcp_sim.file_trees.paths import ROOT, is_within, joined, normal
 from mcp_sim.json_text import encode
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
@@ -17,6 +17,10 @@ _TEXTS = ("content", "contents", "text", "data", "body")
 _PLACES = ("path", "file_path", "filepath", "full_path", "filename", "file_name", "file")
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
 _ALLOWED = vocabulary("allowed_directories allowed_dirs allowed_paths allowed_roots roots")
+_ROOTS = vocabulary(
+    "root root_dir root_path root_directory base_dir base_path base_directory workspace workspace_root workspace_path "
+    "workspace_dir project_root project_path sandbox sandbox_path sandbox_dir allowed_directory allowed_path"
+)
 _NAMED = vocabulary(
     "file files filesystem file_system fs file_tree tree directory directories folder folders root disk"
 )
@@ -28,22 +32,33 @@ Found: TypeAlias = "tuple[str, Record | None]"
 
 @dataclass(slots=True)
 class Given:
-    """What was found: files and directories by path, where a shell stands, what may be seen, and what is left."""
+    """What was found: files and directories by path, where a shell stands, what may be seen, and what is left.
+
+    `root` is the directory that paths are below which do not say so themselves.
+    """
 
     files: dict[str, Record] = field(default_factory=dict[str, Record])
     directories: dict[str, Record] = field(default_factory=dict[str, Record])
     working: str | None = None
     allowed: list[str] = field(default_factory=list[str])
+    root: str | None = None
     is_nested: bool = False
+    bare: set[str] = field(default_factory=set[str])
+    """The paths that were written without a `/` at the beginning."""
 
     def add(self, path: str, fields: Record | None) -> None:
-        path = normal(path)
+        is_bare, path = not path.startswith(("/", "\\")) and ":" not in path[:3], normal(path)
         if path == ROOT:
             return
+        if is_bare:
+            self.bare.add(path)
         if fields is None:
             self.directories[path] = {"path": path}
         else:
             self.files[path] = {"path": path, **fields}
+
+    def paths(self) -> list[str]:
+        return [*self.files, *self.directories]
 
     @property
     def is_empty(self) -> bool:
@@ -54,7 +69,23 @@ def given_files(state: Json) -> tuple[Given, Json]:
     """The files of a state, and what is left of it for others."""
     given = Given()
     rest = _taken("", state, given)
-    return given, rest
+    return _rooted(given), rest
+
+
+def _rooted(given: Given) -> Given:
+    """The same with all paths absolute, where the state says what they are below."""
+    allowed = given.allowed[0] if len(given.allowed) == 1 else None
+    root = given.root or allowed
+    if root is not None:
+        moved = {path: joined(root, path.lstrip("/")) for path in given.paths() if not is_within(path, [root])}
+    else:
+        moved = {path: joined(given.working or ROOT, path.lstrip("/")) for path in given.bare}
+    files = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.files.items()}
+    held = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.directories.items()}
+    if given.root is not None:
+        held.setdefault(given.root, {"path": given.root})
+    seen = given.allowed or ([given.root] if given.root is not None else [])
+    return replace(given, files=files, directories=held, allowed=seen, working=given.working or given.root)
 
 
 def _taken(name: str, value: Json, given: Given) -> Json:
@@ -85,6 +116,9 @@ def _is_of_shell(name: str, value: Json, given: Given) -> bool:
     """Is it where a shell stands, or what may be seen? Then it is noted."""
     if name in _WORKING and isinstance(value, str):
         given.working = normal(value)
+        return True
+    if name in _ROOTS and isinstance(value, str) and value.startswith("/"):
+        given.root = normal(value)
         return True
     if name in _ALLOWED and value and all(isinstance(one, str) for one in as_list(value)) and isinstance(value, list):
         given.allowed = [normal(one) for one in cast("list[str]", value)]
@@ -166,9 +200,20 @@ def _flat(name: str, value: Json) -> list[Found] | None:
 
 def _by_path(body: Record, *, is_named: bool) -> list[Found] | None:
     paths = all(_is_path(key) for key in body) if not is_named else all("/" in key or "." in key for key in body)
-    if not paths or not all(isinstance(one, str) or _text_of(one) is not None for one in body.values()):
+    if not paths or not all(_may_be_held(path, one) for path, one in body.items()):
         return None
-    return [(path, {"content": one} if isinstance(one, str) else _fields(as_object(one))) for path, one in body.items()]
+    return [(path, _held_at(path, one)) for path, one in body.items()]
+
+
+def _may_be_held(path: str, value: Json) -> bool:
+    return isinstance(value, str) or _text_of(value) is not None or (path.endswith("/") and not value)
+
+
+def _held_at(path: str, value: Json) -> Record | None:
+    """The fields of the file at a path; None where the path ends as directories do, and nothing stands there."""
+    if path.endswith("/") and not value:
+        return None
+    return {"content": value} if isinstance(value, str) else _fields(as_object(value))
 
 
 def _is_path(key: str) -> bool:

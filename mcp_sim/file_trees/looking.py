@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from mcp_sim.abilities.differences import differing
 from mcp_sim.abilities.patterns import holds_match, path_test
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.claiming.outcomes import Outcome, plain
 from mcp_sim.file_trees.asking import Asked, matches_name, shown
 from mcp_sim.file_trees.tree import Entry
 from mcp_sim.types import Json, Record
+from mcp_sim.words import words
 
 _USUAL_LINES = 10
 
@@ -27,7 +28,11 @@ def _part(asked: Asked, content: str) -> str:
     start, end, limit = asked.number("start"), asked.number("end"), asked.number("limit")
     if all(one is None for one in (head, tail, start, end, limit)):
         return content
+    if head is not None and tail is not None:
+        raise Refused("invalid", f"Give {asked.roles['head']} or {asked.roles['tail']}, not both")
     lines = content.splitlines()
+    if start is not None and start < 0:
+        return "\n".join(lines[start:])
     if head is not None:
         return "\n".join(lines[: max(head, 0)])
     if tail is not None:
@@ -75,18 +80,32 @@ def _lines(asked: Asked, choose: Callable[[list[str], int], list[str]]) -> Outco
 def listing(asked: Asked) -> Outcome:
     """What a directory holds."""
     entry = asked.tree.directory(asked.path)
-    deep = asked.flag("recursive")
-    held = list(asked.tree.below(entry.path) if deep else asked.tree.inside(entry.path))
+    depth = asked.levels
+    deep = asked.flag("recursive") or (depth is not None and depth > 1)
+    held = list(asked.tree.below(entry.path, depth) if deep else asked.tree.inside(entry.path))
     if "hidden" in asked.roles and not asked.flag("hidden"):
         held = [one for one in held if not one.name.startswith(".")]
+    if asked.text("sort") == "size":
+        held.sort(key=lambda one: -one.size)
     rows = [_placed(one, entry) if deep else shown(one) for one in held]
-    text = "\n".join(f"[{'FILE' if one.is_file else 'DIR'}] {row['name']}" for one, row in zip(held, rows, strict=True))
+    text = "\n".join(_listed(asked, rows))
     facts = {"entries": rows, "path": asked.path, "count": len(rows)}
     names = {
         "files": [one.name for one in held if one.is_file],
         "directories": [one.name for one in held if not one.is_file],
     }
     return Outcome(text or f"{asked.path} is empty", {**facts, **names}, "entries")
+
+
+def _listed(asked: Asked, rows: list[Record]) -> Iterator[str]:
+    """A line for each; with sizes, and how much it is together, where the tool speaks of them."""
+    has_sizes = {"size", "sizes"} & {*words(asked.tool.name)}
+    for row in rows:
+        size = f" {row['size']} B" if has_sizes and row["is_file"] else ""
+        yield f"[{'FILE' if row['is_file'] else 'DIR'}] {row['name']}{size}"
+    if rows and has_sizes:
+        files = [row["size"] for row in rows if row["is_file"]]
+        yield f"\nTotal: {len(files)} files, {len(rows) - len(files)} directories\nCombined size: {sum(files)} B"
 
 
 def _placed(entry: Entry, base: Entry) -> Record:
@@ -183,8 +202,10 @@ def stat(asked: Asked) -> Outcome:
     entry = asked.tree.entry(asked.path)
     facts: Record = {**shown(entry), "path": asked.path, "size": entry.size}
     facts |= {"lines": len((entry.content or "").splitlines())} if entry.is_file else {}
-    said = ("path", "type", "size", "created", "modified", "permissions")
-    return Outcome("\n".join(f"{name}: {facts[name]}" for name in said if facts[name] is not None), facts)
+    said = {"size": "size", "created": "created", "modified": "modified", "isDirectory": "is_directory",
+            "isFile": "is_file", "permissions": "permissions"}  # fmt: skip
+    lines = [f"{shown}: {plain(facts[name])}" for shown, name in said.items() if facts[name] is not None]
+    return Outcome("\n".join(lines), facts)
 
 
 def exists(asked: Asked) -> Outcome:

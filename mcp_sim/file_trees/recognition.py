@@ -65,6 +65,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "exclude": (("exclude_patterns", "exclude", "ignore", "ignore_patterns"), ""),
     "recursive": (("recursive", "recurse", "force"), "boolean"),
     "depth": (("max_depth", "depth"), ""),
+    "sort": (("sort_by", "sort", "order_by"), "string"),
     "hidden": (("a", "all", "show_hidden", "include_hidden", "hidden"), "boolean"),
     "human": (("human_readable", "human"), "boolean"),
     "mode": (("mode", "unit"), "string"),
@@ -72,6 +73,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "ignore_case": (("ignore_case", "case_insensitive"), "boolean"),
     "overwrite": (("overwrite", "force", "replace_existing"), "boolean"),
     "append": (("append",), "boolean"),
+    "times": (("expected_replacements", "expected_occurrences", "expected_count"), ""),
     "dry": (("dry_run", "preview"), "boolean"),
     "parents": (("parents", "create_parents", "create_dirs", "recursive", "make_parents"), "boolean"),
 }  # fmt: skip
@@ -79,8 +81,9 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 _NEEDS: Mapping[str, str] = {
     "append": "path content", "cd": "path", "delete": "path", "du": "path human", "exists": "path",
-    "edit": "path edits old new everywhere dry", "find": "path pattern exclude depth", "head": "path lines",
-    "grep": "path pattern case ignore_case exclude", "insert": "path line content", "list": "path hidden recursive",
+    "edit": "path edits old new everywhere dry times", "find": "path pattern exclude depth", "head": "path lines",
+    "grep": "path pattern case ignore_case exclude", "insert": "path line content",
+    "list": "path hidden recursive depth sort",
     "mkdir": "path parents", "read": "path start end limit head tail", "read_many": "paths", "rmdir": "path recursive",
     "sort": "path", "stat": "path", "tail": "path lines", "touch": "path", "tree": "path depth exclude",
     "wc": "path mode", "write": "path content overwrite append parents", "allowed": "", "pwd": "",

@@ -109,18 +109,20 @@ class Tree:
         return found
 
     def inside(self, directory: str) -> list[Entry]:
-        """What a directory holds: directories first, each kind in the order of creation."""
+        """What a directory holds, by name."""
         directories = self.view.find(self.prefix + DIRECTORY, "folder", directory)
         files = self.view.find(self.prefix + FILE, "folder", directory)
         entries = [Entry(str(path), record, None) for path, record in directories]
-        return entries + [Entry(str(path), record, str(record.get("content") or "")) for path, record in files]
+        entries += [Entry(str(path), record, str(record.get("content") or "")) for path, record in files]
+        return sorted(entries, key=lambda entry: entry.path)
 
-    def below(self, directory: str) -> Iterator[Entry]:
-        """Everything below a directory, each directory ahead of what it holds."""
+    def below(self, directory: str, levels: int | None = None) -> Iterator[Entry]:
+        """Everything below a directory, each directory ahead of what it holds; at most so many levels."""
+        further = None if levels is None else levels - 1
         for entry in self.inside(directory):
             yield entry
-            if not entry.is_file:
-                yield from self.below(entry.path)
+            if not entry.is_file and further != 0:
+                yield from self.below(entry.path, further)
 
     # writing
 

@@ -106,7 +106,8 @@ def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) 
         return "append"
     if named & {"clear", *_TAKES} and _has("range|start", arguments) and _has("sheet|range", arguments):
         return "clear"
-    if named & _WRITES and _has("values|value", arguments) and _has("range|start", arguments):
+    is_file_edit = {"old_string", "old_text", "old_str"} & {snake(name) for name in purpose.arguments}
+    if named & _WRITES and _has("values|value", arguments) and _has("range|start", arguments) and not is_file_edit:
         return "write"
     if (
         named & _READS

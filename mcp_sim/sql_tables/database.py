@@ -24,6 +24,7 @@ from mcp_sim.words import plural
 
 _WORD = re.compile(r"\w+")
 _REACHES = re.compile(r"\b(references|trigger|view)\b", re.IGNORECASE)
+_INSERTS = re.compile(r"\s*(insert|replace)\b", re.IGNORECASE)
 _WITHOUT = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
 _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
 """What a statement speaks of that is this program's own."""
@@ -156,7 +157,8 @@ class Database:
             self._sandbox.leave()
         is_written = self._connection.total_changes != before
         affected = self._connection.execute("SELECT changes()").fetchone()[0] if is_written else 0
-        return Told(columns, rows, affected, cursor.lastrowid, has_rows=bool(columns))
+        last = cursor.lastrowid if _INSERTS.match(statement) else None
+        return Told(columns, rows, affected, last, has_rows=bool(columns))
 
     def _refusal(self, error: Exception, view: View) -> Refused:
         """What SQLite says, and what there is instead of a table that is not there."""

@@ -29,7 +29,8 @@ def _translated(statement: str, dialect: str) -> str:
         parsed = [one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one is not None]
         if len(parsed) != 1:
             raise Refused("invalid", "Only one statement can be run at once" if parsed else "The statement is empty")
-        return _in_sqlite(parsed[0]).sql("sqlite", unsupported_level=ErrorLevel.IGNORE)
+        named = _named(parsed[0]) if dialect == "postgres" else parsed[0]
+        return _in_sqlite(named).sql("sqlite", unsupported_level=ErrorLevel.IGNORE)
     except SqlglotError as error:
         raise _misunderstood(error) from None
     except RecursionError:
@@ -44,6 +45,27 @@ def _misunderstood(error: SqlglotError) -> Refused:
         near, line, column = (places[0][name] for name in ("highlight", "line", "col"))
         told = f'SQL error: syntax error at or near "{near}" (line {line}, column {column})'
     return Refused("invalid", told, error=told)
+
+
+def _named(statement: exp.Expr) -> exp.Expr:
+    """A column that is worked out is called after its function, as PostgreSQL has it."""
+    for one in statement.selects if isinstance(statement, exp.Select) else ():
+        if isinstance(one, exp.Func) and not isinstance(one, exp.Anonymous | exp.Cast):
+            one.replace(exp.alias_(one.copy(), one.sql_name().lower()))
+    return statement
+
+
+def _rows_by_name(node: exp.Expr) -> exp.Expr:
+    """`(VALUES (1), (2)) AS t(x)`, whose columns SQLite cannot name."""
+    alias: Any = node.args.get("alias")
+    names: list[Any] = [] if alias is None else alias.columns
+    if alias is None or not names:
+        return node
+    rows = [[exp.alias_(cell, name) for cell, name in zip(row.expressions, names, strict=False)]
+            for row in node.expressions]  # fmt: skip
+    queries = [exp.select(*row) for row in rows]
+    whole = exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+    return exp.Subquery(this=whole, alias=exp.TableAlias(this=alias.this))
 
 
 def _in_sqlite(statement: exp.Expr) -> exp.Expr:
@@ -109,7 +131,8 @@ def _moved(node: exp.Expr) -> exp.Expr:
 _CHANGES: Mapping[type[Any], Callable[[exp.Expr], exp.Expr]] = {
     exp.Table: _table, exp.OnConflict: _conflict, exp.DataType: _type, exp.Extract: _part, exp.Year: _part,
     exp.Month: _part, exp.Day: _part, exp.Left: _cut, exp.Right: _cut, exp.Add: _moved, exp.Sub: _moved,
-    exp.DateAdd: _moved, exp.DateSub: _moved, exp.Parameter: lambda node: exp.Var(this=f"?{node.name}"),
+    exp.Values: _rows_by_name, exp.DateAdd: _moved, exp.DateSub: _moved,
+    exp.Parameter: lambda node: exp.Var(this=f"?{node.name}"),
     exp.TruncateTable: lambda node: exp.delete(node.expressions[0].sql()),
 }  # fmt: skip
 """Part of a statement -> how SQLite has it."""

@@ -98,11 +98,11 @@ async def test_what_is_written_is_read_listed_found_and_gone_again(drive: Simula
 async def test_directories_follow_from_paths_and_are_listed_as_a_tree(drive: Simulator) -> None:
     async with drive.open() as world:
         assert await said(world, "directory_tree", path="/srv") == [
+            {"name": "README.md", "type": "file"},
             {"name": "app", "type": "directory", "children": [
                 {"name": "lib", "type": "directory", "children": [{"name": "math.py", "type": "file"}]},
                 {"name": "main.py", "type": "file"},
             ]},
-            {"name": "README.md", "type": "file"},
         ]  # fmt: skip
         assert "not empty" in await refused(world, "delete_directory", path="/srv/app")
         await said(world, "create_directory", path="/srv/a/b/c")
@@ -160,7 +160,7 @@ async def test_one_file_that_is_missing_does_not_keep_the_others_from_being_read
 async def test_a_shell_has_a_working_directory_that_paths_are_relative_to(shell: Simulator) -> None:
     async with shell.open() as world:
         assert await said(world, "pwd") == {"current_working_directory": "/home"}
-        assert await said(world, "ls") == {"names": ["docs", "a.txt"]}
+        assert await said(world, "ls") == {"names": ["a.txt", "docs"]}
         await said(world, "cd", folder="docs")
         assert await said(world, "ls") == {"names": []}
         assert await said(world, "ls", a=True) == {"names": [".secret"]}
@@ -298,3 +298,56 @@ async def test_what_cannot_be_one_of_several_kinds_of_blocks_is_left_out(tmp_pat
     tools = [*TOOLS, tool("read_media_file", path=TEXT, output=blocks)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
         assert await said(world, "read_media_file", path="/srv/README.md") == {"content": []}
+
+
+async def test_paths_of_a_state_are_below_the_root_that_it_names(tmp_path: Path) -> None:
+    """Callers write whole paths; what lies elsewhere may not be seen."""
+    state = {"root": "/box/work", "files": {"a.txt": "one", "docs/b.md": "two", "empty/": ""}}
+    async with simulator(tmp_path, TOOLS, state) as sim, sim.open("desk") as world:
+        assert await said(world, "read_file", path="/box/work/docs/b.md") == "two"
+        assert await said(world, "list_directory", path="/box/work") == "[FILE] a.txt\n[DIR] docs\n[DIR] empty"
+        assert "/box/work" in await said(world, "list_allowed_directories")
+        assert "outside the allowed directories" in await refused(world, "read_file", path="/etc/passwd")
+
+
+async def test_where_tools_speak_of_what_may_be_seen_it_is_the_directory_that_holds_all_that_is_given(
+    tmp_path: Path,
+) -> None:
+    state = {"files": {"/box/work/a.txt": "one", "/box/work/docs/b.md": "two"}}
+    async with simulator(tmp_path, TOOLS, state) as sim, sim.open("desk") as world:
+        assert await said(world, "list_allowed_directories") == "Allowed directories:\n/box/work"
+        assert "outside" in await refused(world, "write_file", path="/box/other.txt", content="x")
+
+
+async def test_a_list_has_as_many_levels_as_are_asked_for_and_tells_sizes_where_its_tool_does(tmp_path: Path) -> None:
+    depth = {"type": "integer", "default": 2}
+    tools = [*TOOLS, tool("list_directory_levels", needed="path", path=TEXT, depth=depth),
+             tool("list_directory_with_sizes", needed="path", path=TEXT, sortBy=TEXT)]  # fmt: skip
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
+        levels = await said(world, "list_directory_levels", path="/srv")
+        flat = await said(world, "list_directory_levels", path="/srv", depth=1)
+        sizes = await said(world, "list_directory_with_sizes", path="/srv/app", sortBy="size")
+
+    assert levels.splitlines() == ["[FILE] README.md", "[DIR] app", "[DIR] app/lib", "[FILE] app/main.py"]
+    assert flat.splitlines() == ["[FILE] README.md", "[DIR] app"]
+    assert sizes.splitlines()[:2] == ["[FILE] main.py 25 B", "[DIR] lib"]
+    assert "Total: 1 files, 1 directories" in sizes
+
+
+async def test_an_edit_that_promises_a_diff_tells_a_patch_and_one_that_counts_is_held_to_it(tmp_path: Path) -> None:
+    count = {"type": "integer", "default": 1}
+    block = tool("edit_block", "Replaces text. Returns a git-style diff.", needed="path old_string new_string",
+                 path=TEXT, old_string=TEXT, new_string=TEXT, expected_replacements=count)  # fmt: skip
+    async with simulator(tmp_path, [*TOOLS, block], STATE) as sim, sim.open("desk") as world:
+        path = "/srv/app/main.py"
+        asked = {"path": path, "old_string": "os", "new_string": "io"}
+        assert "2 times" in await refused(world, "edit_block", **asked)
+        told = await said(world, "edit_block", **asked, expected_replacements=2)
+        assert await said(world, "read_file", path=path) == "import io\nprint(io.name)\n"
+
+    assert "@@ -1,2 +1,2 @@\n-import os\n-print(os.name)\n+import io" in told
+
+
+async def test_the_first_and_the_last_lines_are_not_asked_for_at_once(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open("desk") as world:
+        assert "head or tail" in await refused(world, "read_file", path="/srv/README.md", head=1, tail=1)

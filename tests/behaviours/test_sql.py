@@ -190,6 +190,8 @@ DIALECTS = [
      [{"table_name": "log"}, {"table_name": "users"}]),
     ("PostgreSQL", "SELECT EXTRACT(YEAR FROM NOW() - INTERVAL '2 days') AS y", None, [{"y": 2029}]),
     ("MySQL", "SELECT LEFT(`name`, 1) AS n, YEAR(NOW()) AS y FROM `users` LIMIT 1, 1", None, [{"n": "A", "y": 2030}]),
+    ("PostgreSQL", "SELECT count(*), max(id) AS m FROM users", None, [{"count": 2, "m": 3}]),
+    ("PostgreSQL", "SELECT sum(x) FROM (VALUES (1), (2), (4)) AS t(x)", None, [{"sum": 7}]),
     ("MySQL", "SHOW TABLES", None, [{"Tables_in_main": "log"}, {"Tables_in_main": "users"}]),
     ("SQL Server", "SELECT TOP 1 name FROM dbo.users ORDER BY id DESC", None, [{"name": "Ada"}]),
 ]  # fmt: skip
@@ -234,3 +236,14 @@ async def test_worlds_that_take_turns_see_each_their_own_rows(tmp_path: Path) ->
         assert await said(one, "execute_sql", sql=query) == [{"names": "Bo,Eva,Io"}]
         async with sim.open("third") as third:
             assert await said(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
+
+
+async def test_only_an_insert_tells_the_id_of_a_new_row(database: Simulator) -> None:
+    async with database.open() as world:
+        made = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy')")
+        changed = await said(world, "write_query", query="UPDATE users SET name = 'Di' WHERE name = 'Cy'")
+        gone = await said(world, "write_query", query="DELETE FROM users WHERE name = 'Di'")
+
+    assert made["affected_rows"] == 1
+    assert "last_insert_id" in made
+    assert changed == gone == {"affected_rows": 1}
