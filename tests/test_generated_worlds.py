@@ -42,7 +42,8 @@ def needed(name: str, schema: dict[str, Json], link: str | None = None) -> Field
 @pytest.mark.parametrize(
     ("description", "country", "theme"),
     [("The CRM of a Dutch bike-parts wholesaler.", "NL", "bikes"), ("A bakery in Munich", "DE", "food"),
-     ("Clinic in São Paulo: patients and doctors", "BR", "health"), ("東京の本屋", "JP", "general"),
+     ("Clinic in São Paulo: patients and doctors", "BR", "health"), ("東京の本屋", "JP", "books"),
+     ("Uma loja de roupas", "BR", "fashion"), ("Die Buchhandlung am Markt", "DE", "books"),
      ("متجر", "SA", "general"), ("", "US", "general"), ("x" * 100_000, "US", "general")],
 )  # fmt: skip
 def test_a_description_tells_the_country_and_the_trade(description: str, country: str, theme: str) -> None:

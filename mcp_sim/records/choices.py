@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from datetime import timedelta
 from itertools import accumulate
 
+from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import Make
+from mcp_sim.records.progress import ENDED
 from mcp_sim.schemas import constants
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
@@ -22,16 +25,39 @@ _SELDOM = frozenset({
     "admin", "owner", "discontinued", "voided", "void", "disputed", "unknown", "other", "deprecated", "banned",
     "declined", "terminated", "blocker", "inactive", "draft", "duplicate", "wontfix", "overdue",
 })  # fmt: skip
+_DONE = frozenset(
+    {"done", "completed", "complete", "resolved", "finished", "delivered", "returned", "arrived", "discharged"}
+)
+_LONG, _LATE, _EARLY = timedelta(days=60), 0.12, 0.3
 
 
 def chosen(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
-    """One of the values; words that tell of trouble are rarer than words of everyday, and `usual` ones are frequent."""
+    """One of the values; words that tell of trouble are rarer than words of everyday, and `usual` ones are frequent.
+
+    Of what comes to an end, most that is old has ended, and most that is new has not.
+    """
     weights = [8.0 if isinstance(value, str) and value in usual else _weight(value) for value in values]
+    if _comes_to_an_end(values):
+        ended = [isinstance(value, str) and snake(value) in ENDED for value in values]
+        old = _drawn(values, [weight * (1 if end else _LATE) for weight, end in zip(weights, ended, strict=True)])
+        new = _drawn(values, [weight * (_EARLY if end else 1) for weight, end in zip(weights, ended, strict=True)])
+        return lambda chance, _record, moment: (old if moment.now - moment.born > _LONG else new)(chance)
+    draw = _drawn(values, weights)
+    return lambda chance, _record, _moment: draw(chance)
+
+
+def _drawn(values: Sequence[Json], weights: Sequence[float]) -> Callable[[Chance], Json]:
     if len(set(weights)) == 1:
-        return lambda chance, _record, _moment: chance.choice(values)
+        return lambda chance: chance.choice(values)
     bounds = list(accumulate(weights))
     total = bounds[-1]
-    return lambda chance, _record, _moment: values[bisect(bounds, chance.unit() * total)]
+    return lambda chance: values[bisect(bounds, chance.unit() * total)]
+
+
+def _comes_to_an_end(values: Sequence[Json]) -> bool:
+    """Are these the states of something that is done at last, as a task is and a customer is not?"""
+    said = {snake(value) for value in values if isinstance(value, str)}
+    return len(said) > 1 and bool(said & _DONE or {"open", "closed"} <= said)
 
 
 def _weight(value: Json) -> float:

@@ -36,9 +36,10 @@ class Codes:
         return f"{self._prefix}-{moment.born.year}-{chance.below(100000):05d}"
 
     def barcode(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        digits = f"20{chance.below(10**5):05d}{chance.below(10**5):05d}"
-        total = sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits))
-        return f"{digits}{-total % 10}"
+        return _with_check(f"20{chance.below(10**5):05d}{chance.below(10**5):05d}")
+
+    def isbn(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return _with_check(f"9780{chance.below(10**4):04d}{chance.below(10**4):04d}")
 
     def hash(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return _hex(chance, 40)
@@ -95,6 +96,12 @@ class Codes:
 
     def _letters(self, chance: Chance, count: int) -> str:
         return "".join([chance.choice(_LETTERS) for _ in range(count)])
+
+
+def _with_check(digits: str) -> str:
+    """A barcode: twelve digits, and one that follows from them."""
+    total = sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits))
+    return f"{digits}{-total % 10}"
 
 
 def _hex(chance: Chance, digits: int) -> str:

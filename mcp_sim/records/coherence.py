@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.domain import Domain, Entity, Field
+from mcp_sim.records.lines import line_mends
 from mcp_sim.records.searching import judge
 from mcp_sim.records.times import moment_of, sense, written
 from mcp_sim.schemas import main_type
@@ -19,6 +20,28 @@ Mend: TypeAlias = Callable[[Record], None]
 _PRICES = ("unit_price", "price", "price_each", "unit_cost")
 _COUNTS = ("quantity", "qty", "count")
 _TOTALS = ("total", "line_total", "total_price", "amount", "subtotal", "total_amount", "grand_total")
+_TAXES = ("tax", "tax_amount", "vat", "vat_amount")
+_RATES = ("vat_rate", "tax_rate", "tax_percent", "vat_percent", "tax_percentage")
+_SHIPPING = ("shipping", "shipping_cost", "shipping_fee", "delivery_fee")
+_USUAL_TAX = 0.2
+_BELOW = (
+    ("cost", "price"), ("unit_cost", "price"), ("sale_price", "price"), ("discount_price", "price"),
+    ("reserved", "on_hand"), ("available_copies", "total_copies"), ("copies_available", "copies_total"),
+    ("available_seats", "total_seats"), ("seats_available", "seats"), ("available_seats", "seats"),
+    ("enrolled_count", "max_students"), ("enrolled", "capacity"), ("enrolled_count", "capacity"),
+    ("attendee_count", "capacity"), ("registered", "capacity"), ("spent", "budget"), ("remaining_balance", "principal"),
+    ("available", "total"), ("used", "total"), ("score", "max_score"), ("points", "max_points"), ("low", "high"),
+)  # fmt: skip
+"""Of two numbers the first is at most the second."""
+
+_STEPS = (
+    "requested", "ordered", "placed", "booked", "reserved", "opened", "admitted", "loaned", "borrowed", "rented",
+    "reported", "submitted", "received", "started", "approved", "confirmed", "accepted", "assigned", "paid", "captured",
+    "checked_in", "packed", "shipped", "departed", "delivered", "arrived", "collected", "finished", "completed",
+    "resolved", "closed", "discharged", "returned", "refunded", "archived", "deleted",
+)  # fmt: skip
+"""What happens to a record, each after those before it."""
+
 _PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "receipt", "capture", "payout"})
 
 
@@ -73,7 +96,9 @@ def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
     """What is brought into line in every record, with the name of the field that is written."""
     stored = [field for field in entity.fields.values() if field.derived is None and field.link is None]
     fields = {snake(field.name): field for field in stored}
-    return (*_products(fields), *_sums(fields), *_pairs(fields), *_stamps(fields))
+    return (
+        *_pairs(fields), *line_mends(fields), *_products(fields), *_sums(fields), *_order(fields), *_stamps(fields)
+    )  # fmt: skip
 
 
 def _products(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
@@ -89,7 +114,10 @@ def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
     """`subtotal` and what is added to it are the `total`; what is there and not reserved is available."""
     found: list[tuple[str, Mend]] = []
     total = next((fields[name] for name in ("total", "grand_total", "total_amount") if name in fields), None)
-    added = [fields[name].name for name in ("tax", "tax_amount", "vat", "shipping", "shipping_cost") if name in fields]
+    if "subtotal" in fields:
+        taxes = [fields[name] for name in _TAXES if name in fields]
+        found += [(tax.name, _computed(tax, _taxed(fields["subtotal"].name, _rate(fields)))) for tax in taxes]
+    added = [fields[name].name for name in (*_TAXES, *_SHIPPING) if name in fields]
     if total is not None and "subtotal" in fields:
         base = fields["subtotal"].name
         taken = [fields[name].name for name in ("discount", "discount_amount") if name in fields]
@@ -98,6 +126,21 @@ def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
         names = [fields[name].name for name in ("on_hand", "reserved")]
         found.append((fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])))
     return found
+
+
+def _rate(fields: Mapping[str, Field]) -> str | None:
+    return next((fields[name].name for name in _RATES if name in fields), None)
+
+
+def _taxed(base: str, rate: str | None) -> Callable[[Record], Any]:
+    """The tax on an amount, at the rate that the record tells."""
+
+    def tax(record: Record) -> Any:
+        told = record.get(rate) if rate is not None else None
+        share = _USUAL_TAX if not isinstance(told, int | float) else told / 100 if told > 1 else told
+        return record[base] * share
+
+    return tax
 
 
 def _sum(record: Record, names: list[str]) -> Any:
@@ -122,7 +165,7 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
 def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
     """Of two bounds the lower one is the lower one."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
-    pairs = [(low, high) for low, high in pairs if high in fields]
+    pairs = [(low, high) for low, high in (*pairs, *_BELOW) if low in fields and high in fields]
     return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
 
 
@@ -136,6 +179,17 @@ def _ordered(lower: Field, upper: Field) -> Mend:
             record[lower.name], record[upper.name] = high, low
 
     return mend
+
+
+def _order(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+    """What happened later is told with a later time."""
+    steps = [fields[name] for step in _STEPS for name in _step_names(step) if name in fields]
+    times = [field for field in steps if sense(field.name, field.schema) is not None]
+    return [(field.name, _later(field, [one.name for one in times[:at]])) for at, field in enumerate(times) if at]
+
+
+def _step_names(step: str) -> tuple[str, ...]:
+    return tuple(f"{step}_{ending}" for ending in ("at", "on", "date", "time"))
 
 
 def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:

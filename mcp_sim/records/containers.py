@@ -9,6 +9,7 @@ from mcp_sim.contradictions import contradiction
 from mcp_sim.intersections import meet
 from mcp_sim.json_text import canonical
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.lines import has_price
 from mcp_sim.records.making import APART, MOST_ITEMS, Compile, Make
 from mcp_sim.records.texts import text_fits
 from mcp_sim.records.timeline import Moment
@@ -84,7 +85,9 @@ def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Mak
         if isinstance(said.get("contains"), dict)
         for _ in range(min(int(said.get("minContains", 1)), MOST_ITEMS))
     ]
-    least = max(min(int(schema.get("minItems", 0)), MOST_ITEMS), len(fixed) + len(needed) if needed else 0)
+    least = max(
+        min(int(schema.get("minItems", has_price(schema))), MOST_ITEMS), len(fixed) + len(needed) if needed else 0
+    )
     usual = max(_USUAL_ITEMS, least, len(fixed))
     most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
     most = min(max(least, most), int(schema.get("maxItems", MOST_ITEMS)))

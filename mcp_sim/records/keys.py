@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import TypeAlias
 
 from mcp_sim.domain import Entity
@@ -64,13 +64,14 @@ def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
 
 
 def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
-    """A key that is new by its number, where all that it could be are taken; itself where it takes no number."""
-    numbers = count(view.count(entity.name) + 1)
+    """A key that is new by its number, where all that it could be are taken: one that is allowed, if there is any."""
+    numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MOST_NUMBERED)
     if isinstance(key, int):
         return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
-    allows = judge(_schema(entity))
-    made = (numbered(re.sub(r"-\d+$", "", key), number, allows) for number in islice(numbers, MOST_NUMBERED))
-    return next((one for one in made if one is not None and not is_used(view, entity.name, one)), key)
+    stem, allows = re.sub(r"-\d+$", "", key), judge(_schema(entity))
+    made = (numbered(stem, number, allows) for number in numbers)
+    others = (f"{stem}-{number}" for number in numbers)
+    return next(one for one in chain(made, others) if one is not None and not is_used(view, entity.name, one))
 
 
 def is_used(view: View, entity: str, key: Key) -> bool:

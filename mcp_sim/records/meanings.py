@@ -11,9 +11,12 @@ from mcp_sim.records import wordlists as w
 from mcp_sim.records.addresses import Addresses
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.codes import Codes
+from mcp_sim.records.labels import labels
 from mcp_sim.records.people import People
-from mcp_sim.records.prose import Prose
+from mcp_sim.records.prose import Prose, says_what
 from mcp_sim.records.setting import Setting
+from mcp_sim.records.shapes import Shapes
+from mcp_sim.records.things import THINGS
 from mcp_sim.records.timeline import Moment
 from mcp_sim.types import Record
 from mcp_sim.words import singular, snake, vocabulary
@@ -24,16 +27,28 @@ _PEOPLE = vocabulary(
     "person contact user customer employee member lead patient author candidate student teacher agent owner client "
     "guest passenger attendee participant profile assignee driver doctor recipient sender player reviewer reporter "
     "subscriber applicant artist staff colleague nurse tutor instructor buyer seller host tenant donor volunteer "
-    "creator actor borrower visitor manager requester me friend speaker"
+    "creator actor borrower visitor manager requester me friend speaker guardian parent physician director composer "
+    "cardholder holder supervisor coach trainer guide narrator winner chef nurse principal spouse dentist therapist "
+    "lawyer judge pilot captain technician mechanic"
 )
 _COMPANIES = vocabulary(
     "company organization organisation vendor supplier business account brand employer partner manufacturer merchant "
-    "airline store shop restaurant hotel agency firm publisher carrier bank dealer distributor workspace org"
+    "airline store shop restaurant hotel agency firm publisher carrier bank dealer distributor workspace org "
+    "counterparty payee insurer provider issuer manufacturer clinic sponsor advertiser seller_account"
 )
 _GOODS = vocabulary("product item article good sku part variant asset listing offer equipment")
 _ROLE = re.compile(
     r"(.*_)?(author|owner|assignee|assigned_to|created_by|updated_by|modified_by|manager|reporter|sender|user|by|to|"
-    r"recipient|attendee|participant|approver|reviewer|member|contact|customer|requester)"
+    r"recipient|attendee|participant|approver|reviewer|member|contact|customer|requester|guardian|nurse|physician|doctor|"
+    r"teacher|director|composer|cardholder|holder|supervisor|coach|narrator|chef|instructor|tutor|pilot|captain|artist|"
+    r"technician|parent|spouse|speaker|translator|editor|illustrator)s?"
+)
+_LINES = re.compile(r"(line|order|invoice|cart|basket|quote|purchase)_?(items?|lines?)|lines|positions")
+_HOSTED = vocabulary("podcast event show meeting episode webinar session party")
+_HEADS = vocabulary("headline subject heading caption goal objective purpose agenda topic theme slogan tagline motto")
+_LONG_TEXTS = vocabulary(
+    "summary synopsis biography overview abstract introduction background history story output result response answer "
+    "data value markdown html transcript review opinion recommendation explanation context prompt template script"
 )
 _FOLDERS = vocabulary("folder directory dir workspace")
 _TALK = vocabulary("comment message reply note reaction chat post thread")
@@ -58,6 +73,10 @@ class Writers:
         return Codes(self._setting, self.noun)
 
     @cached_property
+    def shapes(self) -> Shapes:
+        return Shapes(self._setting)
+
+    @cached_property
     def prose(self) -> Prose:
         return Prose(self._setting, self.noun)
 
@@ -75,9 +94,11 @@ def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Wr
     noun, name = snake(entity.rpartition(".")[2]), snake(name)
     writers = Writers(setting, noun)
     by_format = _FORMATS.get(str(schema.get("format", "")))
-    if by_format is not None:
+    if by_format is not None and schema["format"] not in _TOLD_BY_NAME:
         return by_format(writers)
-    return _by_name(noun, name, _takes_code(schema))(writers)
+    if by_format is not None and not _TOLD_BY_NAME[schema["format"]].search(name):
+        return by_format(writers)
+    return _by_name(setting.theme.name, noun, name, _takes_code(schema))(writers)
 
 
 def _takes_code(schema: Record) -> bool:
@@ -86,20 +107,53 @@ def _takes_code(schema: Record) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _by_name(noun: str, name: str, code: bool) -> Find:
-    if name.endswith("name") or name in {"label", "title"}:
-        return _named(noun.rsplit("_", 1)[-1], name)
-    if name in {"path", "full_path"} and noun.rsplit("_", 1)[-1] in _FOLDERS:
+def _by_name(theme: str, noun: str, name: str, code: bool) -> Find:
+    last = noun.rsplit("_", 1)[-1]
+    known = labels(f"{theme}_{noun}", name)
+    if known:
+        return lambda writers: writers.shapes.one_of(known)
+    if name in {"path", "full_path"} and last in _FOLDERS:
         return lambda writers: writers.codes.folder
+    if name.endswith("name") or name in {"label", "title"}:
+        return _named(noun, name)
+    if name in {"description", "title", "name"} and _LINES.fullmatch(noun):
+        return lambda writers: writers.codes.product
     if name.endswith("country") and code:
         return lambda writers: writers.places.country_code
+    if name == "host" and last in _HOSTED:
+        return lambda writers: writers.people.someone
+    return _mailed(last, name) or _by_table(name)
+
+
+def _mailed(noun: str, name: str) -> Find | None:
+    """The writer of an address of somebody whom the record names, or of a company."""
+    role = re.fullmatch(r"(.+)_e_?mail(_address)?", name)
+    if role is not None:
+        return lambda writers: writers.people.email_of(role[1])
+    if noun in _COMPANIES and re.fullmatch(r"e_?mail(_address)?", name):
+        return lambda writers: writers.people.office_email
+    return None
+
+
+def _by_table(name: str) -> Find:
     for pattern, find in _TEXTS:
         if pattern.fullmatch(name):
             return find
     if _ROLE.fullmatch(name):
         return lambda writers: writers.people.someone
+    return _by_last_word(name)
+
+
+def _by_last_word(name: str) -> Find:
     last = singular(name.rsplit("_", 1)[-1])
-    return _of_kind(last) or (lambda writers: writers.prose.title)
+    if last in _HEADS:
+        return _title
+    if last in _LONG_TEXTS:
+        return lambda writers: writers.prose.text
+    known = _of_kind(last)
+    if known is not None:
+        return known
+    return lambda writers: writers.shapes.thing(last) if last in THINGS else writers.shapes.part(name)
 
 
 # names ----------------------------------------------------------------------------------------------------------------
@@ -110,11 +164,18 @@ def _named(noun: str, name: str) -> Find:
     for pattern, find in _NAMES:
         if pattern.fullmatch(name):
             return find
+    last = noun.rsplit("_", 1)[-1]
     about = name.removesuffix("name").rstrip("_").rsplit("_", 1)[-1]
-    about = noun if about in {"", "full", "display", "label", "title", "legal", "short", "real"} else about
-    if name == "title":
-        return (lambda _writers: one_of(w.JOB_TITLES)) if about in _PEOPLE else _of_kind(about) or _title
-    return _of_kind(singular(about)) or _title
+    is_own = about in {"", "full", "display", "label", "title", "legal", "short", "real", last}
+    if name == "title" and last in _PEOPLE:
+        return lambda _writers: one_of(w.JOB_TITLES)
+    known = _of_kind(last if is_own else singular(about))
+    if known is not None:
+        return known
+    thing = noun if is_own else singular(about)
+    if is_own and thing.rsplit("_", 1)[-1] not in THINGS and (name == "title" or says_what(thing)):
+        return _title
+    return lambda writers: writers.shapes.thing(thing)
 
 
 def _title(writers: Writers) -> Write:
@@ -194,8 +255,21 @@ _FORMATS: dict[str, Find] = {
     "relative-json-pointer": lambda _writers: one_of(("0", "1/name")),
 }
 
+_PICTURES = "avatar|image|photo|picture|thumbnail|poster|logo|cover"
+_TOLD_BY_NAME = {
+    "email": re.compile(r"e_?mail(_address)?$"),
+    "uri": re.compile(_PICTURES),
+    "url": re.compile(_PICTURES),
+}
+"""Formats of which a field's name may tell more."""
+
 _RULES: tuple[tuple[str, Find], ...] = (
     (r"e_?mail(_address)?", _FORMATS["email"]),
+    (r"salutation|honorific", lambda writers: writers.people.salutation),
+    (
+        r"(.*_)?(avatar|image|photo|picture|thumbnail|poster|logo|cover)(_ur[li])?s?",
+        lambda writers: writers.people.picture,
+    ),
     (r"(from|to|cc|bcc|sender|recipient)s?|(.*_)?e_?mails?(_address)?", lambda writers: writers.people.an_email),
     (r"(.*_)?(phone|mobile|tel|telephone|fax)(_number)?", lambda writers: writers.people.phone),
     (r"(.*_)?(url|uri|link|website|homepage|avatar|image|photo|picture|thumbnail)s?", _FORMATS["uri"]),
@@ -239,7 +313,8 @@ _RULES: tuple[tuple[str, Find], ...] = (
     (r"(.*_)?(uuid|guid)", _FORMATS["uuid"]),
     (r"(.*_)?(slug|permalink)", lambda writers: writers.codes.slugged),
     (r"sku|(product|item|article)_(code|number)", lambda writers: writers.codes.sku),
-    (r"ean|gtin|upc|(.*_)?barcode|isbn", lambda writers: writers.codes.barcode),
+    (r"isbn(_?1[03])?", lambda writers: writers.codes.isbn),
+    (r"ean|gtin|upc|(.*_)?barcode", lambda writers: writers.codes.barcode),
     (
         r"(invoice|order|quote|ticket|case|contract|reference|booking|po)?_?(number|no|ref|reference)",
         lambda writers: writers.codes.number,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from mcp_sim.records.amounts import Range, number_meaning, priced, share
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import Make
-from mcp_sim.records.timeline import time_maker
+from mcp_sim.records.timeline import Moment, time_maker
 from mcp_sim.records.times import sense
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
@@ -17,22 +17,39 @@ from mcp_sim.types import Json, Record
 _REACH = 100
 """How far numbers go from a bound that stands alone, outside what the name promises."""
 
+_WHOLE = {"JPY": 150, "KRW": 1300, "HUF": 380, "ISK": 140}
+"""Currencies without cents, and about how many of them make what a dollar or a euro does."""
+
 _FEW = 20
 """A range of fewer steps than these is divided anew."""
 
 
-def number_maker(name: str, schema: Record) -> Make:
-    """The maker of a number field."""
+def number_maker(entity: str, name: str, schema: Record, currency: str = "") -> Make:
+    """The maker of a number field; `currency` is what most amounts of the world are in."""
     whole = main_type(schema) == "integer"
     if sense(name, schema):
         timed = time_maker(name, schema)
         return lambda chance, record, moment: _within(timed(chance, record, moment), schema)
-    usual = number_meaning(name, whole=whole)
+    usual = number_meaning(name, whole=whole, noun=entity.rpartition(".")[2])
     low, high = bounds(schema)
     found = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
     draw = _stepped(found, step) if step is not None else _free(found)
+    if usual.price and currency in _WHOLE and low is high is None and step is None:
+        return _in_coins(draw, currency)
     return lambda chance, _record, _moment: draw(chance)
+
+
+def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
+    """Amounts of a currency without cents, unless the record says that it is in another one."""
+    worth = _WHOLE[currency]
+
+    def make(chance: Chance, record: Record, _moment: Moment) -> Json:
+        value = draw(chance)
+        told: Json = record.get("currency")
+        return value if isinstance(told, str) and told not in _WHOLE else int(value * worth / 10) * 10
+
+    return make
 
 
 def bounds(schema: Record) -> tuple[float | None, float | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 from mcp_sim.records import wordlists as w
@@ -14,8 +15,18 @@ from mcp_sim.records.timeline import Moment
 from mcp_sim.types import Json, Record
 
 _WHOLE = ("name", "full_name", "fullName", "display_name", "displayName")
+_BY_OTHERS = (
+    "contact_name", "contactName", "contact_person", "customer_name", "customerName", "guest_name", "owner_name",
+    "cardholder", "cardholder_name",
+)  # fmt: skip
+"""What the people of a record are called where it is not theirs."""
+
+_FIRMS = ("company", "company_name", "companyName", "organization", "organisation", "employer")
 _FAMILY_FIRST = frozenset({"ja", "zh", "ko", "hu"})
 _WITHOUT_SPACE = frozenset({"ja", "zh", "ko"})
+_LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl")
+_HERS = ("Ms", "Frau", "Mme", "Sra.", "Sra.", "Sig.ra", "mevr.")
+_HIS = ("Mr", "Herr", "M.", "Sr.", "Sr.", "Sig.", "dhr.")
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
@@ -54,6 +65,11 @@ class People:
     def username(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._account(chance, record).replace(".", "_")
 
+    def salutation(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """How a letter begins that is written to a woman, or to a man."""
+        titles = (_HERS, _HIS)[_sex(record, chance)]
+        return titles[_LANGUAGES.index(self._locale.language) if self._locale.language in _LANGUAGES else 0]
+
     # companies
 
     def company(self, chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -68,7 +84,27 @@ class People:
     # ways to reach them
 
     def email(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        return f"{self._account(chance, record)}@{self._domain(chance)}"
+        contact, firm = _told(record, *_BY_OTHERS), _told(record, *_FIRMS)
+        named: Record = {"name": contact} if contact else record
+        domain = _of_firm(firm) or self._domain(chance)
+        return f"{self._account(chance, named)}@{domain}"
+
+    def email_of(self, role: str) -> Callable[[Chance, Record, Moment], str]:
+        """The address of the one whom the record names in this role: `customer_email` goes with `customer_name`."""
+
+        def write(chance: Chance, record: Record, _moment: Moment) -> str:
+            told = _told(record, f"{role}_name", f"{role}Name", role)
+            named: Record = {"name": told} if isinstance(told, str) and " " in told else {}
+            return f"{self._account(chance, named)}@{self._domain(chance)}"
+
+        return write
+
+    def office_email(self, chance: Chance, record: Record, moment: Moment) -> str:
+        """The address of a company: that of whom to ask for, else of its office."""
+        if _told(record, *_BY_OTHERS):
+            return self.email(chance, record, moment)
+        domain = _of_firm(whole_name(record) or _told(record, *_FIRMS)) or self._domain(chance)
+        return f"{chance.choice(_OFFICES)}@{domain}"
 
     def an_email(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         """The address of somebody who has nothing to do with the record's own name."""
@@ -81,11 +117,16 @@ class People:
     def url(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return f"https://{self._host_of(chance, record)}"
 
+    def picture(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """The address of an image of what the record is."""
+        told = whole_name(record) or str(_told(record, "title", "username") or "")
+        return f"https://images.example/{slug(told, '-') or f'{chance.below(10**6):06d}'}.jpg"
+
     def host(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._host_of(chance, record)
 
     def _host_of(self, chance: Chance, record: Record) -> str:
-        told = whole_name(record).split(" ")
+        told = (whole_name(record) or str(_told(record, *_FIRMS) or "")).split(" ")
         name = slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")
         return f"{name or chance.choice(w.COMPANY_STEMS).lower()}.example"
 
@@ -102,6 +143,15 @@ class People:
         whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
         found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
         return found or f"{chance.choice(w.COMPANY_STEMS).lower()}{chance.between(10, 999)}"
+
+
+_OFFICES = ("info", "office", "hello", "contact", "sales")
+
+
+def _of_firm(name: Json) -> str:
+    """The domain of a company; "" where there is no company."""
+    told = name.split(" ") if isinstance(name, str) else [""]
+    return f"{made}.example" if (made := slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")) else ""
 
 
 def whole_name(record: Record) -> str:
@@ -129,6 +179,9 @@ def _sex(record: Record, chance: Chance) -> int:
     told = _told(record, "gender", "sex")
     if isinstance(told, str) and told[:1].lower() in {"f", "m"}:
         return int(told[:1].lower() == "m")
+    title = _told(record, "salutation")
+    if isinstance(title, str) and title in _HERS + _HIS:
+        return int(title in _HIS)
     return chance.below(2)
 
 

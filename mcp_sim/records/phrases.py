@@ -27,6 +27,17 @@ project: project board initiative campaign program programme epic workspace plan
 sprint: sprint iteration release version
 code: pull merge commit branch pr
 review: review feedback rating testimonial
+grade: grade submission mark evaluation appraisal
+task: task todo action step subtask chore reminder checklist item activity job request followup assignment
+product: product article good sku variant listing asset offer part
+work: book novel movie film album song track episode video podcast show artwork game story series
+course: course class lesson subject module training workshop curriculum
+recipe: recipe dish meal menu
+money: transaction payment invoice charge refund expense transfer payout receipt line entry
+person: person contact user customer employee member patient author teacher student doctor artist speaker profile
+place: place location venue hotel restaurant property apartment room building museum park city airport station store
+software: repository repo package library app application service project_template plugin tool extension script dataset
+health: visit encounter prescription diagnosis treatment procedure consultation
 """)
 
 TITLES = {
@@ -147,6 +158,13 @@ TITLES = {
         Great value
         The {good} broke after {n} days
     """),
+    "thing": _lines("""
+        {topic}
+        {topic} {year}
+        {season} {kind}
+        {kind}: {topic}
+        {quarter} {topic}
+    """),
     "task": _lines("""
         {action} {matter}
         {action} {matter}
@@ -160,15 +178,122 @@ TITLES = {
         Take photos of the {goods}
     """),
 }
-ABOUT = _lines("""
-    {told}: {person} takes care of it until {date}.
-    This is about {told}.
-    {person} asked for {told} in writing.
-    {told} has to be settled before {date}.
-    More on {told} in the notes of {day}.
-    {told}: see also {matter}.
-""")
 OPENINGS = {
+    "thing": _lines("""
+        Used for {matter}.
+        Set up for {matter} in {month} {year}.
+        Has to do with {matter}.
+        {told} is used for {matter}.
+        {told}: see also {matter}.
+    """),
+    "task": _lines("""
+        {person} takes care of it until {date}.
+        {person} asked for it in writing.
+        To be settled before {date}.
+        The notes of {day} have more on it.
+        Needed for {matter}.
+        {person} has begun with it on {day}.
+        Depends on {matter}.
+    """),
+    "project": _lines("""
+        Covers {matter} and {matter}.
+        {person} leads it; the first results are due on {date}.
+        Starts with {matter}.
+        Agreed with {person} in {month} {year}.
+    """),
+    "document": _lines("""
+        Covers {matter} and {matter}.
+        Written by {person} after the meeting of {day}.
+        A short overview of {matter}.
+        What to know about {matter} before {date}.
+    """),
+    "product": _lines("""
+        {told} for every day, in {n} colours.
+        {told} made to last, with two years of warranty.
+        Our {told} is easy to clean and light to carry.
+        {told}: a favourite of our customers since {year}.
+        Solid, simple and made in Europe.
+        Made of recycled material, delivered without plastic.
+        Fits where others do not, and comes with everything that is needed.
+    """),
+    "work": _lines("""
+        A story of two families and the summer that changes them.
+        The second part of the series, and the best one yet.
+        A quiet portrait of a town by the sea.
+        What happens when nobody looks.
+        {told} tells of a journey, a promise and its price.
+        {told} begins with a letter that was never sent.
+        Based on the notes of {person}, found {n} years later.
+    """),
+    "course": _lines("""
+        {told} for beginners; no previous knowledge is needed.
+        {told}: the basics, with exercises every week.
+        Two lessons a week and a project at the end.
+        With a written exam in the last week.
+        In small groups of at most {n}.
+    """),
+    "recipe": _lines("""
+        Chop everything finely, then fry it gently for ten minutes.
+        Mix all dry ingredients first, then add the rest and stir.
+        Heat the oven to 180 degrees while you prepare the rest.
+        {told} for cold days; tastes even better the next day.
+        Let it simmer on a low heat and season to taste.
+    """),
+    "money": _lines("""
+        Card payment
+        Monthly fee {month} {year}
+        Invoice of {date}
+        Standing order, {month}
+        Transfer to {person}
+        Order of {goods}
+        Refund for {goods}
+        Direct debit {month} {year}
+    """),
+    "person": _lines("""
+        Has worked with {kind} for {n} years.
+        Born in a small town, now at home in the city; likes long walks.
+        Writes about {kind} and everyday life.
+        Came to us in {month} {year} and prefers e-mail.
+        Knows all about {kind}; speaks three languages.
+    """),
+    "place": _lines("""
+        Quiet, close to the station, with a view over the roofs.
+        {told} is ten minutes from the centre.
+        Newly renovated in {year}, with room for {n} people.
+        Ground floor, accessible without steps.
+        Open all year; parking behind the house.
+    """),
+    "grade": _lines("""
+        Well argued, with a few gaps at the end.
+        Good work; please cite your sources.
+        Late, but complete.
+        Clear improvement since the last time.
+        The second part needs another look.
+    """),
+    "software": _lines("""
+        Small tools for {kind}.
+        Keeps {kind} in step with the rest.
+        The service behind {feature}.
+        Scripts and notes for {feature}.
+        {told}: what {feature} is built on.
+    """),
+    "health": _lines("""
+        Check-up without findings; next visit in six months.
+        Patient reports less pain since {day}.
+        Blood pressure slightly high, to be measured again in {n} days.
+        Follow-up after the operation in {month}.
+        Referred by the family doctor.
+    """),
+    "code": _lines("""
+        Closes the ticket of {day}; tested on {platform}.
+        {feature} was slow with more than {n} rows.
+        {person} found it while testing {feature}.
+        No change for users, but the tests are twice as fast.
+    """),
+    "sprint": _lines("""
+        {feature} and {feature}, then what is left of {month}.
+        Finish {feature}; prepare {feature}.
+    """),
     "issue": _lines("""
         Happens on {platform} since {day}; {feature} works elsewhere.
         Steps: open {feature}, choose {kind}, save. Nothing happens.
@@ -230,6 +355,65 @@ SENTENCES = _lines("""
     Details are in {matter}.
     {person} prefers to be called in the morning.
 """)
+MORE = {
+    "product": _lines("""
+        Available from {month}.
+        Also in other sizes.
+        Please ask for larger quantities.
+        Tested by our own team.
+        Comes with a manual in four languages.
+    """),
+    "work": _lines("""
+        {n} pages too short, say the critics.
+        With an afterword of {year}.
+        A must for long evenings.
+        Translated into {n} languages.
+    """),
+    "course": _lines("""
+        Places are limited.
+        Please bring your own notebook.
+        Starts on {date}.
+        {person} teaches it in {month}.
+    """),
+    "recipe": _lines("""
+        Serve warm, with fresh bread.
+        Keeps for two days in the fridge.
+        Add a little lemon at the end.
+        Let it rest for ten minutes before serving.
+    """),
+    "money": (),
+    "person": _lines("""
+        Can be reached in the morning.
+        Prefers e-mail to the phone.
+        On holiday in {month}.
+    """),
+    "place": _lines("""
+        Pets are welcome.
+        Two minutes to the next bus.
+        Booked out in {month} most years.
+        Recommended by {n} guests.
+    """),
+    "grade": _lines("""
+        Keep it up.
+        Come and see me about it.
+        {person} has read it too.
+    """),
+    "software": _lines("""
+        Tested on {platform}.
+        Runs every night.
+        Not maintained since {month} {year}.
+    """),
+    "health": _lines("""
+        No further treatment needed at the moment.
+        {person} has been informed.
+        Next appointment on {date}.
+    """),
+    "thing": _lines("""
+        Checked in {month} {year}.
+        Nothing else is known of it.
+        {person} knows more.
+    """),
+}
 LINES = _lines("""
     Has anyone seen the latest version of {matter}?
     {person} is working on {matter}.

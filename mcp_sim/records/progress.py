@@ -10,17 +10,23 @@ from mcp_sim.types import Json, Record
 from mcp_sim.words import snake, vocabulary
 
 _STATUS = ("status", "state", "stage", "phase")
-_OVER = vocabulary(
+ENDED = vocabulary(
     "closed done completed complete resolved finished delivered paid won lost cancelled canceled rejected archived "
-    "merged returned refunded churned expired fulfilled ended approved declined converted settled"
+    "merged returned refunded churned expired fulfilled ended approved declined converted settled arrived departed "
+    "discharged no_show missed checked_out failed"
 )
+"""States after which nothing more is to be done."""
+
+TO_COME = vocabulary("scheduled upcoming planned boarding booked")
+"""States of what has not happened yet."""
+
 _DONE = vocabulary("closed done completed complete resolved finished ended fulfilled merged settled won delivered")
 _ASIDE = vocabulary(
-    "cancelled canceled rejected deleted archived failed refunded returned voided declined lost churned"
+    "cancelled canceled rejected deleted archived failed refunded returned voided declined lost churned discharged"
 )
 _STEP = re.compile(
     r"(?:date_)?(closed|completed|resolved|finished|ended|cancelled|canceled|rejected|deleted|archived|failed|refunded|"
-    r"returned|voided|declined|merged|paid|shipped|delivered|approved|confirmed|fulfilled|published|accepted|captured|"
+    r"returned|discharged|voided|declined|merged|paid|shipped|delivered|approved|confirmed|fulfilled|published|accepted|captured|"
     r"settled|won|lost|signed|activated|deactivated|suspended|revoked)(?:_(?:at|on|date|time))?"
 )
 
@@ -45,7 +51,7 @@ def is_over(record: Record) -> bool:
     """Is nothing more to be done about it?"""
     status = status_of(record)
     if status is not None:
-        return status in _OVER
+        return status in ENDED
     return any(record.get(name) is True for name in ("completed", "done", "closed", "is_completed", "archived"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from mcp_sim.records import phrases
@@ -27,11 +28,12 @@ class Prose:
 
     def __init__(self, setting: Setting, noun: str) -> None:
         self._slots = _slots(setting)
-        kind = next((kind for part in reversed(words(noun)) if (kind := phrases.KINDS.get(part))), "task")
-        self._titles = self._compiled(phrases.TITLES[kind])
-        self._openings = self._compiled(phrases.OPENINGS.get(kind, phrases.ABOUT))
-        self._about = self._compiled(phrases.ABOUT)
-        self._more = self._compiled(phrases.SENTENCES)
+        kind = _kind(noun) or "thing"
+        self._titles = self._compiled(phrases.TITLES.get(kind, phrases.TITLES["thing"]))
+        openings = phrases.OPENINGS[kind]
+        self._openings = self._compiled([text for text in openings if "{told}" not in text])
+        self._about = self._compiled(openings)
+        self._more = self._compiled(phrases.MORE.get(kind, phrases.SENTENCES))
         self._lines = self._compiled(phrases.LINES)
 
     def title(self, chance: Chance, _record: Record, moment: Moment) -> str:
@@ -41,12 +43,11 @@ class Prose:
     def text(self, chance: Chance, record: Record, moment: Moment) -> str:
         """One to three sentences; the first one speaks of what the record's title says, where it has one."""
         told = next((value for name in _TOLD if isinstance(value := record.get(name), str) and value), "")
-        if told and len(told) < _LONG and chance.unit() < 0.5:
-            first = _sentence(chance.choice(self._about), chance, moment).replace("\0", told)
-        else:
-            first = _sentence(chance.choice(self._openings), chance, moment).replace("\0", "this")
-        more = [_sentence(chance.choice(self._more), chance, moment) for _ in range(chance.below(3))]
-        return " ".join([first, *more])
+        openings = self._about if told and len(told) < _LONG else self._openings
+        first = _sentence(chance.choice(openings), chance, moment).replace("\0", told)
+        at = chance.below(max(1, len(self._more)))
+        more = [*self._more[at:], *self._more[:at]][: chance.below(3)]
+        return " ".join([first, *(_sentence(template, chance, moment) for template in more)])
 
     def line(self, chance: Chance, _record: Record, moment: Moment) -> str:
         """What someone says in a chat or a comment."""
@@ -55,6 +56,15 @@ class Prose:
 
     def _compiled(self, templates: Sequence[str]) -> tuple[Template, ...]:
         return tuple(_template(text, self._slots) for text in templates)
+
+
+def says_what(noun: str) -> bool:
+    """Are records of this kind called by what they are about: tasks, issues, meetings?"""
+    return _kind(noun) in phrases.TITLES
+
+
+def _kind(noun: str) -> str:
+    return next((kind for part in reversed(words(noun)) if (kind := phrases.KINDS.get(part))), "")
 
 
 def _template(text: str, slots: Mapping[str, Slot]) -> Template:
@@ -97,6 +107,7 @@ def _slots(setting: Setting) -> dict[str, Slot]:
     }
 
 
+@lru_cache(maxsize=1024)
 def several(good: str) -> str:
     """The plural of a thing: `pair of gloves` is `pairs of gloves`."""
     head, of, rest = good.partition(" of ")

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mcp_sim.domain import Domain
-from mcp_sim.records.locales import LOCALES, SCRIPTS, USUAL, Locale
+from mcp_sim.records.locales import LOCALES, SCRIPTS, SMALL_WORDS, USUAL, Locale
 from mcp_sim.records.themes import GENERAL, THEMES, Theme
 from mcp_sim.words import singular, words
 
+_UNSPACED = "\u2e80"
 READ = 4000
 """So much of a description is read for it."""
 
@@ -49,6 +50,11 @@ def described(description: str) -> Setting:
     return Setting(_locale(text), _theme(re.findall(r"[^\W\d_]+", text.lower())))
 
 
+def _holds(word: str, theme: Theme) -> bool:
+    """Does a word of a language that writes no spaces speak of the theme?"""
+    return word[:1] >= _UNSPACED and any(one in word for one in theme.words if one[0] >= _UNSPACED)
+
+
 def _locale(text: str) -> Locale:
     """The country that is named first; else the one whose script the text is written in."""
     lowered = text.lower()
@@ -62,7 +68,16 @@ def _locale(text: str) -> Locale:
                 found.append((place.start(), locale))
     if found:
         return min(found, key=lambda entry: entry[0])[1]
-    return next((by_code for first, last, code in SCRIPTS if (by_code := _written(text, first, last, code))), USUAL)
+    written = next((by_code for first, last, code in SCRIPTS if (by_code := _written(text, first, last, code))), None)
+    return written or _spoken(lowered) or USUAL
+
+
+def _spoken(text: str) -> Locale | None:
+    """The country where most speak the language of a text, by its small words; None where it is English or unclear."""
+    told = re.findall(r"[^\W\d_]+", text)
+    counts = sorted(((sum(word in small for word in told), code) for code, small in SMALL_WORDS.items()), reverse=True)
+    (most, code), (second, _) = counts[:2]
+    return next((locale for locale in LOCALES if locale.code == code), None) if most > max(1, second) else None
 
 
 def _written(text: str, first: str, last: str, code: str) -> Locale | None:
@@ -74,6 +89,6 @@ def _written(text: str, first: str, last: str, code: str) -> Locale | None:
 def _theme(said: Iterable[str]) -> Theme:
     """The theme of which most words are said; the earlier one of two that are told as often."""
     told = [singular(word) for word in said]
-    counts = {theme.name: sum(word in theme.words for word in told) for theme in THEMES}
+    counts = {theme.name: sum(word in theme.words or _holds(word, theme) for word in told) for theme in THEMES}
     best = max(counts.values(), default=0)
     return next((theme for theme in THEMES if best and counts[theme.name] == best), GENERAL)

@@ -47,7 +47,7 @@ GENERAL = _theme(
 THEMES = (
     _theme(
         "bikes",
-        "bike bicycle cycling cyclist saddle ebike tyre fiets pedal",
+        "bike bicycle cycling cyclist saddle ebike tyre fiets pedal fahrrad bicicleta vélo bicicletta 自転車",
         "touring saddle; chain; brake pad; bike pump; pannier; helmet; bell; inner tube; winter tyre; "
         "derailleur; cassette; crankset; handlebar; LED front light; frame lock; mudguard; child seat; "
         "stem; wheel set; repair stand; kickstand; water bottle cage; e-bike battery; disc rotor; pedal",
@@ -62,7 +62,8 @@ THEMES = (
     _theme(
         "food",
         "food grocery groceries bakery restaurant supermarket catering kitchen recipe meal wine cheese farm"
-        " organic coffee tea roastery cafe menu",
+        " organic coffee tea roastery cafe menu bäckerei lebensmittel restaurante padaria café boulangerie panadería"
+        " ristorante bakkerij küche 食品 料理 パン",
         "bag of espresso beans; filter coffee; olive oil; sourdough loaf; goat cheese; oat milk; dark "
         "chocolate bar; apple juice; basmati rice; tomato passata; honey; granola; green tea; sea salt; "
         "smoked salmon; fig jam; rye bread; butter croissant; lemonade; red lentils; peanut butter; pasta",
@@ -74,7 +75,9 @@ THEMES = (
     ),
     _theme(
         "fashion",
-        "fashion clothing clothe apparel shoe garment textile boutique tailor jewellery jewelry",
+        "fashion clothing clothe apparel shoe garment textile boutique tailor jewellery jewelry mode kleidung"
+        " moda roupa ropa"
+        " schuhe vêtements 服",
         "wool coat; linen shirt; denim jacket; leather belt; silk scarf; running shoe; ankle boot; cotton "
         "T-shirt; summer dress; raincoat; cardigan; tote bag; beanie; pair of socks; blazer; pleated skirt;"
         " chino; sandal",
@@ -86,7 +89,9 @@ THEMES = (
     ),
     _theme(
         "electronics",
-        "electronic computer laptop phone gadget hardware device camera semiconductor sensor printer",
+        "electronic computer laptop phone gadget hardware device camera semiconductor sensor printer"
+        " elektronik eletrônico"
+        " eletrônicos electrónica électronique 電子 電機",
         "USB-C dock; noise-cancelling headset; 27-inch monitor; mechanical keyboard; webcam; wireless "
         "mouse; tablet; power bank; router; smart plug; SSD drive; HDMI cable; e-reader; bluetooth speaker;"
         " action camera; charger; graphics card",
@@ -98,7 +103,7 @@ THEMES = (
     ),
     _theme(
         "software",
-        "software saas app developer code repository startup api platform cloud devops engineering website",
+        "software saas app developer code repository startup api platform cloud devops engineering website 開発",
         "team plan; enterprise licence; API add-on; support package; mobile app; analytics module; single "
         "sign-on add-on; audit log add-on; storage upgrade; onboarding package; sandbox; data export",
         "subscriptions; add-ons; services; training; support",
@@ -110,7 +115,10 @@ THEMES = (
     ),
     _theme(
         "health",
-        "health clinic hospital patient doctor medical dental dentist pharmacy nurse care veterinary therapy medicine",
+        "health clinic hospital patient doctor medical dental dentist pharmacy nurse care veterinary therapy medicine"
+        " krankenhaus klinik arzt ärzte praxis apotheke clínica saúde médico hôpital clinique salud"
+        " ziekenhuis ospedale"
+        " 病院 医院 患者 薬",
         "blood pressure monitor; box of gloves; wheelchair; thermometer; first-aid kit; hearing aid; knee "
         "brace; pair of reading glasses; vitamin D; test strip; walking frame; face mask; stethoscope; "
         "syringe; bandage",
@@ -122,7 +130,8 @@ THEMES = (
     ),
     _theme(
         "travel",
-        "travel hotel flight airline booking trip tour tourism hostel airport passenger reservation cruise",
+        "travel hotel flight airline booking trip tour tourism hostel airport passenger reservation cruise"
+        " reise fluggesellschaft flughafen viagem aérea aeroporto viaje aerolínea voyage 航空 旅行 ホテル",
         "double room; city break; airport transfer; rail pass; rental car; day trip; breakfast package; "
         "extra bag; museum ticket; seat reservation; travel insurance; wine tour; boat trip; spa day",
         "rooms; flights; transfers; tours; extras; insurance",
@@ -133,7 +142,9 @@ THEMES = (
     ),
     _theme(
         "books",
-        "book library bookshop bookstore publisher author reader novel publishing magazine",
+        "book library bookshop bookstore publisher author reader novel publishing magazine buch bücher"
+        " bibliothek bücherei buchhandlung verlag biblioteca livro livraria bibliothèque librairie libro librería"
+        " bibliotheek 図書館 書店 本屋",
         "travel guide; detective novel; cookbook; picture book; poetry collection; biography; world atlas; "
         "dictionary; graphic novel; audiobook; notebook; history of the sea; field guide; short stories",
         "fiction; non-fiction; children; travel; cooking; history; poetry",
@@ -144,7 +155,10 @@ THEMES = (
     ),
     _theme(
         "education",
-        "school university student teacher course education learning training classroom academy lesson exam college",
+        "school university student teacher course education learning training classroom academy lesson exam college"
+        " schule schüler universität hochschule gymnasium lehrer escola aluno universidade professor école"
+        " élève université"
+        " escuela colegio alumno scuola 学校 高校 大学 学生",
         "course book; exam licence; laboratory kit; school desk; tablet case; field trip; language course; "
         "evening class; chalk box; microscope; calculator; sports kit",
         "languages; science; arts; sports; vocational; online",
@@ -156,7 +170,7 @@ THEMES = (
     _theme(
         "building",
         "construction building builder hardware contractor renovation architect property tenant apartment "
-        "plumbing estate garden plant nursery",
+        "plumbing estate garden plant nursery immobilien handwerk garten imóvel imobiliária immobilier 建設 不動産",
         "bag of cement; cordless drill; LED panel; oak floorboard; paint bucket; radiator; roof tile; door "
         "handle; insulation board; ladder; tap; wall anchor; garden hose; olive tree; lawn mower; spirit "
         "level; work boot",
@@ -168,7 +182,9 @@ THEMES = (
     ),
     _theme(
         "vehicles",
-        "car vehicle garage automotive dealership truck fleet rental driver taxi motorcycle",
+        "car vehicle garage automotive dealership truck fleet rental driver taxi motorcycle auto autohaus"
+        " werkstatt carro"
+        " oficina voiture coche 自動車",
         "set of winter tyres; brake disc; oil filter; car battery; roof box; child seat; wiper blade; tow "
         "bar; charging cable; headlight bulb; spark plug; cargo net; dash camera",
         "tyres; brakes; electrics; oils; accessories; body parts",
@@ -180,7 +196,7 @@ THEMES = (
     _theme(
         "finance",
         "bank finance financial insurance loan investment accounting accountant broker portfolio trading "
-        "tax mortgage fund",
+        "tax mortgage fund sparkasse versicherung kredit konto banco seguro conta banque assurance banca 銀行 保険",
         "savings account; home insurance; business loan; index fund; pension plan; credit card; travel "
         "insurance; car insurance; payroll service; tax return; government bond",
         "savings; loans; insurance; investments; payments; advice",
@@ -191,7 +207,8 @@ THEMES = (
     ),
     _theme(
         "logistics",
-        "logistics shipping warehouse freight parcel courier delivery carrier shipment port container transport",
+        "logistics shipping warehouse freight parcel courier delivery carrier shipment port container transport"
+        " lager spedition logistik armazém logística transporte almacén entrepôt logistique magazijn 倉庫 物流",
         "pallet; shipping box; roll of tape; stretch film; parcel label; crate; container seal; hand truck;"
         " pallet jack; bubble wrap; mailing bag; strapping kit",
         "packaging; handling; labels; storage; transport",
@@ -202,7 +219,8 @@ THEMES = (
     ),
     _theme(
         "music",
-        "music concert song band artist album festival event theatre cinema film movie game studio playlist",
+        "music concert song band artist album festival event theatre cinema film movie game studio playlist"
+        " musik konzert música musique kino cinéma 音楽 映画",
         "festival ticket; vinyl record; concert poster; guitar string; microphone; season pass; drum kit; "
         "studio hour; programme booklet; band T-shirt; stage light",
         "tickets; merchandise; instruments; recordings; rental",

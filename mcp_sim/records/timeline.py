@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from mcp_sim.clock import DEFAULT_NOW
 from mcp_sim.records.chance import Chance
-from mcp_sim.records.progress import is_over
+from mcp_sim.records.progress import ENDED, TO_COME, is_over, status_of
 from mcp_sim.records.times import Sense, moment_of, sense, time_writer
 from mcp_sim.types import Json, Record
 
@@ -19,6 +19,10 @@ _GROWTH = 1.6
 _SHORTER = 0.85
 _OPENS, _HOURS = 7.0, 12.0
 _DAY = 86_400
+_LATELY = timedelta(days=90)
+_TO_COME = 0.4
+_BEGUN = ("start", "begin", "from", "check_in", "checkin", "departure", "pickup", "admitted", "admission")
+_ISSUED = ("issue", "invoice_date", "loaned", "borrowed", "lent", "rented")
 _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 
 
@@ -72,7 +76,7 @@ def _updated(chance: Chance, record: Record, when: Moment) -> datetime:
 
 def _past(chance: Chance, _record: Record, when: Moment) -> datetime:
     """Some time since; rather soon after the record was made."""
-    return when.born + (when.now - when.born) * chance.unit() ** 2
+    return when.born + min(_LATELY, when.now - when.born) * chance.unit() ** 2
 
 
 def _recent(chance: Chance, _record: Record, when: Moment) -> datetime:
@@ -88,18 +92,26 @@ def _occurred(chance: Chance, record: Record, when: Moment) -> datetime:
 
 
 def _due(chance: Chance, record: Record, when: Moment) -> datetime:
-    """For what is over, some weeks after it began; for what is not, around now and later."""
+    """Some weeks after it was issued; for what is over, after it began; for what is not, around now and later."""
+    issued = _told(record, _ISSUED)
+    if issued is not None:
+        return issued + timedelta(days=chance.choice((14, 21, 30)))
     if is_over(record):
         return _quarter(when.born + timedelta(days=chance.between(2, 45)), chance)
     days = chance.between(-12, 75) if chance.unit() < 0.8 else chance.between(60, 120)
     return _quarter(max(when.now + timedelta(days=days), when.born + timedelta(days=1)), chance)
 
 
-def _start(chance: Chance, _record: Record, when: Moment) -> datetime:
+def _start(chance: Chance, record: Record, when: Moment) -> datetime:
     """Some are still to come; the others were in the weeks after they were planned."""
-    if chance.unit() < 0.4:
+    status = status_of(record)
+    is_to_come = chance.unit() < _TO_COME if status is None else status in TO_COME
+    if is_to_come or (status is not None and status not in ENDED and chance.unit() < _TO_COME):
         return _quarter(when.now + timedelta(days=chance.between(0, 45)), chance)
-    return _quarter(when.born + timedelta(days=chance.between(1, 30)), chance)
+    planned = _quarter(when.born + timedelta(days=chance.between(1, 30)), chance)
+    if status not in ENDED or planned < when.now:
+        return planned
+    return _quarter(when.now - timedelta(days=chance.between(1, 3)), chance)
 
 
 def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
@@ -108,15 +120,17 @@ def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
 
 def _end(chance: Chance, record: Record, when: Moment) -> datetime:
     """Some time after the record's start, where it has one."""
-    start = next(
-        (moment_of(value) for name, value in record.items() if name.startswith(("start", "begin", "from", "check_in"))),
-        None,
-    )
+    start = _told(record, _BEGUN)
     if start is None:
         return _expiry(chance, record, when)
     if start.hour == start.minute == 0:
         return start + timedelta(days=chance.between(1, 14))
     return start + timedelta(minutes=15 * chance.between(2, 8))
+
+
+def _told(record: Record, names: tuple[str, ...]) -> datetime | None:
+    """The moment that the first field with such a name tells."""
+    return next((moment_of(value) for name, value in record.items() if name.lower().startswith(names)), None)
 
 
 def _quarter(day: datetime, chance: Chance) -> datetime:

@@ -26,14 +26,14 @@ _RULES: tuple[tuple[str, Sense], ...] = (
     ),
     (r".*birth.*|dob", "birth"),
     (r".*(expir|valid_until|valid_to|renew).*", "expiry"),
-    (r"(end|ends|finish|until|check_?out)(_.*)?|.*_(end|until)", "end"),
+    (r"(end|ends|finish|until|check_?out|arrival|dropoff|drop_off)(_.*)?|.*_(end|until)", "end"),
     (r"last_.*|.*_last_.*", "recent"),
-    (r"due|.*(due|deadline|expected|planned|estimated|delivery_date|delivery_time|target).*", "future"),
-    (r"(.*_)?(start|starts|begin|begins|scheduled|departure|arrival|check_?in|remind|reminder)(_.*)?", "start"),
+    (r"due|eta|.*(due|deadline|expected|planned|estimated|delivery_date|delivery_time|target).*", "future"),
+    (r"(.*_)?(start|starts|begin|begins|scheduled|departure|check_?in|pickup|remind|reminder)(_.*)?", "start"),
     (
         r"date|time|timestamp|day|(occurred|happened).*|date_.*|.*_date|"
         r"(.*_)?(sent|received|posted|logged|ordered|placed|submitted|opened|joined|registered|uploaded|issued|"
-        r"reported|booked|started|requested|assigned|enrolled|hired|purchased|measured|recorded)_(at|on|date|time)",
+        r"loaned|borrowed|rented|lent|admitted|opened|founded|installed|graded|collected|reserved|reported|booked|started|requested|assigned|enrolled|hired|purchased|measured|recorded)_(at|on|date|time)",
         "occurred",
     ),
 )

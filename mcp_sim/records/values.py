@@ -39,7 +39,7 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
             case "string" | "":
                 return text_maker(entity, name, schema, setting)
             case "integer" | "number":
-                return number_maker(name, schema)
+                return number_maker(entity, name, schema, setting.locale.currency)
             case "boolean":
                 return _flag_maker(name)
             case "array":

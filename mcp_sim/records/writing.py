@@ -26,6 +26,13 @@ from mcp_sim.words import snake
 
 _PRESENT = 0.85
 _TRIES = 8
+_MANY = 1_000
+"""Where so many values are taken, most of the others are too."""
+
+_FIRST = frozenset({"gender", "sex", "salutation", "city", "currency"})
+"""What names and amounts follow."""
+
+_ACCOUNTS = frozenset({"username", "user_name", "login_name", "screen_name", "nickname"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +137,9 @@ class Writer:
         taken, make = part.taken, part.make
         assert taken is not None
         assert make is not None
-        tries = 0
-        while value in taken and tries < _TRIES:
-            value, tries = make(chance, record, moment), tries + 1
+        tries = _TRIES if len(taken) < _MANY else 1
+        while value in taken and tries:
+            value, tries = make(chance, record, moment), tries - 1
         if value in taken:
             value = another(value, taken, part.schema or {})
         taken[value] = 1
@@ -194,8 +201,10 @@ class Writer:
         """The order in which fields are filled: names before what is made of them, links after what they may follow."""
         if field.link is not None:
             return 2 if by_way_of(self.domain, self.entity, field) else 1
-        meaning = sense(field.name, field.schema)
-        if meaning == "created" or field.name.lower().endswith("name") or field.name in {"city", "title", "subject"}:
+        meaning, name = sense(field.name, field.schema), snake(field.name)
+        if name in _FIRST:
+            return -1
+        if meaning == "created" or (name.endswith("name") and name not in _ACCOUNTS) or name in {"title", "subject"}:
             return 0
         if meaning is None:
             return 4 if main_type(field.schema) == "string" and "enum" not in field.schema else 3
