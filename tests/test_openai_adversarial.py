@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import create_task_group, create_tcp_listener
+from anyio.abc import SocketAttribute, SocketStream
 from anyio.lowlevel import checkpoint
 from desk import OPEN, Desk, desk_in, last_asked, measured, value
 from endpoint import Asked, completion, giving, saying, serving
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from mcp_sim.errors import Crash, UsageError
 from mcp_sim.language_model.bounded import MOST_BYTES
@@ -64,6 +66,25 @@ async def test_a_connection_that_is_cut_in_mid_answer_is_a_crash_that_leaves_not
         assert value(await world.call("create_ticket", {"title": "one"}))["id"] == "ticket_00003"
 
 
+async def hanging_up(connection: SocketStream) -> None:
+    """List no models, and close the connection on whoever asks for more."""
+    if (await connection.receive()).startswith(b"GET"):
+        await connection.send(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    await connection.aclose()
+
+
+async def test_a_connection_that_is_closed_without_an_answer_is_a_crash_that_leaves_nothing_behind(desk: Desk) -> None:
+    async with await create_tcp_listener(local_host="127.0.0.1") as listening, create_task_group() as tasks:
+        tasks.start_soon(listening.serve, hanging_up)
+        url = f"http://127.0.0.1:{listening.extra(SocketAttribute.local_port)}/v1"
+        async with desk(url, retries=1).open() as world:
+            before = world.version
+            with pytest.raises(Crash, match="the connection broke before the answer was complete"):
+                await world.call("create_ticket", {"title": "one"})
+            assert world.version is before
+        tasks.cancel_scope.cancel()
+
+
 async def test_an_answer_without_end_is_not_read_to_the_end(desk: Desk) -> None:
     flood = Flood()
     async with serving(flood) as engine, desk(engine.url).open() as world:
@@ -88,6 +109,95 @@ async def test_a_list_of_models_without_end_is_told_before_anything_runs(desk: D
         with pytest.raises(UsageError, match="more than 16,777,216 bytes"):
             async with desk(engine.url).open():
                 pass
+
+
+def message(**parts: Json) -> Json:
+    return {"choices": [{"index": 0, "message": {"role": "assistant", **parts}, "finish_reason": "stop"}]}
+
+
+def raw(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
+
+
+CALLED = {"id": "1", "type": "function", "function": {"name": "create_ticket", "arguments": json.dumps(OPEN)}}
+USELESS = {
+    "no content": (JSONResponse(message(content=None)), "the answer is empty"),
+    "calls of tools": (JSONResponse(message(content=None, tool_calls=[CALLED])), "the answer is empty"),
+    "a number as content": (JSONResponse(message(content=5)), "no chat completion"),
+    "an object as content": (JSONResponse(message(content=OPEN)), "no chat completion"),
+    "a picture as content": (JSONResponse(message(content=[{"type": "image_url"}])), "no chat completion"),
+    "a text as message": (JSONResponse({"choices": [{"index": 0, "message": "hello"}]}), "no chat completion"),
+    "a number of choices": (JSONResponse({"choices": 5}), "no chat completion"),
+    "a choice that is none": (JSONResponse({"choices": [None]}), "no chat completion"),
+    "an error that is none": (JSONResponse({"error": {"message": "bad"}}), "no chat completion"),
+    "a stream of events": (Response(b"data: {}\n\n", media_type="text/event-stream"), "no chat completion"),
+    "a page": (Response(b"<h1>Hello</h1>", media_type="text/html"), "no chat completion"),
+    "nothing": (raw(b""), "cannot be read"),
+    "no text": (raw(b'{"choices": "\xff\xfe"}'), "cannot be read"),
+    "a number without end": (raw(b'{"choices": ' + b"9" * 5_000 + b"}"), "cannot be read"),
+    "a list without end": (raw(b"[" * 200_000), "cannot be read"),
+    "no content allowed": (Response(status_code=204), "no chat completion"),
+    "a refusal that is no text": (Response(b"\xff", 418), "HTTP 418"),
+    "half a character": (JSONResponse(message(content='{"summary": "a \\ud800 b", "effort": 3}')), "half of one"),
+}
+
+
+@pytest.mark.parametrize("name", USELESS)
+async def test_what_cannot_be_an_answer_is_a_crash_in_plain_words_that_leaves_nothing_behind(
+    name: str, desk: Desk
+) -> None:
+    response, words = USELESS[name]
+    async with serving(giving(response)) as engine, desk(engine.url, retries=0, max_attempts=1).open() as world:
+        before = world.version
+        with pytest.raises(Crash, match=words) as raised:
+            await world.call("create_ticket", {"title": "one"})
+        assert "Error:" not in str(raised.value)
+        assert world.version is before
+        assert len(world.ledger.crashes) == 1
+
+
+ODD = {
+    "more than one choice": JSONResponse({"choices": [message(content=json.dumps(OPEN))["choices"][0]] * 2}),
+    "content in parts": JSONResponse(
+        message(content=[{"type": "text", "text": part} for part in (json.dumps(OPEN), " ")])
+    ),
+    "no reason why it ended": JSONResponse({"choices": [{"message": {"content": json.dumps(OPEN)}}]}),
+    "another content type": Response(json.dumps(message(content=json.dumps(OPEN))), media_type="text/plain"),
+    "counts that are none": JSONResponse({**message(content=json.dumps(OPEN)), "usage": {"prompt_tokens": "many"}}),
+    "thoughts that are none": JSONResponse(message(content=json.dumps(OPEN), reasoning={"a": 1})),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_an_answer_that_is_odd_and_complete_is_served(name: str, desk: Desk) -> None:
+    async with serving(giving(ODD[name])) as engine, desk(engine.url, max_attempts=1).open() as world:
+        made = value(await world.call("create_ticket", {"title": "one"}))
+        assert {field: made[field] for field in OPEN} == OPEN
+
+
+async def test_neither_conversation_nor_key_go_where_an_endpoint_sends_them(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-and-long")
+    async with serving() as other:
+        away = RedirectResponse(f"{other.url}/chat/completions", 307)
+        async with serving(giving(away)) as engine, desk(engine.url).open() as world:
+            with pytest.raises(Crash, match="it sends elsewhere: give that address as `base_url`"):
+                await world.call("create_ticket", {"title": "one"})
+        async with serving(models=RedirectResponse(f"{other.url}/models", 301)) as engine:
+            with pytest.raises(UsageError, match="it sends elsewhere"):
+                async with desk(engine.url).open():
+                    pass
+        assert other.asked == []
+
+
+async def test_a_key_that_an_endpoint_says_aloud_is_not_served(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-and-long")
+    told = json.dumps({**OPEN, "summary": "You are sk-very-secret-and-long."})
+    aloud = giving(completion(told, reasoning="sk-very-secret-and-long"))
+    async with serving(aloud) as engine, desk(engine.url).open() as world:
+        assert value(await world.call("create_ticket", {"title": "one"}))["summary"] == "You are ***."
+        assert "sk-very" not in json.dumps([*world.ledger])
 
 
 async def test_what_a_model_says_beside_the_open_fields_is_the_worlds_to_say(desk: Desk) -> None:

@@ -17,6 +17,8 @@ _FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
 _STRING = r'("(?:[^"\\]|\\.)*")'
 _COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How a character begins, or ends, that takes two escapes."""
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n?```\Z", re.DOTALL)
 
 
@@ -73,7 +75,13 @@ def _loaded(text: str) -> Json:
     def not_json(name: str) -> NoReturn:
         raise ValueError(f"{name} is not JSON")
 
-    return json.loads(text, strict=False, parse_constant=not_json)
+    value = json.loads(text, strict=False, parse_constant=not_json)
+    if _HALF.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("a character escape is half of one") from None
+    return value
 
 
 def _plain(text: str) -> str:

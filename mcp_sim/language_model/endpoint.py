@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from anyio import CapacityLimiter, fail_after
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 KEYLESS = "none"
 """What is sent as the key where there is none; local engines ask for none."""
+
+SHORTEST_SECRET = 16
+"""A key that is shorter is none, and may be a word."""
 
 LONGEST_REASON = 300
 FORMS_KEPT = 1_024
@@ -80,7 +83,8 @@ async def opened(line: Line) -> AsyncGenerator[Endpoint]:
 
     from mcp_sim.language_model.bounded import bounding  # noqa: PLC0415 (imports the HTTP client of openai)
 
-    http = DefaultAsyncHttpxClient(event_hooks={"response": [bounding(line.base_url)]}, timeout=None)
+    hooks = {"response": [bounding(line.base_url)]}
+    http = DefaultAsyncHttpxClient(event_hooks=hooks, timeout=None, follow_redirects=False)
     options: Any = {"http_client": http, "timeout": None, "default_headers": {"accept-encoding": "identity"}}
     async with AsyncOpenAI(base_url=line.base_url, api_key=line.key, max_retries=line.retries, **options) as client:
         endpoint = Endpoint(line, client)
@@ -124,8 +128,8 @@ class Endpoint:
             raise UsageError(f"{self.line.base_url}: {self._reason(error)}") from None
         except Unanswered as error:
             raise UsageError(str(error)) from None
-        except (OpenAIError, ValueError) as error:
-            if getattr(error, "status_code", None) in (401, 403):
+        except (OpenAIError, ValueError, RecursionError) as error:
+            if getattr(error, "status_code", None) in (401, 403, *_ELSEWHERE):
                 raise UsageError(f"{self.line.base_url}: {self._reason(error)}") from None
             return
         self._learn(listed)
@@ -141,7 +145,7 @@ class Endpoint:
             except TimeoutError:
                 reason = f"no answer within {duration_text(self.line.timeout)}; raise `timeout`"
                 raise Unanswered(self.line.base_url, reason) from None
-            except (OpenAIError, ValueError) as error:
+            except (OpenAIError, ValueError, RecursionError) as error:
                 reason = self._reason(error)
                 too_long = _TOO_LONG.search(reason.lower()) is not None
                 raise (TooLong if too_long else Unanswered)(self.line.base_url, reason) from None
@@ -189,13 +193,21 @@ class Endpoint:
 
     def _reply(self, completion: ChatCompletion) -> Reply:
         """What is used of a completion. Engines leave out what they like, so nothing is taken for granted."""
-        choice = next(iter(getattr(completion, "choices", None) or ()), None)
+        choice = next(iter(as_list(getattr(completion, "choices", None))), None)
         message = getattr(choice, "message", None)
-        if choice is None or message is None:
+        content = _text(getattr(message, "content", None))
+        if not hasattr(message, "content") or content is None:
             raise Unanswered(self.line.base_url, "the answer is no chat completion; does `base_url` end in /v1?")
         thought = getattr(message, "reasoning", None) or getattr(message, "reasoning_content", None)
         reasoning = thought if isinstance(thought, str) else ""
-        return Reply(message.content or "", choice.finish_reason, _usage(completion), reasoning)
+        finish: Json = getattr(choice, "finish_reason", None)
+        return Reply(self._clean(content), finish, _usage(completion), self._clean(reasoning))
+
+    def _clean(self, text: str) -> str:
+        """What an engine said, without lone surrogates, which nothing can carry, and without the key."""
+        key = self.line.key
+        told = text.replace(key, "***") if len(key) >= SHORTEST_SECRET else text
+        return told.encode("utf-8", "replace").decode("utf-8")
 
     # what is learnt
 
@@ -232,7 +244,7 @@ class Endpoint:
 
     # refusals
 
-    def _reason(self, error: OpenAIError | ValueError) -> str:
+    def _reason(self, error: OpenAIError | ValueError | RecursionError) -> str:
         from openai import APIConnectionError, APIStatusError  # noqa: PLC0415 (imported by `opened` already)
 
         if isinstance(error, APIConnectionError):
@@ -253,7 +265,9 @@ _UNREACHABLE = "cannot be reached; start the server, or correct `base_url`"
 _BROKEN = "the connection broke before the answer was complete; look at the server's log"
 _MID_WAY = frozenset({"RemoteProtocolError", "ReadError", "WriteError"})
 """How the HTTP client names connections that ended after they had begun."""
+_ELSEWHERE = (301, 302, 303, 307, 308)
 _ADVICE = {
+    **dict.fromkeys(_ELSEWHERE, "it sends elsewhere: give that address as `base_url`"),
     400: "check `model`, `extra_body` and the context length",
     401: "check the key in the variable that `api_key_env` names",
     403: "check the key in the variable that `api_key_env` names",
@@ -279,6 +293,15 @@ def _form(schema: Record, rung: int, dialect: Dialect) -> Record | None:
             return {"type": "json_object"}
         case _:
             return None
+
+
+def _text(content: Json) -> str | None:
+    """The text of a message, which may come in parts; None where it is neither."""
+    if isinstance(content, list):
+        parts = [as_object(part).get("text") for part in as_list(cast("Json", content))]
+        texts = [part for part in parts if isinstance(part, str)]
+        return "".join(texts) if len(texts) == len(parts) else None
+    return content if isinstance(content, str) else "" if content is None else None
 
 
 def _usage(completion: ChatCompletion) -> dict[str, int]:
