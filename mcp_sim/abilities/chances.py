@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mcp_sim.abilities.expression import finite
 from mcp_sim.abilities.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.texts import COUNT, text_operation
@@ -39,15 +40,18 @@ def _whole_number(given: Given, around: Circumstances) -> Json:
         raise Refused("invalid", f"The minimum {low} must not be above the maximum {high}")
     count = given.get("count")
     drawn = [
-        low + int(around.draws.unit(f"number/{at}") * (high - low + 1))
+        low + (int(around.draws.unit(f"number/{at}") * 2**53) * (high - low + 1) >> 53)
         for at in range(_bounded("count", count or 1, 1000))
     ]
     return drawn if count is not None else drawn[0]
 
 
 def _fraction(given: Given, around: Circumstances) -> Json:
-    low, high = float(given.get("low", 0)), float(given.get("high", 1))
-    return low + around.draws.unit("number") * (high - low)
+    try:
+        low, high = float(given.get("low", 0)), float(given.get("high", 1))
+        return finite(low + around.draws.unit("number") * (high - low))
+    except OverflowError:
+        raise Refused("invalid", "The bounds are too large") from None
 
 
 def _chosen(given: Given, around: Circumstances) -> Json:
@@ -63,7 +67,9 @@ def _characters(given: Given, around: Circumstances) -> Json:
 
 
 def _dice(given: Given, around: Circumstances) -> Json:
-    written = re.fullmatch(r"(\d*)d(\d+)([+-]\d+)?", str(given.get("notation", "")).replace(" ", "").lower())
+    written = re.fullmatch(
+        r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?", str(given.get("notation", "")).replace(" ", "").lower()
+    )
     if "notation" in given and written is None:
         raise Refused("invalid", f"Invalid dice notation {given['notation']!r}: expected a form such as 2d6+1")
     count = int(written[1] or 1) if written else int(given.get("count") or 1)

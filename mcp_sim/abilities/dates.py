@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 
 from mcp_sim.abilities.moments import LENGTHS, moment, pattern_of, shifted, written_like, zone, zoned
 from mcp_sim.abilities.operation import ANY, NUMBER, TEXT, Circumstances, Given, Operation, Role, phrases, role
@@ -47,14 +47,21 @@ def _converted(given: Given, around: Circumstances) -> Json:
         begun = around.now.astimezone(source).replace(hour=hour, minute=minute, second=0, microsecond=0)
     else:
         begun = moment(given["time"], around.now)
-        begun = begun.replace(tzinfo=source) if begun.tzinfo is None else begun.astimezone(source)
-    ended = begun.astimezone(target)
+        begun = begun.replace(tzinfo=source) if begun.tzinfo is None else _elsewhere(begun, source)
+    ended = _elsewhere(begun, target)
     hours = ((ended.utcoffset() or timedelta()) - (begun.utcoffset() or timedelta())).total_seconds() / 3600
     return {
         "source": _there(begun, given.get("source")),
         "target": _there(ended, given.get("target")),
         "time_difference": f"{hours:+.1f}h" if hours * 10 == int(hours * 10) else f"{hours:+.2f}h",
     }
+
+
+def _elsewhere(here: datetime, there: tzinfo) -> datetime:
+    try:
+        return here.astimezone(there)
+    except OverflowError:
+        raise Refused("invalid", f"The time {here.isoformat()} is out of range in that timezone") from None
 
 
 def _there(here: datetime, name: Json) -> Json:
@@ -107,7 +114,7 @@ def _formatted(given: Given, around: Circumstances) -> Json:
     if pattern is None:
         raise Refused("invalid", f"Unknown format {given['format']!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
     found = moment(given.get("date", "now"), around.now)
-    return (found.astimezone(zone(given["timezone"])) if given.get("timezone") else found).strftime(pattern)
+    return (_elsewhere(found, zone(given["timezone"])) if given.get("timezone") else found).strftime(pattern)
 
 
 def _day(pattern: str) -> Callable[[Given, Circumstances], Json]:

@@ -18,6 +18,7 @@ LONGEST = 2000
 """So many characters may an expression have."""
 
 _MOST_BITS = 10_000
+_MOST_PLACES = 3_000
 
 
 def finite(number: Number) -> Number:
@@ -34,7 +35,7 @@ def power(base: Number, exponent: Number) -> Number:
     """A power; raises Refused where it is no real number, or too large to write down."""
     if base == 0 and exponent < 0:
         raise Refused("invalid", "Division by zero")
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > _MOST_BITS:
+    if isinstance(base, int) and isinstance(exponent, int) and _bits(base) * exponent > _MOST_BITS:
         raise Refused("invalid", f"{base} to the power of {exponent} is too large")
     try:
         found = base**exponent
@@ -45,6 +46,11 @@ def power(base: Number, exponent: Number) -> Number:
     return found
 
 
+def _bits(base: int) -> int:
+    """By so many bits does a number grow, at most, when it is multiplied by the base."""
+    return base.bit_length() if abs(base) > 1 else 0
+
+
 def factorial(number: Number) -> int:
     """The factorial of a whole number up to 1000."""
     if number != int(number) or number < 0:
@@ -52,6 +58,11 @@ def factorial(number: Number) -> int:
     if number > 1000:
         raise Refused("invalid", f"Factorial of {number} is too large; at most 1000 is allowed")
     return math.factorial(int(number))
+
+
+def rounded(number: Number, places: int | None = None) -> Number:
+    """The number with so many decimal places; a negative number of them rounds to tens, hundreds and so on."""
+    return round(number) if places is None else round(number, max(-_MOST_PLACES, min(places, _MOST_PLACES)))
 
 
 def _magnitude(number: Number) -> Number:
@@ -68,7 +79,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
         )
     },
     "abs": _magnitude,
-    "round": round,
+    "round": rounded,
     "min": min,
     "max": max,
     "ln": math.log,

@@ -32,7 +32,7 @@ def zone(name: str | None) -> tzinfo:
     """The time zone; UTC where none is named. Raises Refused, which names the nearest."""
     if not name or name.upper() in {"UTC", "GMT", "Z"}:
         return UTC
-    offset = re.fullmatch(r"(?:UTC|GMT)?([+-]\d{1,2}):?(\d{2})?", name)
+    offset = re.fullmatch(r"(?:UTC|GMT)?([+-](?:[01]?\d|2[0-3])):?([0-5]\d)?", name)
     if offset is not None:
         return datetime.fromisoformat(f"2000-01-01T00:00{int(offset[1]):+03d}:{offset[2] or '00'}").tzinfo or UTC
     from zoneinfo import ZoneInfo, available_timezones  # noqa: PLC0415 (slow to import, and seldom needed)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcp_sim.abilities.expression import Number, evaluated, factorial, finite, power
+from mcp_sim.abilities.expression import Number, evaluated, factorial, finite, power, rounded
 from mcp_sim.abilities.operation import (
     NUMBER,
     TEXT,
@@ -60,7 +60,7 @@ def _rounded(found: Json, precision: Json) -> Json:
         return found
     number = finite(found)
     places = isinstance(precision, int | float) and isinstance(number, float)
-    return round(number, min(max(int(precision), 0), 300)) if places else number
+    return rounded(number, max(int(precision), 0)) if places else number
 
 
 def divided(a: Number, b: Number) -> Number:
@@ -131,7 +131,7 @@ def _fibonacci(number: float) -> int:
 
 def _round(given: Given) -> Number:
     places = given.get("precision")
-    return round(given["number"], min(int(places or 0), 300)) if places else round(given["number"])
+    return rounded(given["number"], int(places) if places else None)
 
 
 def _plain(

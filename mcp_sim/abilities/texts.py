@@ -18,6 +18,9 @@ from mcp_sim.words import vocabulary, words
 
 SUBJECT = role("text", TEXT, "input, string, content, str, data, value, message, input_text, source_text, document")
 _PLACES = ("result", "text", "output", "value")
+_LONGEST = 10_000_000
+"""So many characters may a text come to have that is made of others, again and again."""
+
 _ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 
 
@@ -85,24 +88,29 @@ def _counts(text: str) -> Json:
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
+    except RecursionError:
+        raise Refused("invalid", "Invalid JSON: it nests too deeply") from None
     except ValueError as wrong:
         raise Refused("invalid", f"Invalid JSON: {wrong}") from None
 
 
 def _is_json(text: str) -> Json:
     try:
-        json.loads(text)
-    except ValueError as wrong:
-        return {"valid": False, "error": str(wrong)}
+        _parsed(text)
+    except Refused as wrong:
+        return {"valid": False, "error": str(wrong).removeprefix("Invalid JSON: ")}
     return {"valid": True}
 
 
 def _filled(given: Given) -> str:
-    values: dict[str, Json] = given["values"]
-    lacking = [name for name in re.findall(r"{{?\s*(\w+)\s*}?}", given["template"]) if name not in values]
+    values, template = {name: str(value) for name, value in given["values"].items()}, str(given["template"])
+    wanted = re.findall(r"{{?\s*(\w+)\s*}?}", template)
+    lacking = [name for name in wanted if name not in values]
     if lacking:
         raise Refused("invalid", f"Missing values for {', '.join(dict.fromkeys(lacking))}")
-    return re.sub(r"{{?\s*(\w+)\s*}?}", lambda hit: str(values[hit[1]]), str(given["template"]))
+    if len(template) + sum(len(values[name]) for name in wanted) > _LONGEST:
+        raise Refused("invalid", f"The result is too long; at most {_LONGEST:,} characters are possible")
+    return re.sub(r"{{?\s*(\w+)\s*}?}", lambda hit: values[hit[1]], template)
 
 
 _ABOUT_TEXT = vocabulary("text string texts strings word words sentence content document characters lines")

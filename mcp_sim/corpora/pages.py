@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.clock import iso
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.values import chance_of
@@ -77,7 +78,10 @@ def pages_about(query: str, seed: int, now: datetime) -> Iterator[Page]:
 
 def page_at(place: str, seed: int, now: datetime) -> Page:
     """The page at an address, or under the short name that is the end of one."""
-    parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
+    try:
+        parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
+    except ValueError:
+        raise Refused("invalid", f"Invalid address: {place}") from None
     slug = _slug(unquote(parts.path.rstrip("/").rpartition("/")[2].rsplit(".", 1)[0])) or _slug(parts.netloc)
     chance = chance_of(seed, "page", parts.netloc, parts.path)
     title = slug.replace("-", " ").capitalize()

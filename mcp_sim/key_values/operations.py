@@ -17,6 +17,9 @@ from mcp_sim.records.times import moment_of
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, Tool, View
 
+_MOST = 2**63
+"""No number is counted as far as this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Store:
@@ -76,7 +79,10 @@ class Store:
         """When what is set now expires."""
         seconds = self.get("seconds")
         lasts = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
-        return iso(self.now + timedelta(seconds=seconds)) if lasts else None
+        try:
+            return iso(self.now + timedelta(seconds=seconds)) if lasts else None
+        except OverflowError:
+            raise Refused("invalid", "Invalid expire time: it is out of range") from None
 
     def _lives(self, record: Record) -> bool:
         ends = moment_of(record.get("expires_at"))
@@ -174,7 +180,9 @@ def _counted(store: Store, sign: int) -> Outcome:
     step = _number(1 if amount is None else amount)
     if before is None or step is None:
         raise Refused("invalid", f"The value of {store.key} is not a number: {_text((entry or {}).get('value'))}")
-    value = before + sign * step
+    value = before + sign * step if max(abs(before), abs(step)) < _MOST else _MOST
+    if abs(value) >= _MOST:
+        raise Refused("invalid", "Increment or decrement would overflow")
     kept: Json = str(value) if entry is not None and isinstance(entry["value"], str) else value
     change = store.put(store.key, kept, (entry or {}).get("expires_at"))
     return Outcome(f"{store.key} is now {value}", {"value": value, "key": store.key}, "value", changes=(change,))
@@ -249,7 +257,8 @@ def _set_many(store: Store) -> Outcome:
 
 def _rename(store: Store) -> Outcome:
     entry, target = store.known(store.key), str(store.get("target"))
-    changes = (store.drop(store.key), store.put(target, entry["value"], entry.get("expires_at")))
+    gone = () if target == store.key else (store.drop(store.key),)
+    changes = (*gone, store.put(target, entry["value"], entry.get("expires_at")))
     return Outcome(f"Renamed {store.key} to {target}", {"key": target}, changes=changes)
 
 

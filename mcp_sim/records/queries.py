@@ -33,6 +33,7 @@ ANY = vocabulary("all any both everything")
 """Choices of an argument that narrow nothing."""
 
 _DAY = timedelta(days=1)
+_LONGEST_OFFSET = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,8 @@ class Everything(Sequence[Row]):
     def __getitem__(self, at: slice) -> Sequence[Row]: ...
     def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
         if isinstance(at, slice) and at.step is None and (at.start or 0) >= 0 and (at.stop or 0) >= 0:
-            return list(islice(iter(self), at.start, at.stop))
+            start, stop, _ = at.indices(self._count)
+            return list(islice(iter(self), start, stop))
         return list(self)[at]
 
 
@@ -359,7 +361,7 @@ def _read_cursor(cursor: str, question: str) -> int | None:
     except (binascii.Error, ValueError):
         return None
     offset, _, asked = text.partition(".")
-    return int(offset) if offset.isdigit() and asked == question else None
+    return int(offset) if offset.isdigit() and len(offset) <= _LONGEST_OFFSET and asked == question else None
 
 
 def _question(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
