@@ -67,9 +67,8 @@ def _characters(given: Given, around: Circumstances) -> Json:
 
 
 def _dice(given: Given, around: Circumstances) -> Json:
-    written = re.fullmatch(
-        r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?", str(given.get("notation", "")).replace(" ", "").lower()
-    )
+    notation = str(given.get("notation", "")).replace(" ", "").lower()
+    written = re.fullmatch(r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?", notation)
     if "notation" in given and written is None:
         raise Refused("invalid", f"Invalid dice notation {given['notation']!r}: expected a form such as 2d6+1")
     count = int(written[1] or 1) if written else int(given.get("count") or 1)

@@ -1,4 +1,4 @@
-"""Arguments that ask for more than there can be: refused in words and at once, or served as far as there is anything."""
+"""Arguments that ask for more than there can be: refused in words, or served as far as there is anything; at once."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_what_can_be_worked_out_is_worked_out_at_once(
 async def test_a_number_is_drawn_between_bounds_of_any_size(tmp_path: Path) -> None:
     async with simulator(tmp_path, [tool("random_number", min=NUMBER, max=NUMBER)]).open() as world:
         drawn = int(await said(world, "random_number", min=-HUGE, max=HUGE))
-        assert HUGE / 10**6 < abs(drawn) <= HUGE
+        assert HUGE // 10**6 < abs(drawn) <= HUGE
 
 
 async def test_a_number_is_not_counted_beyond_all_bounds_and_a_key_keeps_its_own_name(tmp_path: Path) -> None:
