@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from mcp_sim.conditions import ABSENT, matcher
 from mcp_sim.domain import Domain, Entity
 from mcp_sim.errors import Unevaluable, did_you_mean
+from mcp_sim.misreading import misreading
 from mcp_sim.types import Json, Record, View
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def expression(text: str, known: Collection[str]) -> Expression:
     try:
         program = compile_cel(text)
     except ValueError as error:
-        raise ValueError(" ".join(line.strip() for line in str(error).splitlines())) from None
+        raise ValueError(misreading(text, str(error))) from None
     seen = program.references()
     free = set(seen["variables"]) - _only_bound(text)
     for name in sorted(free - TYPES - set(known)):

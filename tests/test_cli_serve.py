@@ -49,6 +49,13 @@ def test_serve_says_on_stderr_what_it_serves() -> None:
     assert "Waiting" not in told
 
 
+def test_serve_says_which_faults_the_agent_gets_no_sign_of(tmp_path: Path) -> None:
+    faults = [{"stale_read": None}, {"lost_ack": None, "visible": "implicit"}, {"error": None}]
+    told = mcp_sim("serve", document(tmp_path, perturbations=faults)).stderr.decode()
+    assert told.count("without a sign of it") == 2
+    assert "lost_ack on every tool: always, without a sign of it" in told
+
+
 def test_on_a_terminal_serve_says_what_it_waits_for() -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "mcp_sim", "serve", "calm_crm"]

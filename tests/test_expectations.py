@@ -203,6 +203,15 @@ async def test_facts_fork_with_the_world(crm: Crm) -> None:
         assert (await act(world, [])).outcome == "passed"
 
 
+def test_an_expectation_without_an_id_is_called_by_what_it_names(crm: Crm) -> None:
+    fault = "perturbations: [{error: 503, id: busy, when: {nth: 1}}]\n"
+    told = crm(
+        fault + "expect: [{recovered: busy}, {recovered: busy}, {state: 'deal.size() > 1'}]"
+    ).scenario.expectations
+    assert [one.id for one in told[:2]] == ["recovered-busy", "recovered-busy-2"]
+    assert told[2].id.startswith("state-")
+
+
 # bad input ------------------------------------------------------------------------------------------------------------
 
 
@@ -215,7 +224,7 @@ async def test_facts_fork_with_the_world(crm: Crm) -> None:
         ("state: {entity: deel}", "unknown entity 'deel'; did you mean 'deal'?"),
         ("state: {entity: deal, where: {titel: x}}", "deal has no field 'titel'; did you mean 'title'?"),
         ("state: 'deel.size() == 1'", "unknown name 'deel'; did you mean 'deal'?"),
-        ("state: 'deal.size( == 1'", "Failed to parse"),
+        ("state: 'deal.size( == 1'", "'==' is not understood at character 12"),
         ("recovered: lost", "no perturbation has the id 'lost'"),
     ],
 )

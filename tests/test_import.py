@@ -180,7 +180,7 @@ def is_gone(process: int) -> bool:
     ("words", "code", "expected"),
     [
         (["/no/such/program"], 4, "program: there is no program or folder '/no/such/program'"),
-        (["http://127.0.0.1:1/mcp"], 4, "127.0.0.1: All connection attempts failed"),
+        (["http://127.0.0.1:1/mcp"], 4, "127.0.0.1: http://127.0.0.1:1/mcp: All connection attempts failed"),
         (["http://127.0.0.1:1/${NOT_SET_ANYWHERE}"], 2, "set the environment variable NOT_SET_ANYWHERE"),
         ([], 2, "import mcp: say what is to be imported"),
         (["--header", "x", "http://127.0.0.1:1/"], 2, "--header must be like NAME:VALUE"),
@@ -351,6 +351,10 @@ paths:
       responses: {'200': {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/Pet'}}}}}
     delete: {operationId: removePet, responses: {'204': {description: gone}}}
     patch: {responses: 5}
+    put:
+      operationId: changePet
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/NewPet'}}}}
+      responses: {'204': {description: changed}}
   /photos/{photo_id}:
     put:
       requestBody: {content: {image/png: {schema: {type: string}}}}
@@ -383,12 +387,13 @@ def test_operations_become_tools_with_schemas_and_component_schemas_entities(
 ) -> None:
     assert main(["import", "openapi", petstore(here)]) == 0
     tools = {tool["name"]: tool for tool in value(here / "Pet_Store.tools.json")["tools"]}
-    assert list(tools) == ["listPets", "createPet", "showPet", "removePet", "put_photos_photo_id"]
+    assert list(tools) == ["listPets", "createPet", "showPet", "changePet", "removePet", "put_photos_photo_id"]
     assert tools["listPets"]["inputSchema"]["properties"] == {
         "tag": {"type": "string"}, "limit": {"type": "integer", "exclusiveMinimum": 0}
     }  # fmt: skip
     assert tools["listPets"]["outputSchema"]["required"] == ["pets"]
     assert tools["createPet"]["inputSchema"]["required"] == ["name"]
+    assert tools["changePet"]["inputSchema"]["required"] == ["petId"]
     assert tools["createPet"]["inputSchema"]["properties"]["body_tag"]["type"] == ["string", "null"]
     assert tools["removePet"]["annotations"] == {"destructiveHint": True}
     spec = value(here / "Pet_Store.yaml")

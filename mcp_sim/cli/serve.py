@@ -228,7 +228,8 @@ def announcement(
 
 def _fault(entry: PerturbationEntry) -> str:
     most = "" if entry.fires.max is None else f", at most {entry.fires.max} times"
-    return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}"
+    silent = ", without a sign of it" if entry.visible == "implicit" else ""
+    return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}{silent}"
 
 
 def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:

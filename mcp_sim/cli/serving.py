@@ -6,7 +6,7 @@ import argparse
 import gc
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
 
@@ -65,14 +65,21 @@ async def _serve(
         limits, unread = _limits(args), _seconds("--unread", args.unread)
         server = HttpServer(simulator.scenario, worlds, rules, limits, lambda: log.say(_nameless(where)))
         async with server.open() as app:
-            if is_talkative(args):
-                log.say(_over_http(simulator.scenario, where, rules))
-                seed = simulator.scenario.seed if args.seed is None else args.seed
-                log.say(announcement(simulator.scenario, counts, seed, clock, args.scenario))
-            elif address(args.http)[1] == 0:
-                log.say([f"mcp-sim listens on {where}"])
             spare_the_collector()
-            return await listen(app, listener, server.leave, limits.grace, unread)
+            begun = partial(log.say, list(_announced(simulator.scenario, counts, clock, rules, where, args)))
+            return await listen(app, listener, begun, server.leave, limits.grace, unread)
+
+
+def _announced(
+    scenario: Scenario, counts: Mapping[str, int], clock: Mode, rules: Access, where: str, args: argparse.Namespace
+) -> Iterator[str]:
+    """What is told once the server listens: all of it, or only a port that nobody could know."""
+    if is_talkative(args):
+        yield from _over_http(scenario, where, rules)
+        seed = scenario.seed if args.seed is None else args.seed
+        yield from announcement(scenario, counts, seed, clock, args.scenario)
+    elif address(args.http)[1] == 0:
+        yield f"mcp-sim listens on {where}"
 
 
 def _limits(args: argparse.Namespace) -> Limits:

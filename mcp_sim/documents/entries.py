@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -38,6 +39,7 @@ from mcp_sim.validation import Validator
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)
+_NAME = re.compile(r"[\w.-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +221,19 @@ def _entries(place: Place, registry: Registry[K], common: frozenset[str], model:
         kind, options = _kind(at, registry, common)
         keys = _keys(at, common, model)
         given = cast("str | None", getattr(keys, "id"))  # noqa: B009 (both models of common keys have one)
-        name = given or f"{kind}-{sha256(canonical(at.value).encode()).hexdigest()[:6]}"
+        name = given or _usual_id(kind, at.value, registry.family)
         seen[name] = seen.get(name, 0) + 1
         if given is not None and seen[name] > 1:
             at.at("id").error(f"the id {name!r} is taken by an earlier entry")
         yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind, options, keys, at)
+
+
+def _usual_id(kind: str, entry: Json, family: str) -> str:
+    """The id of an entry that says none. That of an expectation says what it is about, where that is a name."""
+    about = entry[kind] if family == expectations.family and kind in entry else None
+    if isinstance(about, str) and _NAME.fullmatch(about):
+        return f"{kind}-{about}"
+    return f"{kind}-{sha256(canonical(entry).encode()).hexdigest()[:6]}"
 
 
 def _keys(place: Place, common: frozenset[str], model: type[P]) -> P:

@@ -70,7 +70,8 @@ class Mcp(Importer):
                     return await self._imported(said)
             except (BaseExceptionGroup, *_failures()) as error:
                 reason = self._reason(error)
-                return Unreached(self._called, secrets.hidden(reason + _last_lines(said)))
+                asked = f"{self.sources[0]}: " if self._is_url else ""
+                return Unreached(self._called, secrets.hidden(asked + reason + _last_lines(said)))
 
     def _reason(self, error: BaseException) -> str:
         """What went wrong, in a sentence; raises again what is no failure of the server."""

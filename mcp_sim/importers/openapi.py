@@ -160,8 +160,11 @@ def _component(document: Record, reference: str) -> Record:
 
 
 def _needed(document: Record, operation: Operation, sent: dict[str, Json]) -> list[str]:
+    """The arguments without which there is no body; none where there need not be one."""
+    if not operation.is_body_required:
+        return []
     if not _fields(document, operation.body):
-        return ["body"] if operation.is_body_required else []
+        return ["body"]
     told = [name for part in _made_of(document, operation.body, set()) for name in as_list(part.get("required"))]
     return [str(name) for name in dict.fromkeys(told) if name in sent]
 

@@ -60,10 +60,18 @@ def url(host: str, listener: socket.socket) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-async def listen(app: App, listener: socket.socket, leave: Callable[[], None], grace: float, unread: float) -> int:
+async def listen(
+    app: App,
+    listener: socket.socket,
+    begun: Callable[[], None],
+    leave: Callable[[], None],
+    grace: float,
+    unread: float,
+) -> int:
     """Serve until SIGINT or SIGTERM comes; then `leave` is called, and running calls may finish. The exit code.
 
-    That takes `grace` seconds at most. A client may leave an answer unread for `unread` seconds.
+    `begun` is called once a signal would be heard. The end takes `grace` seconds at most. A client may leave an answer
+    unread for `unread` seconds.
     """
     config = uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType] (an ASGI application, whose messages are plain mappings)
@@ -79,7 +87,7 @@ async def listen(app: App, listener: socket.socket, leave: Callable[[], None], g
         timeout_graceful_shutdown=math.ceil(grace) + LAST_SECONDS,
     )
     _allow_connections()
-    server = _Server(config, leave)
+    server = _Server(config, begun, leave)
     await server.serve([listener])
     return 128 + server.received[0] if server.received else 0
 
@@ -98,8 +106,9 @@ def _allow_connections() -> None:
 class _Server(uvicorn.Server):
     """uvicorn's server, which leaves on the first signal and is gone at the second."""
 
-    def __init__(self, config: uvicorn.Config, leave: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, begun: Callable[[], None], leave: Callable[[], None]) -> None:
         super().__init__(config)
+        self._begun = begun
         self._leave = leave
         self.received = list[int]()
 
@@ -118,6 +127,7 @@ class _Server(uvicorn.Server):
 
         before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
+            self._begun()
             yield
         finally:
             for number, handler in before.items():

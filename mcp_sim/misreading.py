@@ -1,0 +1,40 @@
+"""Where does a CEL expression stop being one, in words for whoever wrote it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_PLACE = re.compile(r"<input>:(\d+):(\d+):")
+_MOST_SHOWN = 20
+_MEANT: Mapping[str, str] = {"=": "==", "and": "&&", "or": "||", "not": "!", "===": "==", "<>": "!="}
+"""What other languages write -> what CEL does."""
+
+
+def misreading(text: str, told: str) -> str:
+    """The first thing in a text that its parser did not take, by what the parser told of it."""
+    place = _PLACE.search(told)
+    lines = text.splitlines() or [""]
+    line, column = (int(place[1]), int(place[2])) if place else (1, 1)
+    rest = lines[line - 1][column - 1 :] if line <= len(lines) else ""
+    where = f"at character {column}{f' of line {line}' if len(lines) > 1 else ''}"
+    if not text.strip():
+        return "is no CEL expression: it is empty"
+    if not rest.strip() and line >= len(lines):
+        return "is no CEL expression: it ends where more must follow"
+    if rest[:1] in {"'", '"'}:
+        return f"is no CEL expression: the text that begins {where} has no end"
+    word = _word(rest)
+    known = [other for other in (word, _before(lines[line - 1], column)) if other in _MEANT]
+    meant = f"; CEL writes `{_MEANT[known[0]]}` for `{known[0]}`" if known else ""
+    return f"is no CEL expression: {word!r} is not understood {where}{meant}"
+
+
+def _word(rest: str) -> str:
+    found = re.match(r"\w+|[^\w\s]+", rest.strip())
+    return found[0][:_MOST_SHOWN] if found else rest[:_MOST_SHOWN]
+
+
+def _before(line: str, column: int) -> str:
+    """The word before a place: `not x` is refused at the `x`."""
+    return next(iter(line[: column - 1].split()[-1:]), "")
