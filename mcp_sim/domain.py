@@ -53,7 +53,8 @@ class Entity:
 
     A singleton (settings, an account, a session) has exactly one record, under the entity's own name. A natural key is
     a name or a path that callers choose: it may be given again once it is free. Records that stand `inside` others have
-    no table of their own.
+    no table of their own. Of an `open` one there is a record for whatever is asked for, like the weather of any city:
+    it is made up at the first question, and stays.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Entity:
     singleton: bool = False
     natural: bool = False
     inside: Inside | None = None
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,9 @@ class EntityPart(Part):
     natural: bool = Field(
         default=False, description="The key is a name or a path that callers choose, free again when it is gone."
     )
+    open: bool = Field(
+        default=False, description="There is a record for whatever is asked for; it is made up at the first question."
+    )
 
     @model_validator(mode="after")
     def _required_are_fields(self) -> Self:

@@ -152,7 +152,7 @@ def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Readin
 def _entity(name: str, part: EntityPart) -> Entity:
     fields = {field: _field(field, body, is_needed=field in part.required) for field, body in part.fields.items()}
     key = name if part.singleton and "key" not in part.model_fields_set else part.key
-    return Entity(name, key, part.key_like, fields, singleton=part.singleton, natural=part.natural)
+    return Entity(name, key, part.key_like, fields, singleton=part.singleton, natural=part.natural, open=part.open)
 
 
 def _field(name: str, body: Record, *, is_needed: bool) -> Field:

@@ -72,6 +72,7 @@ _TIME_FIELDS = (
 )
 
 
+_TIMELY = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 _NO_PAGING = Paging()
 
 
@@ -148,7 +149,7 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
     order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
     query = _query(verb, by_name, arguments, known, required(schema))
     rest = [name for name in arguments if name not in taken | {sort, order, query}]
-    spans = {snake(name) for name in rest} & {*TIMES}
+    spans = {snake(name) for name in rest if is_time(name, arguments[name])}
     filters = {
         name: found
         for name in rest
@@ -280,10 +281,18 @@ def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Fil
         bounded = _bounded_field(stem, known) if stem else None
         if bounded is not None:
             return Filter(bounded, op)
-    if argument in TIMES:
+    if is_time(argument, schema):
         timed = _time_field(known)
         return Filter(timed, TIMES[argument]) if timed else None
     return None
+
+
+def is_time(argument: str, schema: Record) -> bool:
+    """Does an argument begin or end a stretch of time? `from` and `to` may be places, or accounts."""
+    if snake(argument) not in {"from", "to"}:
+        return snake(argument) in TIMES
+    told = str(schema.get("description", "")).lower()
+    return str(schema.get("format", "")).startswith(("date", "time")) or bool(_TIMELY.search(told))
 
 
 def _time_field(known: Known) -> str | None:

@@ -96,6 +96,8 @@ def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[f
 
 
 def _key_told(evidence: Evidence, score: int) -> tuple[float, str]:
+    if evidence.plan.key is not None and evidence.entity.open and score < 2:
+        return 0.0, "there is one for whatever is asked for"
     if evidence.plan.key is not None:
         return _KEY_TOLD[score]
     if evidence.plan.filters:

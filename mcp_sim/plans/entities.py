@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Roles, key_argument
+from mcp_sim.plans.boundless import is_boundless
 from mcp_sim.plans.details import WHO
 from mcp_sim.plans.fields import counted, is_natural, key_like, with_links
 from mcp_sim.plans.given import Given
@@ -46,7 +47,9 @@ def entities_of(
         made = Entity(
             name, keys[name], like, _key_first(keys[name], whole), natural=_is_chosen(name, keys, looks, roles)
         )
-        entities[name] = begun(_entity_of(declared.get(name), made), rows)
+        whole_entity = begun(_entity_of(declared.get(name), made), rows)
+        is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
+        entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
     return entities
 
 
@@ -64,7 +67,7 @@ def _entity_of(declared: Entity | None, found: Entity) -> Entity:
     is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
     if is_all or declared.inside is not None:
         return declared
-    return replace(found, singleton=declared.singleton, natural=declared.natural or found.natural)
+    return replace(found, singleton=declared.singleton, natural=declared.natural or found.natural, open=declared.open)
 
 
 def _as_given(

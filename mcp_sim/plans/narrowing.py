@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.domain import Field
-from mcp_sim.plans.arguments import BOUNDS, OPTIONS, TIMES
+from mcp_sim.plans.arguments import BOUNDS, OPTIONS, is_time
 from mcp_sim.schemas import constants, items, main_type, properties, required
 from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake, vocabulary, words
@@ -60,18 +60,18 @@ def _choices(schema: Record) -> list[Json]:
     return [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY]
 
 
-def _field(name: str, schema: Record) -> Field | None:
-    many = main_type(schema) == "array"
-    inner = items(schema) if many else schema
+def _field(name: str, part: Record) -> Field | None:
+    many = main_type(part) == "array"
+    inner = items(part) if many else part
     kind = main_type(inner) or "string"
     if kind not in {"string", "integer", "number", "boolean"}:
         return None
-    choices = _choices(schema)
+    choices = _choices(part)
     kept = {word: part for word, part in inner.items() if word not in {"default", "enum", "const", "title"}}
     told = {**kept, "type": kind, **({"enum": choices} if choices else {})}
     bare = _bare(singular(name) if many else name)
-    if kind == "string" and (bare != name or snake(name) in TIMES) and not many and not choices:
-        return Field("created_at" if snake(name) in TIMES else bare, {**told, "format": "date-time"})
+    if kind == "string" and (bare != name or is_time(name, part)) and not many and not choices:
+        return Field("created_at" if is_time(name, part) else bare, {**told, "format": "date-time"})
     return Field(bare if kind in {"integer", "number"} else singular(name) if many else name, told)
 
 

@@ -17,6 +17,7 @@ from mcp_sim.words import snake, words
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
+_ASKS = frozenset({"get", "list", "search"})
 
 
 def shown(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[str, dict[str, Field]]:
@@ -154,7 +155,8 @@ def _is_other_field(look: Look, known: Known, key: str) -> bool:
     """Is the only argument that might name the record a field of it: `find_user_id_by_email(email)`?"""
     if key_argument(look.verb, known.entity, known.key, look.input)[1] > 1:
         return False
-    return known.named(snake(key)) not in {None, known.key} or snake(key) in known.nested
+    is_foreign = snake(key).endswith("_id") and not snake(known.key).endswith(snake(key))
+    return is_foreign or known.named(snake(key)) not in {None, known.key} or snake(key) in known.nested
 
 
 def _added(
@@ -184,9 +186,9 @@ def _added(
         if look.verb in {"create", "update"}:
             needed = look.verb == "create" and path in required(look.input)
             added[name] = Field(name, schema, required=needed)
-        elif look.verb in _MANY and scope != look.entity and scope in entities:
+        elif look.verb in _ASKS and scope != look.entity and scope in entities:
             added[name] = Field(name, schema, link=scope)
-    if look.verb in _MANY and not is_given:
+    if not is_given and (look.verb in _MANY or (look.verb == "get" and roles.key is None)):
         others = [path for path in unexplained if path not in added]
         added |= {one.name: one for one in asked_for(others, look.input, is_shown=is_shown) if one.name not in known}
     return added

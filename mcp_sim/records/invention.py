@@ -7,19 +7,23 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 
-from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.extensions import Answer, Invent
 from mcp_sim.records.chance import Chance
-from mcp_sim.records.queries import ABSENT, argument
+from mcp_sim.records.keys import keys_of, next_key
+from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense
 from mcp_sim.records.values import value_maker
-from mcp_sim.schemas import is_nullable, main_type
+from mcp_sim.schemas import is_nullable, main_type, required
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
 
 MOST_CANDIDATES = 32
 """A link leads to one of so many records."""
+
+FEWEST = 2
+"""At least so many records are made up for a list, and less than twice as many."""
 
 AGE = timedelta(days=30)
 """So long before the world's start a record was made that nobody mentioned."""
@@ -28,21 +32,65 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def opened(answer: Answer, plan: Plan, domain: Domain) -> Answer:
-    """What answers a tool in an open world: a record is made up where one is asked for, and pinned."""
+    """What answers a tool where records may be made up: what is asked for and not there is made, and pinned."""
     entity = domain.entities.get(plan.entity or "")
-    if not domain.open or entity is None or plan.verb != "get" or plan.key is None or plan.behaviour != "records":
+    if entity is None or plan.behaviour != "records" or not (domain.open or entity.open):
         return answer
-    fetch = argument(plan.key)
+    if plan.verb == "get" and plan.key is not None:
+        return _with_the_named(answer, argument(plan.key), entity)
+    return _with_some(answer, plan, domain, entity) if entity.open and plan.filters else answer
+
+
+def _with_the_named(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
+    """The record of a key that nobody mentioned yet."""
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         key = fetch(turn.call.arguments)
         if key is ABSENT or not may_exist(turn.view, entity, key):
             return answer(turn, invent)
-        pin = Change("put", entity.name, key, made_up(turn, entity, key, invent), expected=0)
-        transition = answer(turn.after([pin]), invent)
-        return replace(transition, pins=(pin, *transition.pins))
+        return _pinned(answer, turn, invent, [_put(turn, entity, key, invent)])
 
     return invented
+
+
+def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> Answer:
+    """Records of which nothing is known but what a question says of them: one for a get, a few for a list."""
+    asked = [(argument(name), rule) for name, rule in plan.filters.items()]
+    needed = required(domain.tools[plan.tool].input_schema) & plan.filters.keys()
+    keys, fewest = keys_of(entity), 1 if plan.verb == "get" else FEWEST
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        arguments = turn.call.arguments
+        given = [(rule, value) for fetch, rule in asked if (value := fetch(arguments)) not in (ABSENT, None)]
+        known = {rule.field: value for rule, value in given}
+        if not (needed <= arguments.keys() and known) or any(not _says(rule, value) for rule, value in given):
+            return answer(turn, invent)
+        (field, first), *others = known.items()
+        rows = turn.view.find(entity.name, field, first)
+        if any(all(record.get(name) == value for name, value in others) for _, record in rows):
+            return answer(turn, invent)
+        pins = list[Change]()
+        for _ in range(fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)):
+            here = turn.after(pins)
+            key = next_key(entity, keys, here.view, turn.draws)
+            pins.append(_put(here, entity, key, invent, known))
+        return _pinned(answer, turn, invent, pins)
+
+    return invented
+
+
+def _says(rule: Filter, value: Json) -> bool:
+    """Does a question say what a field is?"""
+    return rule.op == "equals" and isinstance(value, str | int | float) and value != ""
+
+
+def _put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Change:
+    return Change("put", entity.name, key, made_up(turn, entity, key, invent, known), expected=0)
+
+
+def _pinned(answer: Answer, turn: Turn, invent: Invent, pins: list[Change]) -> Transition:
+    transition = answer(turn.after(pins), invent)
+    return replace(transition, pins=(*pins, *transition.pins))
 
 
 def may_exist(view: View, entity: Entity, key: Json) -> bool:
@@ -51,6 +99,8 @@ def may_exist(view: View, entity: Entity, key: Json) -> bool:
         return False
     if view.get(entity.name, key) is not None or view.version(entity.name, key) > 0:
         return False
+    if entity.open:
+        return not isinstance(key, str) or bool(key.strip())
     last = view.last_key(entity.name)
     like = last if last is not None else entity.key_like
     return like is None or _form(like) == _form(key)
