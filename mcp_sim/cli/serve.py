@@ -95,7 +95,8 @@ def run(args: argparse.Namespace) -> int:
     server = only_server(scenario, args.server) if transport == "stdio" else ""
     refuse_uncarried(scenario, transport, clock)
     logging.basicConfig(handlers=[LogLines(STDERR)], level=args.log_level.upper())
-    logging.getLogger("mcp").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
+    for library in ("mcp", "httpx2", "openai"):
+        logging.getLogger(library).setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     with ExitStack() as stack:
         log = CallLog(STDERR, crashes_only=not is_talkative(args), with_worlds=transport == "http")
         sinks = list[Sink]()
