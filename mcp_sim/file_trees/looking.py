@@ -14,6 +14,8 @@ from mcp_sim.types import Json, Record
 from mcp_sim.words import words
 
 _USUAL_LINES = 10
+_MOST_READ = 20_000_000
+"""So many characters are read at once."""
 
 
 def read(asked: Asked) -> Outcome:
@@ -46,6 +48,8 @@ def _part(asked: Asked, content: str) -> str:
 def read_many(asked: Asked) -> Outcome:
     """Several files; one that cannot be read does not keep the others from being read."""
     rows = [_one(asked, path) for path in asked.texts("paths")]
+    if sum(len(row.get("content", "")) for row in rows) > _MOST_READ:
+        raise Refused("invalid", f"The files have more than {_MOST_READ:,} characters together; read fewer at once")
     told = [f"{row['path']}:\n{row.get('content', row.get('error'))}" for row in rows]
     return Outcome("\n---\n".join(told), {"files": rows, "count": len(rows)}, "files")
 

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from mcp_sim.abilities.refusal import Refused
 
 ROOT = "/"
+LONGEST_PATH = 4096
+LONGEST_NAME = 255
 
 
 def resolved(path: str, working: str = ROOT) -> str:
-    """The absolute path. Raises Refused where `..` leads out of the root."""
+    """The absolute path. Raises Refused where `..` leads out of the root, and for what no path can be."""
     plain = path.replace("\\", "/").removeprefix("file://")
     if plain == "~" or plain.startswith("~/"):
         plain = plain[1:].lstrip("/") or "."
@@ -23,7 +25,16 @@ def resolved(path: str, working: str = ROOT) -> str:
             parts.pop()
         elif part not in {"", "."}:
             parts.append(part)
-    return ROOT + "/".join(parts)
+    return _possible(ROOT + "/".join(parts))
+
+
+def _possible(path: str) -> str:
+    """The path, as it is. Raises Refused where no disk could hold it."""
+    if "\0" in path:
+        raise Refused("invalid", "Invalid path: it holds a NUL character", path=path)
+    if len(path) > LONGEST_PATH or any(len(name) > LONGEST_NAME for name in path.split("/")):
+        raise Refused("invalid", f"File name too long: {path[:LONGEST_NAME]}...", path=path)
+    return path
 
 
 def normal(path: str) -> str:

@@ -173,9 +173,15 @@ class Database:
     # what was written
 
     def _changes(self, view: View) -> Iterator[Change]:
+        size = 0
         for count, change in enumerate(self._written(view), 1):
+            size += sum(len(value) for value in (change.record or {}).values() if isinstance(value, str))
             if count > MOST_ROWS:
                 raise Refused("invalid", f"The statement changes more than {MOST_ROWS:,} rows; change fewer at once")
+            if size > MOST_TOLD:
+                raise Refused(
+                    "invalid", f"The statement writes more than {MOST_TOLD:,} characters; write fewer at once"
+                )
             yield change
 
     def _written(self, view: View) -> Iterator[Change]:

@@ -28,6 +28,10 @@ STORE = [
     tool("rename", key=TEXT, new_key=TEXT),
 ]
 PAGES = [tool("web_search", "Search the web", query=TEXT), tool("fetch_page", "Read a page of the web", url=TEXT)]
+FILES = [
+    tool("write_file", path=TEXT, content=TEXT),
+    tool("read_multiple_files", paths={"type": "array", "items": TEXT}),
+]
 ITEMS = [
     tool("create_item", "Create an item", title=TEXT),
     tool("list_items", "List items", needed="", limit={"type": "integer"}, offset={"type": "integer"}),
@@ -46,6 +50,9 @@ TOKYO = {"source_timezone": "Asia/Tokyo", "target_timezone": "America/New_York"}
         ([tool("random_float", min=NUMBER, max=NUMBER)], {"min": -1e308, "max": 1e308}, "not a finite number"),
         ([DICE], {"notation": f"1d6+{LONG}"}, "2d6"),
         (STORE, {"key": "a", "value": 1, "expire_seconds": HUGE}, "Invalid expire time"),
+        (FILES, {"path": "/a\0b", "content": ""}, "NUL"),
+        (FILES, {"path": "/" + "n/" * 20_000, "content": ""}, "too long"),
+        (FILES, {"path": f"/docs/{LONG}", "content": ""}, "too long"),
         (PAGES[::-1], {"url": "http://[::1"}, "Invalid address"),
     ],
 )
@@ -95,3 +102,19 @@ async def test_a_page_beyond_the_last_is_empty_and_one_of_any_size_is_all_there_
         assert len((await said(world, "list_items", limit=HUGE))["items"]) == 3
         assert len((await said(world, "list_items", limit=10**12, offset=2))["items"]) == 1
         assert (await said(world, "list_items", offset=HUGE))["items"] == []
+
+
+async def test_files_are_read_together_as_far_as_an_answer_can_hold_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FILES, {"files": {"/long.txt": "x" * 1_000_000}}).open() as world:
+        assert len(await said(world, "read_multiple_files", paths=["/long.txt"] * 2)) > 2_000_000
+        assert "read fewer at once" in await refused(world, "read_multiple_files", paths=["/long.txt"] * 1000)
+
+
+async def test_a_statement_writes_no_more_than_a_world_can_bear(tmp_path: Path) -> None:
+    tables = {"users": [{"id": 1, "name": "x" * 900_000}]}
+    async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
+        for _ in range(4):
+            await said(world, "query", sql="INSERT INTO users (name) SELECT name FROM users")
+        more = "INSERT INTO users (name) SELECT name FROM users"
+        assert "write fewer" in await refused(world, "query", sql=more)
+        assert (await said(world, "query", sql="SELECT count(*) AS n FROM users"))[0]["n"] == 16
