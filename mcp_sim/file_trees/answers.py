@@ -10,7 +10,7 @@ from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way, way_chooser
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.file_trees import changing, looking
+from mcp_sim.file_trees import changing, looking, running
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.recognition import judged
@@ -22,7 +22,8 @@ _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "delete": changing.delete, "diff": looking.diff, "du": looking.du, "edit": changing.edit, "exists": looking.exists,
     "find": looking.find, "grep": looking.grep, "head": looking.head, "insert": changing.insert,
     "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move, "pwd": looking.pwd, "read": looking.read,
-    "read_many": looking.read_many, "rmdir": changing.rmdir, "sort": looking.sort, "stat": looking.stat,
+    "read_many": looking.read_many, "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort,
+    "stat": looking.stat,
     "tail": looking.tail, "touch": changing.touch, "tree": looking.tree, "wc": looking.wc, "write": changing.write,
 }  # fmt: skip
 
@@ -46,6 +47,9 @@ _NAMES: Names = {
     "count": ("total", "total_count", "match_count", "matches_count", "replacements"),
     "words": ("word_count",),
     "output": ("terminal_output", "stdout"),
+    "stdout": ("output", "result", "terminal_output"),
+    "stderr": ("error", "error_output"),
+    "exit_code": ("exitcode", "return_code", "returncode", "status", "code"),
     "line": ("line_number", "lineno"),
     "destination": ("new_path", "to"),
     "source": ("old_path", "from"),

@@ -44,7 +44,7 @@ class Given:
     root: str | None = None
     is_nested: bool = False
     bare: set[str] = field(default_factory=set[str])
-    """The paths that were written without a `/` at the beginning."""
+    """The paths that do not say what they are below: written without a `/` at the beginning, or nested."""
 
     def add(self, path: str, fields: Record | None) -> None:
         is_bare, path = not path.startswith(("/", "\\")) and ":" not in path[:3], normal(path)
@@ -79,11 +79,12 @@ def _rooted(given: Given) -> Given:
     if root is not None:
         moved = {path: joined(root, path.lstrip("/")) for path in given.paths() if not is_within(path, [root])}
     else:
-        moved = {path: joined(given.working or ROOT, path.lstrip("/")) for path in given.bare}
+        working = given.working or ROOT
+        moved = {path: joined(working, path.lstrip("/")) for path in given.bare if not is_within(path, [working])}
     files = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.files.items()}
     held = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.directories.items()}
-    if given.root is not None:
-        held.setdefault(given.root, {"path": given.root})
+    for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
+        held.setdefault(place, {"path": place})
     seen = given.allowed or ([given.root] if given.root is not None else [])
     return replace(given, files=files, directories=held, allowed=seen, working=given.working or given.root)
 
@@ -93,6 +94,7 @@ def _taken(name: str, value: Json, given: Given) -> Json:
     if _is_tree(name, value):
         for path, fields in _tree(ROOT, value):
             given.add(path, fields)
+            given.bare.add(path)
         given.is_nested = True
         return None
     flat = _flat(name, value)

@@ -13,14 +13,14 @@ from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan, Verb
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.schemas import expanded, items, main_type, properties, required
-from mcp_sim.types import Tool
 from mcp_sim.words import vocabulary, words
 
 VERBS: Mapping[str, Verb] = {
     "allowed": "get", "append": "update", "cd": "update", "copy": "create", "delete": "delete", "diff": "get",
     "du": "get", "edit": "update", "exists": "get", "find": "search", "grep": "search", "head": "get",
     "insert": "update", "list": "list", "mkdir": "create", "move": "update", "pwd": "get", "read": "get",
-    "read_many": "get", "rmdir": "delete", "sort": "get", "stat": "get", "tail": "get", "touch": "create",
+    "read_many": "get", "rmdir": "delete", "run": "update", "sort": "get", "stat": "get", "tail": "get",
+    "touch": "create",
     "tree": "list", "wc": "get", "write": "update",
 }  # fmt: skip
 """Operation -> what it does to files, as plans say it."""
@@ -74,6 +74,10 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "overwrite": (("overwrite", "force", "replace_existing"), "boolean"),
     "append": (("append",), "boolean"),
     "times": (("expected_replacements", "expected_occurrences", "expected_count"), ""),
+    "command": (("command", "cmd", "command_line", "commands"), ""),
+    "args": (("args", "arguments"), "array"),
+    "cwd": (("cwd", "workdir", "working_dir", "working_directory", "work_dir", "directory", "dir", "path"), "string"),
+    "stdin": (("stdin", "input"), "string"),
     "dry": (("dry_run", "preview"), "boolean"),
     "parents": (("parents", "create_parents", "create_dirs", "recursive", "make_parents"), "boolean"),
 }  # fmt: skip
@@ -87,13 +91,20 @@ _NEEDS: Mapping[str, str] = {
     "mkdir": "path parents", "read": "path start end limit head tail", "read_many": "paths", "rmdir": "path recursive",
     "sort": "path", "stat": "path", "tail": "path lines", "touch": "path", "tree": "path depth exclude",
     "wc": "path mode", "write": "path content overwrite append parents", "allowed": "", "pwd": "",
+    "run": "command args cwd stdin",
 }  # fmt: skip
 _MUST: Mapping[str, str] = {
     "append": "path content", "cd": "path", "delete": "path", "edit": "path", "grep": "pattern", "head": "path",
     "insert": "path line content", "mkdir": "path", "read": "path", "read_many": "paths", "rmdir": "path",
     "sort": "path", "stat": "path", "exists": "path", "tail": "path", "touch": "path", "wc": "path",
-    "write": "content", "move": "source destination", "copy": "source destination", "diff": "path other",
+    "run": "command", "write": "content", "move": "source destination", "copy": "source destination",
+    "diff": "path other",
 }  # fmt: skip
+_RUNS = vocabulary("run execute exec shell bash sh terminal")
+_COMMANDS = vocabulary(
+    "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe in the a and"
+)
+"""The words that the name of a tool consists of which runs command lines."""
 _KNOWN = vocabulary(
     "path paths file files filename name type kind size bytes content contents text data lines line total count "
     "success message error result results matches entries items children directory directories folder is modified "
@@ -124,8 +135,8 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     reads = operations & {"read", "read_many", "list", "tree"}
     paths = sum(1 for one in sure if {"path", "paths", "source"} & one.arguments.keys())
     if not paths or len(operations) < (2 if reads else 3) or not operations - {"exists", "stat", "diff", "pwd"}:
-        return []
-    if sum(1 for one in found if _tells_records(one.purpose.tool)) > len(found) / 4:
+        found = [one for one in found if one.operation == "run"]
+    if not found or sum(1 for one in found if _tells_records(one)) > len(found) / 4:
         return []
     return list(_plans(found, len(operations)))
 
@@ -152,9 +163,10 @@ def _plans(found: Sequence[Found], company: int) -> Iterator[Plan]:
         yield Plan(tool, verb, FILE, "file_tree", operation, arguments, confidence=confidence, reasons=reasons)
 
 
-def _tells_records(tool: Tool) -> bool:
+def _tells_records(one: Found) -> bool:
     """Must its result hold at least two things that no file has: an owner, tags, a title?"""
-    schema = expanded(tool.output_schema) if tool.output_schema is not None else {}
+    tool = one.purpose.tool
+    schema = expanded(tool.output_schema) if tool.output_schema is not None and one.operation != "run" else {}
     parts = (*properties(schema).values(), *(items(part) for part in properties(schema).values()), schema)
     return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
 
@@ -183,7 +195,14 @@ def _instead(role: str, arguments: Mapping[str, str]) -> bool:
 
 
 def _is_named(purpose: Purpose) -> bool:
-    return purpose.has(*_FILES, *_DIRECTORIES) or _shell(purpose) is not None
+    return purpose.has(*_FILES, *_DIRECTORIES) or _shell(purpose) is not None or _runs(purpose)
+
+
+def _runs(purpose: Purpose) -> bool:
+    """Does it run command lines, of any kind?"""
+    named = {*words(purpose.tool.name)}
+    is_all = bool(named & _RUNS) and named <= _RUNS | _COMMANDS
+    return is_all and "command" in _given(purpose, ("command",)) and purpose.selector is None
 
 
 def _shell(purpose: Purpose) -> str | None:
@@ -218,6 +237,7 @@ def _edits(purpose: Purpose) -> bool:
 
 
 _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
+    ("run", _runs),
     ("allowed", lambda p: p.has("allowed", "permitted") and p.has(*_DIRECTORIES, "path", "root")),
     ("tree", lambda p: p.has("tree") and not p.needed - _EXACT),
     ("cd", lambda p: _is_cwd(p) and p.has("change", "set", "switch", "cd") and bool(p.needed)),

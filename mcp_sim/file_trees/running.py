@@ -1,0 +1,33 @@
+"""What does a tool answer that runs a command line?"""
+
+from __future__ import annotations
+
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.file_trees.asking import Asked
+from mcp_sim.file_trees.command_lines import Pipe, in_words, pipes
+from mcp_sim.file_trees.commands import Shell
+from mcp_sim.types import Record
+
+
+def run(asked: Asked) -> Outcome:
+    """What the commands tell. One that fails is an error, unless the result has a place for the code it ends with."""
+    here = asked.tree.directory(asked.text("cwd", asked.tree.working)).path
+    ran = Shell(asked.tree, here).run(_pipes(asked), asked.text("stdin"))
+    text = ran.told + (f"\n{ran.wrong}" if ran.told and ran.wrong else ran.wrong)
+    changes = tuple(asked.tree.changes)
+    if ran.code and asked.tool.output_schema is None and not changes:
+        raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
+    facts: Record = {"stdout": ran.told, "stderr": ran.wrong, "exit_code": ran.code, "success": ran.code == 0}
+    return Outcome(text, {**facts, "output": text}, changes=changes)
+
+
+def _pipes(asked: Asked) -> list[Pipe]:
+    command = asked.get("command")
+    if isinstance(command, list) or asked.texts("args"):
+        found = in_words([*asked.texts("command"), *asked.texts("args")])
+    else:
+        found = pipes(asked.text("command"))
+    if not found:
+        raise Refused("invalid", "The command is empty")
+    return found
