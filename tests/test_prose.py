@@ -106,12 +106,24 @@ async def test_a_wrapped_text_says_what_there_is_to_know(tmp_path: Path) -> None
     spec = TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         made = value(await world.call("create_task", {"title": "Water the plants"}))["result"]
-        assert made.startswith("Task task-2 created\n")
+        assert made.startswith("Task task-2 created successfully\n")
         assert "Title: Water the plants" in made
         listed = value(await world.call("list_tasks", {"status": "open"}))["result"]
         assert listed.startswith("Found 2 tasks:\n- task-1: Paint the door (")
         assert value(await world.call("delete_task", {"task_id": "task-2"})) == {"result": "Task task-2 deleted"}
         assert value(await world.call("list_tasks", {"status": "completed"})) == {"result": "No tasks found"}
+
+
+async def test_what_was_written_is_told_in_words_and_what_is_read_is_data(tmp_path: Path) -> None:
+    spec = TOOLS.replace("    inputSchema", "    description: Works on the tasks of a house.\n    inputSchema")
+    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
+        made = value(await world.call("create_task", {"title": "Water the plants"}))
+        assert made.startswith("Task task-2 created successfully\n")
+        assert "Title: Water the plants" in made
+        assert value(await world.call("get_task", {"task_id": "task-2"}))["title"] == "Water the plants"
+    returns = spec.replace("Works on the tasks of a house.", "Works on tasks. Returns the details of the task.", 1)
+    async with service(tmp_path, returns, WORLD) as sim, sim.open() as world:
+        assert value(await world.call("create_task", {"title": "Water the plants"}))["id"] == "task-2"
 
 
 async def test_a_description_may_say_that_a_tool_speaks(tmp_path: Path) -> None:

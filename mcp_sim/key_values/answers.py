@@ -12,7 +12,7 @@ from mcp_sim.key_values.recognition import ENTRY, judged
 from mcp_sim.types import Tool, Turn
 
 _NAMES: Names = {
-    "value": ("data", "content", "result"), "keys": ("items", "results", "names", "matches"),
+    "value": ("data", "content"), "keys": ("items", "results", "names", "matches"),
     "entries": ("items", "data", "values", "settings"), "exists": ("found", "present"),
     "seconds": ("ttl", "expires_in", "ttl_seconds"), "deleted": ("removed",),
     "count": ("total", "size", "deleted_count"),

@@ -2,91 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.clock import iso
 from mcp_sim.json_text import encode
-from mcp_sim.key_values.recognition import ENTRY
-from mcp_sim.records.times import moment_of
+from mcp_sim.key_values.entries import Store
+from mcp_sim.key_values.recognition import ENTRY, is_database
+from mcp_sim.key_values.structures import STRUCTURES
 from mcp_sim.schemas import as_list, as_object
-from mcp_sim.types import Change, Json, Record, Tool, View
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake
 
 _MOST = 2**63
 """No number is counted as far as this."""
-
-
-@dataclass(frozen=True, slots=True)
-class Store:
-    """One call, and the entries as it sees them: what has expired is not there."""
-
-    view: View
-    now: datetime
-    entity: str
-    given: Mapping[str, Json]
-    roles: Mapping[str, str]
-    tool: Tool
-
-    def get(self, role: str, default: Json = None) -> Json:
-        return self.given.get(self.roles.get(role, ""), default)
-
-    @property
-    def space(self) -> str:
-        return str(self.get("space") or "")
-
-    @property
-    def key(self) -> str:
-        return str(self.get("key"))
-
-    def place(self, key: str) -> str:
-        """The key of the record: that of the entry, in its namespace."""
-        return f"{self.space}:{key}" if self.space else key
-
-    def entry(self, key: str) -> Record | None:
-        found = self.view.get(self.entity, self.place(key))
-        return found if found is not None and self._lives(found) else None
-
-    def known(self, key: str) -> Record:
-        """The entry of a key. Raises Refused where there is none."""
-        found = self.entry(key)
-        if found is None:
-            raise Refused("not_found", f"Key {key} not found", key=key, entity=ENTRY)
-        return found
-
-    def entries(self) -> Iterator[tuple[str, Record]]:
-        """All entries of the namespace, by the key as the caller knows it."""
-        for place, record in self.view.rows(self.entity):
-            if (record.get("namespace") or "") == self.space and self._lives(record):
-                yield str(place).removeprefix(f"{self.space}:" if self.space else ""), record
-
-    def put(self, key: str, value: Json, expires_at: str | None) -> Change:
-        place = self.place(key)
-        record: Record = {"key": place, "value": value}
-        record |= {"namespace": self.space} if self.space else {}
-        record |= {"expires_at": expires_at} if expires_at is not None else {}
-        return Change("put", self.entity, place, record, expected=self.view.version(self.entity, place))
-
-    def drop(self, key: str) -> Change:
-        place = self.place(key)
-        return Change("remove", self.entity, place, expected=self.view.version(self.entity, place))
-
-    def until(self) -> str | None:
-        """When what is set now expires."""
-        seconds = self.get("seconds")
-        lasts = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
-        try:
-            return iso(self.now + timedelta(seconds=seconds)) if lasts else None
-        except OverflowError:
-            raise Refused("invalid", "Invalid expire time: it is out of range") from None
-
-    def _lives(self, record: Record) -> bool:
-        ends = moment_of(record.get("expires_at"))
-        return ends is None or ends > self.now
 
 
 def _text(value: Json) -> str:
@@ -106,7 +37,20 @@ def _set(store: Store) -> Outcome:
 def _get(store: Store) -> Outcome:
     if store.entry(store.key) is None and "default" in store.roles and store.get("default") is not None:
         return _valued(store.key, store.get("default"), exists=False)
-    return _valued(store.key, store.known(store.key)["value"], exists=True)
+    entry = _expected(store)
+    if isinstance(entry, Outcome):
+        return entry
+    if "kind" in entry:
+        raise Refused("invalid", f"Key {store.key} holds a {entry['kind']}, not a string", key=store.key)
+    return _valued(store.key, entry["value"], exists=True)
+
+
+def _expected(store: Store) -> Record | Outcome:
+    """The entry of a key. To a database a key that is not there is an answer; elsewhere Refused is raised."""
+    entry = store.entry(store.key)
+    if entry is None and is_database(store.tool):
+        return Outcome(f"Key {store.key} not found", {"key": store.key, "exists": False, "count": 0, "deleted": False})
+    return store.known(store.key) if entry is None else entry
 
 
 def _valued(key: str, value: Json, *, exists: bool) -> Outcome:
@@ -118,12 +62,11 @@ def _delete(store: Store) -> Outcome:
     asked = store.get("key")
     keys = [str(one) for one in as_list(asked)] if isinstance(asked, list) else [store.key]
     found = [key for key in dict.fromkeys(keys) if store.entry(key) is not None]
-    if not found and not isinstance(asked, list):
-        store.known(store.key)
+    if not found and not isinstance(asked, list) and isinstance(missing := _expected(store), Outcome):
+        return missing
     facts: Record = {"key": store.key, "deleted": bool(found), "count": len(found)}
-    return Outcome(
-        f"Successfully deleted {', '.join(found) or 'nothing'}", facts, changes=tuple(map(store.drop, found))
-    )
+    named = f"{len(found)} keys" if isinstance(asked, list) else store.key
+    return Outcome(f"Successfully deleted {named}", facts, changes=tuple(map(store.drop, found)))
 
 
 def _exists(store: Store) -> Outcome:
@@ -140,10 +83,8 @@ def _list(store: Store) -> Outcome:
     keys: list[Json] = [key for key, _ in found]
     entries: list[Json] = [{"key": key, "value": value} for key, value in found]
     facts: Record = {"keys": keys, "entries": entries, "count": len(keys), "all": dict(found)}
-    told = {"key", "keys", "scan"} & {
-        *store.tool.name.lower().replace("-", "_").split("_")
-    } or "keys" in store.tool.description
-    return Outcome("\n".join(keys) or "No keys", facts, "keys" if told else "entries", is_json=True)
+    told = {"key", "keys", "scan"} & {*snake(store.tool.name).split("_")} or "keys" in store.tool.description
+    return Outcome("\n".join(keys) or "No keys found", facts, "keys" if told else "entries", is_json=True)
 
 
 def _matches(pattern: str, key: str) -> bool:
@@ -211,24 +152,25 @@ def _append(store: Store) -> Outcome:
 
 
 def _expire(store: Store) -> Outcome:
-    entry, until = store.known(store.key), store.until()
+    entry, until = _expected(store), store.until()
+    if isinstance(entry, Outcome):
+        return entry
     if until is None:
         raise Refused("invalid", f"A key expires after a number of seconds above 0, not {store.get('seconds')}")
     facts: Record = {"key": store.key, "seconds": store.get("seconds"), "expires_at": until}
-    change = store.put(store.key, entry["value"], until)
+    change = store.put(store.key, entry["value"], until, entry.get("kind", ""))
     return Outcome(f"{store.key} expires in {store.get('seconds')} seconds", facts, changes=(change,))
 
 
 def _persist(store: Store) -> Outcome:
     entry = store.known(store.key)
-    change = store.put(store.key, entry["value"], None)
+    change = store.put(store.key, entry["value"], None, entry.get("kind", ""))
     return Outcome(f"{store.key} does not expire any more", {"key": store.key}, changes=(change,))
 
 
 def _ttl(store: Store) -> Outcome:
     """The seconds until a key expires; -1 where it does not."""
-    ends = moment_of(store.known(store.key).get("expires_at"))
-    seconds = -1 if ends is None else int((ends - store.now).total_seconds())
+    seconds = store.seconds_left(store.known(store.key))
     return Outcome(str(seconds), {"seconds": seconds, "key": store.key}, "seconds")
 
 
@@ -256,10 +198,13 @@ def _set_many(store: Store) -> Outcome:
 
 
 def _rename(store: Store) -> Outcome:
-    entry, target = store.known(store.key), str(store.get("target"))
-    gone = () if target == store.key else (store.drop(store.key),)
-    changes = (*gone, store.put(target, entry["value"], entry.get("expires_at")))
-    return Outcome(f"Renamed {store.key} to {target}", {"key": target}, changes=changes)
+    entry, target = _expected(store), str(store.get("target"))
+    if isinstance(entry, Outcome):
+        return entry
+    put = store.put(target, entry["value"], entry.get("expires_at"), entry.get("kind", ""))
+    changes = (put,) if target == store.key else (store.drop(store.key), put)
+    text = f"Renamed {store.key} to {target}"
+    return Outcome(text, {"key": target, "status": "success", "message": text}, changes=changes)
 
 
 def _count(store: Store) -> Outcome:
@@ -271,4 +216,5 @@ OPERATIONS: Mapping[str, Callable[[Store], Outcome]] = {
     "set": _set, "get": _get, "delete": _delete, "exists": _exists, "list": _list, "increment": _increment,
     "decrement": _decrement, "append": _append, "expire": _expire, "ttl": _ttl, "clear": _clear, "persist": _persist,
     "get_many": _get_many, "set_many": _set_many, "rename": _rename, "count": _count, "search": _search,
+    **STRUCTURES,
 }  # fmt: skip

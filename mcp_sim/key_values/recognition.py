@@ -6,19 +6,28 @@ speak of a store; and that no required argument means something else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan, Verb
-from mcp_sim.words import singular, snake, vocabulary
+from mcp_sim.key_values.commands import command_of, verb_of
+from mcp_sim.types import Tool
+from mcp_sim.words import singular, snake, vocabulary, words
 
 ENTRY = "entry"
-_KEYS = ("key", "name", "setting", "variable", "setting_name", "variable_name", "memory_key")
+_KEYS = ("key", "old_key", "name", "setting", "variable", "setting_name", "variable_name", "memory_key")
 _VALUES = ("value", "data", "content", "new_value")
 _SPACES = ("namespace", "collection", "bucket", "scope", "store", "section", "hash", "category")
 _STORES = vocabulary(
     "key value kv cache memory setting preference config configuration variable store redis entry secret"
 )
+_DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
+_SPOKEN = _DATABASES | vocabulary("key keys")
+_ENOUGH = 4
+"""So many commands on structures make a store."""
+_BEGINNING = 12
+"""So many words of a description may tell that a tool works on a store."""
 _VERBS: dict[str, Verb] = {
     "set": "update", "get": "get", "delete": "delete", "exists": "get", "list": "list", "increment": "update",
     "decrement": "update", "append": "update", "expire": "update", "ttl": "get", "clear": "delete", "get_many": "get",
@@ -56,14 +65,15 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server: there is one that sets a value under a key, and one that gets it."""
     found = [(purpose, one) for purpose in listed for one in judged(purpose)]
     operations = {operation for _, (operation, _) in found}
-    if "set" not in operations or not operations & {"get", "get_many"}:
+    has_values = "set" in operations and operations & {"get", "get_many"}
+    if not has_values and len(operations - _VERBS.keys()) < _ENOUGH:
         return []
     plans: dict[str, Plan] = {}
     for purpose, (operation, roles) in found:
         reasons = (f"'{' '.join(purpose.words)}' means {operation} under a key",)
         chosen = purpose.selector is not None
         arguments = {"operation": purpose.selector or ""} if chosen else roles
-        verb = "update" if chosen else _VERBS[operation]
+        verb = "update" if chosen else _VERBS.get(operation) or verb_of(operation)
         named = "" if chosen else operation
         plans[purpose.tool.id] = Plan(
             purpose.tool.id, verb, ENTRY, "key_value", named, arguments, confidence=0.85, reasons=reasons
@@ -73,6 +83,10 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
 
 def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
     """What a purpose does under keys, and which arguments it does it with."""
+    command = command_of(purpose)
+    if command is not None and (command[0] != "type" or _speaks_of_keys(purpose)):
+        yield command
+        return
     operation = _operation(purpose)
     if operation is None:
         return
@@ -82,8 +96,19 @@ def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
         yield operation, roles
 
 
+def is_database(tool: Tool) -> bool:
+    """Is the store one of the databases for which a key that is not there is an answer and no failure?"""
+    spoken = {*words(tool.server), *re.findall(r"[a-z]+", tool.description.lower())}
+    return bool(_DATABASES & spoken)
+
+
+def _speaks_of_keys(purpose: Purpose) -> bool:
+    return bool(_SPOKEN.intersection(re.findall(r"[a-z]+", purpose.said)[:_BEGINNING]))
+
+
 def _operation(purpose: Purpose) -> str | None:
-    if not _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments))):
+    named = _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments)))
+    if not named and not _speaks_of_keys(purpose):
         return None
     many = purpose.argument(("keys",), ("array",)) is not None
     operation = next((name for name, words in _WORDS if set(words).intersection(purpose.words)), None)
@@ -103,6 +128,7 @@ def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
         key in {"key", "keys"}
         or bool(_STORES.intersection(purpose.nouns))
         or bool({"pattern", "entries"} & roles.keys())
+        or _speaks_of_keys(purpose)
     )
 
 

@@ -18,7 +18,7 @@ from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.learnt import learnt
 from mcp_sim.records.queries import ABSENT, Page, argument
 from mcp_sim.records.refusals import label, told
-from mcp_sim.records.sentences import DONE, TEXTS, says_data, sentences, speaks
+from mcp_sim.records.sentences import DONE, TEXTS, gives_record, says_data, sentences, speaks
 from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
@@ -64,7 +64,7 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
     if plan.each is not None and plan.verb in DONE:
         return None
     say, place = learnt(tool, plan, domain), _wrapper(tool)
-    by_itself = (bare and plan.envelope.key != "" and speaks(tool.description)) or (
+    by_itself = (bare and plan.envelope.key != "" and _is_told(tool, plan, domain)) or (
         place is not None and snake(place) in TEXTS and not says_data(tool.description)
     )
     if say is None and by_itself:
@@ -75,6 +75,21 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
     if place is None:
         return lambda facts: Observation(ToolResult(words(facts), form="text"))
     return lambda facts: Observation(ToolResult({place: words(facts)}))
+
+
+def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Does a tool without an outputSchema tell what it did or found in words?
+
+    It does where its description says so. What it created or changed it tells in words, too, as most servers do: but
+    not where a tool of its server says that it returns data, where others declare that they return texts and it does
+    not, or where it is described to nobody.
+    """
+    if speaks(tool.description):
+        return True
+    if plan.verb not in {"create", "update"} or not tool.description:
+        return False
+    others = [other for other in domain.tools.values() if other.server == tool.server]
+    return not any(gives_record(other.description) or _wrapper(other) is not None for other in others)
 
 
 def _wrapper(tool: Tool) -> str | None:

@@ -28,6 +28,12 @@ _PROSE = re.compile(
     r"status) (?:message|string)|a (?:message|sentence|string|text|summary))\b|\breturns?:?\s*\n?\s*str\b",
     re.IGNORECASE,
 )
+_RECORD = re.compile(
+    r"\breturn(?:s|ed|ing)? (?:the |an? |its |all )?(?:\w+ ){0,3}?"
+    r"(?:details|record|object|data|info|information|fields|metadata|resource)\b"
+    r"|\breturns:?\s+(?:the |a )?(?:newly |new |full |complete )?(?:created |updated |modified )\w+",
+    re.IGNORECASE,
+)
 _DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
 
 
@@ -39,6 +45,11 @@ def speaks(description: str) -> bool:
 def says_data(description: str) -> bool:
     """Does a description say that the result is data?"""
     return bool(_DATA.search(description))
+
+
+def gives_record(description: str) -> bool:
+    """Does a description say that what comes back is data, or the record itself?"""
+    return says_data(description) or bool(_RECORD.search(description))
 
 
 def sentences(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Say:
@@ -56,9 +67,11 @@ def sentences(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Say
     if done is None:
         return lambda facts: "\n".join(_lines(record_of(facts.record or {}, facts.view)))
 
+    named = "" if entity.singleton else " {}"
+
     def said(facts: Facts) -> str:
-        head = label(entity.name) if entity.singleton else f"{label(entity.name)} {told(facts.key)}"
-        return "\n".join([f"{head} {done}", *_lines(record_of(facts.record or {}, facts.view))])
+        head = f"{label(entity.name)}{named.format(told(facts.key))} {done} successfully"
+        return "\n".join([head, *_lines(record_of(facts.record or {}, facts.view))])
 
     return said
 

@@ -88,6 +88,79 @@ async def test_keys_are_renamed_appended_to_and_got_together(store: Simulator) -
         assert await said(world, "mget_keys", keys=["text", "note", "b"]) == {"text": "one two", "note": None, "b": [2]}
 
 
+NAMED = {"name": TEXT, "value": TEXT}
+WRAPPED = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+STRUCTURES = [
+    tool("hset", needed="name key value", name=TEXT, key=TEXT, value=TEXT, output=WRAPPED),
+    tool("hget", needed="name key", name=TEXT, key=TEXT),
+    tool("hdel", needed="name key", name=TEXT, key=TEXT),
+    tool("hgetall", needed="name", name=TEXT),
+    tool("lpush", needed="name value", **NAMED),
+    tool("rpush", needed="name value", **NAMED),
+    tool("lpop", needed="name", name=TEXT),
+    tool("lrange", needed="name start stop", name=TEXT, start=NUMBER, stop=NUMBER),
+    tool("sadd", needed="name value", **NAMED),
+    tool("srem", needed="name value", **NAMED),
+    tool("smembers", needed="name", name=TEXT),
+    tool("zadd", needed="key score member", key=TEXT, score={"type": "number"}, member=TEXT),
+    tool("zrange", needed="key start end", key=TEXT, start=NUMBER, end=NUMBER, with_scores={"type": "boolean"}),
+    tool("type", "The kind of a Redis key.", needed="key", key=TEXT),
+    tool("set", "Set a Redis value.", needed="key value", key=TEXT, value=TEXT),
+    tool("get", "Get a Redis value.", needed="key", key=TEXT),
+    tool("delete", "Delete Redis keys.", needed="key", key={"oneOf": [TEXT, {"type": "array", "items": TEXT}]}),
+    tool("list", "List Redis keys matching a pattern.", needed="", pattern=TEXT),
+    tool("dbsize", "How many keys the Redis database has."),
+    tool(
+        "scan",
+        "Scan the keys.",
+        needed="",
+        pattern=TEXT,
+        output={"type": "object", "properties": {"result": {"anyOf": [TEXT, {"type": "object"}]}}},
+    ),
+]  # fmt: skip
+
+
+async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, STRUCTURES)
+    assert {one.partition(" ")[0] for one in behaviours(sim).values()} == {"key_value"}
+    async with sim.open() as world:
+        assert "name" in (await said(world, "hset", name="u:1", key="name", value="Ada"))["result"]
+        assert await said(world, "hget", name="u:1", key="name") == "Ada"
+        assert await said(world, "hgetall", name="u:1") == {"name": "Ada"}
+        await said(world, "rpush", name="q", value="b")
+        await said(world, "lpush", name="q", value="a")
+        await said(world, "rpush", name="q", value="c")
+        assert await said(world, "lrange", name="q", start=0, stop=-1) == ["a", "b", "c"]
+        assert await said(world, "lrange", name="q", start=-2, stop=1) == ["b"]
+        assert await said(world, "lpop", name="q") == "a"
+        for value in ("x", "y", "x"):
+            await said(world, "sadd", name="s", value=value)
+        await said(world, "srem", name="s", value="y")
+        assert await said(world, "smembers", name="s") == ["x"]
+        await said(world, "zadd", key="z", score=2, member="late")
+        await said(world, "zadd", key="z", score=1, member="early")
+        assert await said(world, "zrange", key="z", start=0, end=-1) == ["early", "late"]
+        assert await said(world, "zrange", key="z", start=1, end=1, with_scores=True) == [["late", 2]]
+        assert await said(world, "type", key="z") == "zset"
+        assert "list" in await refused(world, "smembers", name="q")
+        await said(world, "hdel", name="u:1", key="name")
+        assert await said(world, "list", pattern="*") == ["q", "s", "z"]
+        assert await said(world, "dbsize") == "3"
+
+
+async def test_to_a_database_a_key_that_is_not_there_is_an_answer(tmp_path: Path) -> None:
+    async with simulator(tmp_path, STRUCTURES).open() as world:
+        for name in ("get", "delete"):
+            assert "nope" in await said(world, name, key="nope")
+        assert "nope" in await said(world, "lpop", name="nope")
+        await said(world, "set", key="a", value="1")
+        await said(world, "set", key="b", value="2")
+        assert await said(world, "list", pattern="a*") == ["a"]
+        assert await said(world, "scan") == {"result": "a\nb"}
+        assert "2" in await said(world, "delete", key=["a", "b", "c"])
+        assert await said(world, "list") == []
+
+
 async def test_a_key_of_one_namespace_is_none_of_another(tmp_path: Path) -> None:
     sim = simulator(tmp_path, MEMORY)
     assert {one.partition(" ")[0] for one in behaviours(sim).values()} == {"key_value"}
