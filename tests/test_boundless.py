@@ -38,6 +38,7 @@ async def test_what_is_asked_for_is_there_and_stays_as_it_is(tmp_path: Path) -> 
     async with service(tmp_path, sea, "records: {}") as sim, sim.open() as world:
         first = value(await world.call("get_tide", {"harbour": "Vlissingen"}))
         assert first["harbour"] == "Vlissingen"
+        assert world.ledger.newest["step"]["guessed"] is True
         (pin,) = world.ledger.newest["step"]["pins"]
         assert value(await world.call("get_tide", {"harbour": "Vlissingen"})) == first
         assert world.ledger.newest["step"]["pins"] == []

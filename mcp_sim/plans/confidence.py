@@ -55,7 +55,10 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
         yield 0.5, f"'{reading.word}' may mean {plan.verb}" if reading.word else "no verb in the name"
     if not reading.told and _says_the_same(reading, plan):
         yield 0.05, f"its description begins with '{reading.said}'"
-    if plan.verb != reading.verb and reading.status is None:
+    if plan.how:
+        changed = ", ".join(f"{how} {name}" for name, how in plan.how.items())
+        yield 0.0, f"the {plan.entity} has such a list: {changed}"
+    elif plan.verb != reading.verb and reading.status is None:
         yield -0.05, f"the result makes it a {plan.verb}"
     if reading.batch:
         yield -0.3, "several records at once"
@@ -97,7 +100,8 @@ def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[f
 
 def _key_told(evidence: Evidence, score: int) -> tuple[float, str]:
     if evidence.plan.key is not None and evidence.entity.open and score < 2:
-        return 0.0, "there is one for whatever is asked for"
+        known = bool(properties(evidence.output))
+        return (0.0 if known else -0.1), "there is one for whatever is asked for"
     if evidence.plan.key is not None:
         return _KEY_TOLD[score]
     if evidence.plan.filters:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.elements import with_elements
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.lone import told_alone
@@ -50,6 +51,7 @@ def infer(
     alone = told_alone(tools, readings, declared, overrides) if state is None else {}
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
     looks = looks_at(tools, declared, overrides, examples, readings, alone)
+    looks = with_elements(looks, shown(looks, declared), declared, overrides)
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)

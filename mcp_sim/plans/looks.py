@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_sim.domain import RECORDLESS, Entity, Envelope, Verb
+from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
 from mcp_sim.plans.arguments import key_argument
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
@@ -23,6 +23,16 @@ from mcp_sim.words import singular_phrase, snake, words
 
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What a tool puts into the list `field` of the record that `key` names, or takes out: the value of `argument`."""
+
+    key: str
+    argument: str
+    field: str
+    how: How
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,9 @@ class Look:
     unfolded: Unfolded = field(default_factory=lambda: Unfolded({}))
     settled: frozenset[str] = frozenset()
     """The arguments of which the spec says what they are for."""
+
+    element: Element | None = None
+    """What is put into a list of the record, or taken out."""
 
     def key_argument(self, key: str) -> str | None:
         """The argument that names the record whose key field is `key`; the spec's word before any other."""
@@ -87,7 +100,7 @@ def looks_at(
             verb, entity = single.verb, single.entity
         else:
             single = None
-        envelope = said.get("envelope") or _envelope(verb, entity, output)
+        envelope = said.get("envelope") or envelope_meant(verb, entity, output)
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         one = unfolded(reading, verb, entity, schema, said.get("each")) if single is None else Unfolded(schema)
@@ -187,7 +200,8 @@ def _output(tool: Tool, example: Json) -> Record:
     return schema_of(example) if isinstance(example, dict | list) else {}
 
 
-def _envelope(verb: Verb, entity: str, output: Record) -> Envelope:
+def envelope_meant(verb: Verb, entity: str, output: Record) -> Envelope:
+    """Where things stand in the result, by its schema if there is one."""
     if verb in RECORDLESS:
         return Envelope()
     return envelope_of(verb, entity, output) if properties(output) or items(output) else plain_envelope(verb, entity)

@@ -59,13 +59,15 @@ def plan_of(
         return replace(only, **{**sure, **said})
     about = str(look.tool.definition.get("description", ""))
     rows = given.records.get(look.entity, ())
-    fixed = led_to(look.reading, entity, about, rows) if look.verb == "update" else {}
+    moves = look.verb == "update" and look.element is None
+    fixed = led_to(look.reading, entity, about, rows) if moves else {}
     plan = Plan(
         look.tool.id,
         look.verb,
         look.entity,
         key=roles.key,
         sets=roles.sets,
+        how={look.element.field: look.element.how} if look.element is not None else {},
         fixed=fixed,
         requires=required_state(look.reading, entity, fixed, rows) if look.verb in {"update", "delete"} else {},
         counter=given.counter(look.entity) if look.verb == "create" else None,

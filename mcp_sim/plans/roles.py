@@ -72,6 +72,9 @@ def roles_and_fields(
         if look.single is not None:
             roles[look.tool.id] = Roles(None, look.single.sets)
             continue
+        if look.element is not None:
+            roles[look.tool.id] = Roles(look.element.key, {look.element.argument: look.element.field})
+            continue
         mine = fields[look.entity]
         found = _roles_of(look, _known(look.entity, keys[look.entity], mine))
         is_shown = bool(shown.get(look.entity))

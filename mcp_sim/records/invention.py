@@ -36,9 +36,16 @@ def opened(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     entity = domain.entities.get(plan.entity or "")
     if entity is None or plan.behaviour != "records" or not (domain.open or entity.open):
         return answer
+    if entity.open:
+        answer = _marked(answer)
     if plan.verb == "get" and plan.key is not None:
         return _with_the_named(answer, argument(plan.key), entity)
     return _with_some(answer, plan, domain, entity) if entity.open and plan.filters else answer
+
+
+def _marked(answer: Answer) -> Answer:
+    """What nobody can know is marked as guessed, however sure it is what was asked for."""
+    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
 
 
 def _with_the_named(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:

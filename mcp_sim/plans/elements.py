@@ -1,0 +1,76 @@
+"""Which tools put something into a list that a record of another entity has, or take it out: `add_label(task_id)`?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.domain import Entity, Field, How
+from mcp_sim.plans.arguments import OPTIONS, key_argument
+from mcp_sim.plans.looks import Element, Look, envelope_meant
+from mcp_sim.plans.names import Words
+from mcp_sim.schemas import items, main_type, properties, required
+from mcp_sim.words import plural, singular_phrase, snake, vocabulary
+
+_IN = vocabulary("add append assign attach push insert put include invite join tag enroll link share grant label")
+_OUT = vocabulary("remove delete unassign detach pop exclude untag drop unlink unshare revoke unlabel")
+
+
+def with_elements(
+    looks: Sequence[Look],
+    told: Mapping[str, Mapping[str, Field]],
+    declared: Mapping[str, Entity],
+    said: Collection[str],
+) -> list[Look]:
+    """The looks; those that change a list are about the record that has it. `said`: tools of which a spec tells."""
+    return [look if look.tool.id in said else _changed(look, told, declared) for look in looks]
+
+
+def _changed(look: Look, told: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]) -> Look:
+    how: How | None = "append" if look.reading.word in _IN else "remove" if look.reading.word in _OUT else None
+    if how is None or look.single is not None or look.unfolded.each is not None:
+        return look
+    names = [*_names(look)]
+    for holder, fields in told.items():
+        known = declared.get(holder)
+        key, score = key_argument("update", holder, known.key if known is not None else "id", look.input)
+        if key is None or score < 2 or (known is not None and (known.singleton or known.inside)):
+            continue
+        found = next((field for name in names for field in fields.values() if _is_list_of(field, name, how)), None)
+        argument = None if found is None else _argument(look, key, names, found.name)
+        if found is not None and argument is not None:
+            element = Element(key, argument, found.name, how)
+            return replace(
+                look,
+                verb="update",
+                entity=holder,
+                element=element,
+                envelope=envelope_meant("update", holder, look.output),
+            )
+    return look
+
+
+def _names(look: Look) -> Iterator[str]:
+    """What may be in the list, as the name says: `task_label`, then `label`; of `tag_task` a tag."""
+    reading = look.reading
+    phrases: list[Words] = [reading.noun, reading.after[1:]]
+    for phrase in phrases:
+        yield from (singular_phrase(phrase[at:]) for at in range(len(phrase)))
+    yield reading.word.removeprefix("un")
+
+
+def _is_list_of(field: Field, name: str, how: How) -> bool:
+    kind = main_type(items(field.schema))
+    lists = main_type(field.schema) == "array" and field.derived is None
+    plain = kind in {"string", "integer", "number"} or (not kind and not items(field.schema))
+    short = snake(field.name).removesuffix("_list").removesuffix("_ids")
+    return lists and (plain or how == "remove") and short in {name, plural(name)}
+
+
+def _argument(look: Look, key: str, names: Sequence[str], field: str) -> str | None:
+    """The argument that is put in or taken out: the one named so, or the only one that must be given."""
+    others = [name for name in properties(look.input) if name != key and snake(name) not in OPTIONS]
+    wanted = {field, *names, *(f"{name}_{ending}" for name in names for ending in ("id", "name", "ids", "key"))}
+    named = [name for name in others if snake(name) in wanted | {plural(name) for name in names}]
+    needed = [name for name in others if name in required(look.input)]
+    return named[0] if named else needed[0] if len(needed) == 1 and len(others) == 1 else None
