@@ -54,6 +54,12 @@ def letters(number: int) -> str:
     return text
 
 
+def used(rows: Rows) -> str:
+    """The range that holds everything, `A1:A1` where there is nothing."""
+    wide, high = max((len(row) for row in rows), default=0), len(rows)
+    return f"A1:{letters(max(wide, 1) - 1)}{max(high, 1)}"
+
+
 def area(address: str) -> tuple[str | None, Area]:
     """The sheet that an address names, if it does, and its cells: `Data!A1:C4`, `A:C`, `2:5`, `B3`."""
     sheet, mark, cells = address.rpartition("!")

@@ -109,7 +109,7 @@ def _listed(asked: Asked, rows: list[Record]) -> Iterator[str]:
         yield f"[{'FILE' if row['is_file'] else 'DIR'}] {row['name']}{size}"
     if rows and has_sizes:
         files = [row["size"] for row in rows if row["is_file"]]
-        yield f"\nTotal: {len(files)} files, {len(rows) - len(files)} directories\nCombined size: {sum(files)} B"
+        yield f"\n{len(files)} files, {len(rows) - len(files)} directories, {sum(files)} B in all"
 
 
 def _placed(entry: Entry, base: Entry) -> Record:

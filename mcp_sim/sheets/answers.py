@@ -8,12 +8,12 @@ from dataclasses import replace
 from mcp_sim.abilities import grids
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
-from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, valued
+from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, plain, valued
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.schemas import as_list
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.sheets.calculation import Calculation, check_formulas
-from mcp_sim.sheets.recognition import ONLY, SHEET, WHOLE, key_of, sheet_of
+from mcp_sim.sheets.recognition import MARKS, ONLY, SHEET, WHOLE, key_of, sheet_of
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import snake, words
 
@@ -103,6 +103,8 @@ class Sheets:
         rows = grids.written(record["rows"], cells.top, cells.left, values)
         count = sum(len(row) for row in values)
         place = f"{grids.letters(cells.left)}{cells.top + 1}"
+        if self._given(turn, "values") is None:
+            return self._kept(turn, record, rows, f"Set cell {place} of {record['name']} to '{values[0][0]}'")
         return self._kept(turn, record, rows, f"Wrote {count} cells to {record['name']} at {place}")
 
     def _values(self, turn: Turn) -> list[list[Json]]:
@@ -130,14 +132,56 @@ class Sheets:
 
     def _clear(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
-        return self._kept(turn, record, grids.cleared(record["rows"], cells), f"Cleared cells of {record['name']}")
+        return self._kept(
+            turn, record, grids.cleared(record["rows"], cells), f"Cleared {self._called(turn)} of {record['name']}"
+        )
 
     def _mark(self, turn: Turn) -> Outcome:
         """Formats and merges are kept as they were asked for."""
         record, _ = self._area(turn)
         asked = {name: value for name, value in turn.call.arguments.items() if name != self.plan.arguments.get("book")}
-        marks = [*as_list(record.get("marks")), {"tool": self.tool.name, **asked}]
-        return self._put(turn, {**record, "marks": marks}, f"{self.tool.name} applied to {record['name']}")
+        marks = [*as_list(record.get("marks")), {"tool": self.tool.name, **asked, "cells": self._called(turn)}]
+        kept = [one for one in marks if not (_is_of(one, "merge") and self._parts_again(one, turn))]
+        place = self._called(turn)
+        return self._put(turn, {**record, "marks": kept}, f"Cells {place} of '{record['name']}' {self._past()}")
+
+    def _past(self) -> str:
+        """What was done, in the word of the tool's name."""
+        word = next((one for one in words(self.tool.name) if one in MARKS), "format")
+        return {"format": "formatted", "style": "styled"}.get(word, f"{word.rstrip('e')}ed")
+
+    def _called(self, turn: Turn) -> str:
+        """The cells that a call means, as they are called."""
+        address, start, end = (self._given(turn, role) for role in ("range", "start", "end"))
+        return str(address or (f"{start}:{end}" if start and end else start or "")).upper()
+
+    def _parts_again(self, mark: Json, turn: Turn) -> bool:
+        """Is it a merge that this call takes back?"""
+        return "unmerge" in words(self.tool.name) and as_object(mark).get("cells") == self._called(turn)
+
+    def _merged(self, turn: Turn) -> Outcome:
+        marks = as_list(self._found(turn).get("marks"))
+        found: list[Json] = [as_object(one)["cells"] for one in marks if _is_of(one, "merge")]
+        return valued(found)
+
+    def _check(self, turn: Turn) -> Outcome:
+        """Is a formula, or a range, one that could be?"""
+        formula = self._given(turn, "value")
+        if formula is not None:
+            check_formulas([[self._value(turn)]])
+            return done("Formula is valid", valid=True, formula=formula)
+        record, _ = self._area(turn)
+        used = grids.used(record["rows"])
+        told = f"Range {self._called(turn)} is valid; the sheet holds data in {used}"
+        return done(told, valid=True, range=self._called(turn), data_range=used)
+
+    def _copy_cells(self, turn: Turn) -> Outcome:
+        record, cells = self._area(turn)
+        values = grids.read(record["rows"], cells)
+        _, place = grids.area(str(self._given(turn, "target")))
+        into = self._found(turn, self._given(turn, "new"))
+        rows = grids.written(into["rows"], place.top, place.left, values)
+        return self._kept(turn, into, rows, f"Copied {self._called(turn)} to {self._given(turn, 'target')}")
 
     def _insert_rows(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.with_rows, "Inserted", "row")
@@ -172,22 +216,25 @@ class Sheets:
         return done(f"Created workbook {name}", *changes)
 
     def _create_sheet(self, turn: Turn) -> Outcome:
-        return self._added(turn, str(self._given(turn, "sheet")), [], "created")
+        name = str(self._given(turn, "sheet"))
+        return self._added(turn, name, [], f"Sheet '{name}' created")
 
     def _copy_sheet(self, turn: Turn) -> Outcome:
-        return self._added(turn, str(self._given(turn, "new")), self._found(turn)["rows"], "created")
+        record, name = self._found(turn), str(self._given(turn, "new"))
+        return self._added(turn, name, record["rows"], f"Sheet '{record['name']}' copied as '{name}'")
 
     def _rename_sheet(self, turn: Turn) -> Outcome:
         record = self._found(turn)
-        added = self._added(turn, str(self._given(turn, "new")), record["rows"], "named")
+        name = str(self._given(turn, "new"))
+        added = self._added(turn, name, record["rows"], f"Sheet '{record['name']}' renamed to '{name}'")
         gone = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
         return replace(added, changes=(gone, *added.changes)) if added.changes else added
 
-    def _added(self, turn: Turn, name: str, rows: list[list[Json]], done: str) -> Outcome:
+    def _added(self, turn: Turn, name: str, rows: list[list[Json]], sentence: str) -> Outcome:
         book = self._book(turn)
         if turn.view.get(SHEET, key_of(book, name)) is not None:
             raise Refused("conflict", f"Sheet '{name}' already exists")
-        return self._put(turn, sheet_of(book, name, rows), f"Sheet '{name}' {done}")
+        return self._put(turn, sheet_of(book, name, rows), sentence)
 
     def _delete_sheet(self, turn: Turn) -> Outcome:
         record = self._found(turn)
@@ -199,8 +246,21 @@ class Sheets:
 
     def _sheets(self, turn: Turn) -> Outcome:
         book = self._book(turn)
-        names = [row["name"] for row in self._of_book(turn, book)]
-        return valued(names, sheets=names, filename=book, name=book)
+        sheets = self._of_book(turn, book)
+        names = [row["name"] for row in sheets]
+        facts: Record = {"filename": book.rsplit("/", 1)[-1], "sheets": names}
+        if not {"metadata", "info", "describe"} & {*words(self.tool.name)}:
+            return valued(names, **facts, name=book)
+        ranges = {row["name"]: grids.used(row["rows"]) for row in sheets}
+        asked = turn.call.arguments
+        wants = any(value is True and "range" in name.lower() for name, value in asked.items())
+        facts |= {"used_ranges": ranges} if wants else {}
+        return Outcome(plain(facts), facts, is_json=True)
+
+
+def _is_of(mark: Json, word: str) -> bool:
+    """Is it kept by a tool of this word?"""
+    return word in words(str(as_object(mark).get("tool", "")))
 
 
 def _is_table(rows: Sequence[Json]) -> bool:

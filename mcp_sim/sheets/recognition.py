@@ -20,10 +20,13 @@ _ROLES: Mapping[str, frozenset[str]] = {
                        "workbook_id workbook_name excel_file file"),
     "sheet": vocabulary("sheet_name sheet worksheet worksheet_name tab tab_name sheet_title source_sheet old_name "
                         "title"),
+    "target": vocabulary("target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
+                         "target_start_cell"),
     "new": vocabulary("new_name target_sheet new_sheet_name new_title target_name dst_sheet"),
-    "range": vocabulary("range cell_range address cells range_address range_name"),
-    "start": vocabulary("start_cell cell cell_reference cell_address start top_left_cell"),
-    "end": vocabulary("end_cell end bottom_right_cell"),
+    "range": vocabulary("range cell_range address cells range_address range_name source_range data_range"),
+    "start": vocabulary("start_cell cell cell_reference cell_address start top_left_cell source_start "
+                        "source_start_cell source_cell from_cell"),
+    "end": vocabulary("end_cell end bottom_right_cell source_end source_end_cell"),
     "values": vocabulary("data values rows row_data cell_values"),
     "value": vocabulary("value cell_value formula content"),
     "at": vocabulary("start_row row row_index start_column start_col column index position start_index start"),
@@ -41,7 +44,9 @@ _READS = vocabulary("read get fetch view")
 _WRITES = vocabulary("write update set put fill apply edit")
 _MAKES = vocabulary("create add new insert")
 _TAKES = vocabulary("delete remove drop")
-_MARKS = vocabulary("format merge unmerge style highlight")
+_CHECKS = vocabulary("validate check verify")
+_OTHER_MATTERS = vocabulary("merged validation validations conditional")
+MARKS = vocabulary("format merge unmerge style highlight")
 
 
 ONLY = "workbook"
@@ -68,6 +73,7 @@ def recognised(purpose: Purpose) -> Found | None:
 _NEEDED: Mapping[str, Sequence[str]] = {
     "write": ("values|value",), "create_sheet": ("sheet",), "rename_sheet": ("sheet", "new"),
     "delete_sheet": ("sheet",), "copy_sheet": ("sheet", "new"), "append": ("values",), "clear": ("range|start",),
+    "copy_cells": ("range|start", "target"), "check": ("value|range|start",), "merged": ("sheet",),
     "insert_rows": ("at",), "insert_columns": ("at",), "delete_rows": ("at",), "delete_columns": ("at",),
     "create_book": ("book",), "sheets": ("book|sheet",), "mark": ("sheet|range|start",),
 }  # fmt: skip
@@ -95,8 +101,10 @@ def _fits(schema: Record, types: frozenset[str]) -> bool:
 
 def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
     """What a tool does, by its words and by which arguments it has."""
+    if named & (_CHECKS | _OTHER_MATTERS) or "copy" in named:
+        return _of_ranges(named, arguments)
     about_cells = named & vocabulary("cell cells range data values row rows column columns formula formulas")
-    if named & _MARKS and (about_cells or named & _SHEETS) and _has("sheet|range|start", arguments):
+    if named & MARKS and (about_cells or named & _SHEETS) and _has("sheet|range|start", arguments):
         return "mark"
     if named & {"rows", "row"} and "at" in arguments and "sheet" in arguments:
         return "insert_rows" if named & _MAKES else "delete_rows" if named & _TAKES else None
@@ -119,6 +127,17 @@ def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) 
     if named & _READS and "sheet" in arguments and named & {"data", "values", "content", "contents", "rows"}:
         return "read"
     return _of_sheets(named, arguments)
+
+
+def _of_ranges(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Is a formula or a range looked at, are cells copied, merged ones listed? Rules and conditions are no cells."""
+    if named & _CHECKS:
+        return "check" if named & {"formula", "range", "cell", "cells"} and "at" not in arguments else None
+    if "copy" in named and named & {"range", "cells", "cell", "data"} and _has("range|start", arguments):
+        return "copy_cells"
+    if "merged" in named:
+        return "merged" if named & {*_READS, "list"} and "sheet" in arguments else None
+    return _of_sheets(named, arguments) if "copy" in named else None
 
 
 def _of_sheets(named: set[str], arguments: Mapping[str, str]) -> str | None:
@@ -146,7 +165,8 @@ def _is_sheets(named: set[str], purpose: Purpose) -> bool:
     )
 
 
-_VERBS = {"read": "get", "sheets": "list", "create_sheet": "create", "copy_sheet": "create", "create_book": "create",
+_VERBS = {"read": "get", "check": "get", "merged": "get", "sheets": "list", "create_sheet": "create",
+          "copy_sheet": "create", "create_book": "create",
           "delete_sheet": "delete"}  # fmt: skip
 
 

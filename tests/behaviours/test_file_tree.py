@@ -331,7 +331,7 @@ async def test_a_list_has_as_many_levels_as_are_asked_for_and_tells_sizes_where_
     assert levels.splitlines() == ["[FILE] README.md", "[DIR] app", "[DIR] app/lib", "[FILE] app/main.py"]
     assert flat.splitlines() == ["[FILE] README.md", "[DIR] app"]
     assert sizes.splitlines()[:2] == ["[FILE] main.py 25 B", "[DIR] lib"]
-    assert "Total: 1 files, 1 directories" in sizes
+    assert "1 files, 1 directories, 25 B in all" in sizes
 
 
 async def test_an_edit_that_promises_a_diff_tells_a_patch_and_one_that_counts_is_held_to_it(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ async def test_sheets_are_made_renamed_and_deleted_by_name(tmp_path: Path) -> No
         assert "already exists" in refused(await world.call("create_workbook", BOOK))
         told(await world.call("create_worksheet", {**BOOK, "sheet_name": "Data"}))
         told(await world.call("rename_worksheet", {**BOOK, "old_name": "Data", "new_name": "Facts"}))
-        assert told(await world.call("get_workbook_metadata", BOOK)) == ["Sheet1", "Facts"]
+        assert told(await world.call("get_workbook_metadata", BOOK))["sheets"] == ["Sheet1", "Facts"]
         told(await world.call("delete_worksheet", PLACE))
         assert "at least one sheet" in refused(await world.call("delete_worksheet", {**BOOK, "sheet_name": "Facts"}))
         assert "Available sheets: Facts" in refused(await world.call("read_data_from_excel", PLACE))
@@ -187,3 +187,44 @@ async def test_a_sheet_is_as_large_as_memory_can_bear(tmp_path: Path) -> None:
         assert told(await world.call("read_data_from_excel", one)) == "#REF!"
         assert "beyond the sheet" in refused(await world.call("insert_rows", {**PLACE, "start_row": 1, "count": 9}))
         assert "cells" in refused(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
+
+
+MORE = [
+    *EXCEL,
+    tool("copy_range", {**SHEET, "source_start": STRING, "source_end": STRING, "target_start": STRING}),
+    tool("validate_formula_syntax", {**SHEET, "cell": STRING, "formula": STRING}),
+    tool("validate_excel_range", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+    tool("unmerge_cells", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+    tool("get_merged_cells", SHEET),
+    tool("edit_block", {"file_path": STRING, "old_string": STRING, "content": STRING, "range": STRING}),
+]
+GIVEN = {"workbooks": {"sales.xlsx": {"Sheet1": [["a", 1], ["b", 2]]}}}
+
+
+async def test_cells_are_copied_and_what_is_merged_is_listed_until_it_is_parted(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
+        told(await world.call("copy_range", {**PLACE, "source_start": "A1", "source_end": "A2", "target_start": "D1"}))
+        copied = [["a", 1, None, "a"], ["b", 2, None, "b"]]
+        assert told(await world.call("read_data_from_excel", PLACE)) == copied
+        both = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
+        assert "A1:B1" in told(await world.call("merge_cells", both))
+        assert told(await world.call("get_merged_cells", PLACE)) == ["A1:B1"]
+        told(await world.call("unmerge_cells", both))
+        assert told(await world.call("get_merged_cells", PLACE)) == []
+
+
+async def test_formulas_and_ranges_are_looked_at_before_they_are_used(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
+        assert "valid" in told(await world.call("validate_formula_syntax", {**PLACE, "cell": "C1", "formula": "=B1"}))
+        bad = {**PLACE, "cell": "C1", "formula": "=SUM(B1"}
+        assert "=SUM(B1" in refused(await world.call("validate_formula_syntax", bad))
+        inside = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
+        assert "A1:B2" in told(await world.call("validate_excel_range", inside))
+        assert "ZZ" in refused(await world.call("validate_excel_range", {**inside, "end_cell": "ZZ"}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [["a", 1], ["b", 2]]
+
+
+def test_texts_that_are_replaced_in_files_are_no_cells(tmp_path: Path) -> None:
+    plans = simulator(tmp_path, MORE).scenario.domain.plans
+    assert plans["copy_range"].behaviour == "spreadsheets"
+    assert plans["edit_block"].behaviour != "spreadsheets"
