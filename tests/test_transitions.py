@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from services import message, service, value
 
@@ -71,6 +72,19 @@ state:
   products: {bell: {sku: bell, name: Bell, stock: 5}}
   orders: []
 """
+
+
+async def test_a_number_is_not_changed_by_what_makes_it_another_kind_of_number(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+
+        async def told(tool: str, **arguments: Any) -> str:
+            return message(await world.call(tool, arguments))
+
+        assert "that is negative" in await told("create_order", product_id="bell", quantity=-3)
+        assert world.view.count("order") == 0
+        assert "cannot have 5.5 of stock" in await told("restock_product", product_id="bell", amount=0.5)
+        assert "that is too much" in await told("restock_product", product_id="bell", amount=10**400)
+        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 5
 
 
 async def test_an_order_takes_from_the_stock_and_its_cancellation_puts_it_back(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import cast
 
 from mcp_sim.conditions import equal
@@ -12,6 +13,7 @@ from mcp_sim.schemas import as_list, items, main_type
 from mcp_sim.types import Json, Record
 
 _NAMING = ("id", "key", "name", "title")
+_MOST = 10**300
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +81,32 @@ def _is_meant(one: Json, value: Json) -> bool:
 def _counted(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
     if not _is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
+    if how == "subtract" and value < 0:
+        return Refused(f"cannot have {value} taken from its {field.name.replace('_', ' ')}: that is negative")
     there = before if _is_number(before) else 0
     change = value if how == "add" else -value
-    total = there + change
-    total = round(total, 6) if isinstance(total, float) else total
+    total = _sum(there, change)
+    if total is None:
+        return Refused(f"cannot change {field.name.replace('_', ' ')} by {change}: that is too much")
     least, most = field.schema.get("minimum", 0 if change < 0 else None), field.schema.get("maximum")
     if least is not None and total < least and change < 0:
         return Refused(f"has insufficient {field.name.replace('_', ' ')}: {there} available, {-change} requested")
     if most is not None and total > most:
         return Refused(f"cannot have more than {most} of {field.name.replace('_', ' ')}: {there} and {change} more")
-    whole = main_type(field.schema) == "integer" and isinstance(total, float) and total.is_integer()
-    return int(total) if whole else total
+    if main_type(field.schema) != "integer" or isinstance(total, int):
+        return total
+    return int(total) if total.is_integer() else Refused(f"cannot have {total} of {field.name.replace('_', ' ')}")
+
+
+def _sum(one: float, other: float) -> float | None:
+    """Without the noise of binary fractions; None where it is too large to be told."""
+    try:
+        total = one + other
+    except OverflowError:
+        return None
+    if isinstance(total, int):
+        return total if abs(total) < _MOST else None
+    return round(total, 6) if isfinite(total) else None
 
 
 def _is_number(value: Json) -> bool:
