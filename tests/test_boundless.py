@@ -86,3 +86,19 @@ async def test_a_spec_may_say_so(tmp_path: Path) -> None:
     async with service(tmp_path, desk, "records: {tide: 0}") as sim, sim.open() as world:
         assert value(await world.call("get_tide", {"tide_id": "spring"}))["tide_id"] == "spring"
         assert not (await world.call("get_tide", {"tide_id": " "})).ok
+
+
+async def test_what_several_values_ask_for_is_there_for_each(tmp_path: Path) -> None:
+    asked = {"type": "array", "items": TEXT}
+    schema: Json = {"type": "object", "properties": {"tickers": asked}, "required": ["tickers"]}
+    desk = spec({"name": "get_quotes", "inputSchema": schema})
+    async with service(tmp_path, desk, "records: {quote: 0}") as sim, sim.open() as world:
+        found = value(await world.call("get_quotes", {"tickers": ["ABC", "XYZ"]}))["quotes"]
+        assert {quote["ticker"] for quote in found} == {"ABC", "XYZ"}
+
+
+async def test_nothing_is_made_up_where_the_question_is_refused(tmp_path: Path) -> None:
+    desk = spec(tool("list_concerts", "city", sort_by=TEXT))
+    async with service(tmp_path, desk, "records: {concert: 0}") as sim, sim.open() as world:
+        assert not (await world.call("list_concerts", {"city": "Zwolle", "sort_by": "nonsense"})).ok
+        assert world.view.count("concert") == 0

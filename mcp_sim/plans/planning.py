@@ -10,7 +10,7 @@ from typing import Any
 from mcp_sim.domain import RECORDLESS, Entity, Plan
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.confidence import Evidence, judged
-from mcp_sim.plans.deeds import touching_nothing
+from mcp_sim.plans.deeds import LOOKING, touching_nothing
 from mcp_sim.plans.details import from_state, renamed, searched
 from mcp_sim.plans.envelopes import batch_envelope
 from mcp_sim.plans.given import Given
@@ -97,8 +97,9 @@ def plan_of(
     judged_plan = replace(plan, confidence=said.get("confidence", confidence), reasons=reasons)
     only_one = look.reading.one_of_a_kind and sharing[look.entity] > 1
     found = _workable(judged_plan, entity, only=only_one)
-    is_poor = look.reading.told and not said and found.confidence < _LEAST
-    return _recordless(look, said, entities) if is_poor else found
+    is_poor = look.reading.told and found.confidence < _LEAST
+    is_looked_at = look.reading.word in LOOKING and plan.key is None and plan.verb == "get"
+    return _recordless(look, said, entities) if not said and (is_poor or is_looked_at) else found
 
 
 def _exchanges(look: Look, roles: Roles) -> bool:
@@ -149,7 +150,8 @@ def _recordless(look: Look, said: Mapping[str, Any], entities: Mapping[str, Enti
     if said:
         return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": ("the spec says so",), **said})
     reading = look.reading
-    if reading.verb != "unknown" and not reading.told and (reading.sure or look.entity):
+    is_looked_at = reading.word in LOOKING and reading.verb == "get"
+    if reading.verb != "unknown" and not reading.told and not is_looked_at and (reading.sure or look.entity):
         return plan
     spoken = _speaks_of(look, entities)
     confidence, reasons = touching_nothing(reading.word, reading.deed, look.tool, is_spoken_of=spoken)

@@ -99,6 +99,8 @@ def verb_meant(
         return "get"
     if verb == "search" and not reading.plural and not arrays and _asks_for_one(entity, schema):
         return "get"
+    if verb == "get" and not properties(output) and _asks_for_several(entity, schema):
+        return "list"
     if verb == "get" and _has_rows(entity, output) and key_argument("get", entity, "id", schema)[1] < 2:
         return "list"
     return verb
@@ -108,6 +110,13 @@ def _asks_for_one(entity: str, schema: Record) -> bool:
     """True where nothing but a key is asked for."""
     name, score = key_argument("get", entity, "id", schema)
     return score >= 2 and required(schema) <= {name} and not {snake(name) for name in properties(schema)} & LIMITS
+
+
+def _asks_for_several(entity: str, schema: Record) -> bool:
+    """Is a list of values what must be given, and no name of one: `get_prices(symbols)`?"""
+    lists = [name for name in required(schema) if main_type(properties(schema).get(name, {})) == "array"]
+    plain = [name for name in lists if main_type(items(properties(schema)[name])) in {"string", "integer", ""}]
+    return bool(plain) and key_argument("get", entity, "id", schema)[1] < 2
 
 
 def _has_rows(entity: str, output: Record) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
+from typing import cast
 
 from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
 from mcp_sim.draws import Draws
@@ -16,7 +18,7 @@ from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense
 from mcp_sim.records.values import value_maker
-from mcp_sim.schemas import is_nullable, main_type, required
+from mcp_sim.schemas import as_list, is_nullable, main_type, required
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
 
 MOST_CANDIDATES = 32
@@ -69,26 +71,43 @@ def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> An
     def invented(turn: Turn, invent: Invent) -> Transition:
         arguments = turn.call.arguments
         given = [(rule, value) for fetch, rule in asked if (value := fetch(arguments)) not in (ABSENT, None)]
-        known = {rule.field: value for rule, value in given}
-        if not (needed <= arguments.keys() and known) or any(not _says(rule, value) for rule, value in given):
-            return answer(turn, invent)
-        (field, first), *others = known.items()
-        rows = turn.view.find(entity.name, field, first)
-        if any(all(record.get(name) == value for name, value in others) for _, record in rows):
+        if not given or not needed <= arguments.keys() or not all(_says(rule, value) for rule, value in given):
             return answer(turn, invent)
         pins = list[Change]()
-        for _ in range(fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)):
-            here = turn.after(pins)
-            key = next_key(entity, keys, here.view, turn.draws)
-            pins.append(_put(here, entity, key, invent, known))
-        return _pinned(answer, turn, invent, pins)
+        for known in _each({rule.field: value for rule, value in given}):
+            if not _is_there(turn.view, entity, known):
+                many = fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)
+                for _ in range(many):
+                    here = turn.after(pins)
+                    key = next_key(entity, keys, here.view, turn.draws)
+                    pins.append(_put(here, entity, key, invent, known))
+        return _pinned(answer, turn, invent, pins) if pins else answer(turn, invent)
 
     return invented
 
 
 def _says(rule: Filter, value: Json) -> bool:
-    """Does a question say what a field is?"""
+    """Does a question say what a field is, or may be?"""
+    if rule.op == "in":
+        return isinstance(value, list) and 0 < len(cast("list[Json]", value)) <= MOST_CANDIDATES
     return rule.op == "equals" and isinstance(value, str | int | float) and value != ""
+
+
+def _each(given: Record) -> Iterator[Record]:
+    """What a question says of a record: for each of the values that it lists."""
+    listed = next((name for name, value in given.items() if isinstance(value, list)), None)
+    if listed is None:
+        yield given
+        return
+    for value in dict.fromkeys(one for one in as_list(given[listed]) if isinstance(one, str | int | float)):
+        yield from _each({**given, listed: value})
+
+
+def _is_there(view: View, entity: Entity, known: Record) -> bool:
+    """Is there a record of which all this is true?"""
+    (field, first), *others = known.items()
+    rows = view.find(entity.name, field, first)
+    return any(all(record.get(name) == value for name, value in others) for _, record in rows)
 
 
 def _put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Change:
@@ -97,6 +116,8 @@ def _put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | N
 
 def _pinned(answer: Answer, turn: Turn, invent: Invent, pins: list[Change]) -> Transition:
     transition = answer(turn.after(pins), invent)
+    if not transition.observation.ok:
+        return answer(turn, invent)
     return replace(transition, pins=(*pins, *transition.pins))
 
 
