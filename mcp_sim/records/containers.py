@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from mcp_sim.contradictions import contradiction
 from mcp_sim.intersections import meet
@@ -11,6 +12,7 @@ from mcp_sim.json_text import canonical
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.lines import has_price
 from mcp_sim.records.making import APART, MOST_ITEMS, Compile, Make
+from mcp_sim.records.numbering import numbered
 from mcp_sim.records.texts import text_fits
 from mcp_sim.records.timeline import Moment
 from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
@@ -118,6 +120,7 @@ class _Object:
         pattern = next(iter(patterns), None)
         names = {"type": "string", **({"pattern": pattern} if pattern is not None else {}), **named}
         self.name = compile_(owner, "key", names)
+        self.fits = partial(text_fits, schema=names)
         self.other = _Later(compile_, owner, "value", patterns[pattern] if pattern else _additional(schema))
         self.named = bool(patterns) or self.open
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
@@ -160,6 +163,7 @@ class _Object:
             if len(body) >= wanted:
                 return
             name = str(self.name(chance, {}, moment))
+            name = (numbered(name, len(body) + 1, self.fits) or name) if name in body else name
             if name not in body and name not in self.forbidden:
                 body[name] = self.other(chance, body, moment)
 

@@ -41,11 +41,10 @@ def is_plain(schema: Record) -> bool:
 
 def searched(schema: Record, construct: Construct) -> Make:
     """The maker of values for any schema: one alternative after the other is drawn, until a value is valid."""
-    ways = [*islice(_ways(schema), _MOST)]
-    ways = [way for way in ways if types_of(way) != ("null",)] or ways
+    ways = alternatives(schema)
     if not ways:
         return lambda _chance, _record, _moment: None
-    makers = [construct(_bare(way)) for way in ways]
+    makers = [construct(way) for way in ways]
     allows = judge(schema)
 
     def made(chance: Chance, record: Record, moment: Moment) -> Json:
@@ -58,6 +57,20 @@ def searched(schema: Record, construct: Construct) -> Make:
         return value
 
     return made
+
+
+def alternatives(schema: Record) -> list[Record]:
+    """The schemas without alternatives and conditions, one of which a value satisfies; so many of them."""
+    ways = [*islice(_ways(schema), _MOST)]
+    ways = [way for way in ways if types_of(way) != ("null",)] or ways
+    return [_bare(_without_forbidden(way)) for way in ways]
+
+
+def _without_forbidden(way: Record) -> Record:
+    """What a schema forbids to be there, as properties that cannot be."""
+    forbidden = as_list(as_object(way.get("not")).get("required"))
+    alone = as_object(way.get("not")).keys() == {"required"} and forbidden
+    return _both(way, {"properties": {str(forbidden[-1]): False}}) if alone else way
 
 
 def judge(schema: Record) -> Callable[[Json], bool]:

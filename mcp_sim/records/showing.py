@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from mcp_sim.domain import Entity
+from mcp_sim.records.conforming import conforming
 from mcp_sim.records.lookups import lookup
 from mcp_sim.records.queries import ABSENT
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import is_nullable, main_type, properties, required
+from mcp_sim.schemas import as_object, is_nullable, main_type, properties, required
 from mcp_sim.types import Json, Record, View
 
 Show: TypeAlias = Callable[[Record, View], Json]
@@ -21,6 +22,18 @@ Show: TypeAlias = Callable[[Record, View], Json]
 
 def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
     """A record as a schema shows it: the declared properties, or all there is where none are declared."""
+    show, conform = _shown(entity, schema, entities), conforming(entity, schema)
+    if conform is None:
+        return show
+
+    def conformed(record: Record, view: View) -> Json:
+        body: Json = show(record, view)
+        return conform(as_object(body), record, ()) if isinstance(body, dict) else body
+
+    return conformed
+
+
+def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
     names = properties(schema)
     if main_type(schema) not in {"object", ""}:
         return _scalar(entity, schema)

@@ -1,12 +1,13 @@
-"""Which amounts of a record follow from what else it says: a total from price and quantity, or from its own lines?"""
+"""What of a record follows from what else it says: a total from its lines, what goes together by its schema?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container
 from typing import TypeAlias
 
-from mcp_sim.domain import Entity
+from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.coherence import mends
+from mcp_sim.records.conforming import conformings
 from mcp_sim.records.times import sense
 from mcp_sim.types import Record
 
@@ -14,8 +15,9 @@ Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Brings the amounts of a record into line, except for those that a call gave itself."""
 
 
-def settling(entity: Entity) -> Settle:
+def settling(entity: Entity, domain: Domain) -> Settle:
     """What follows in a record of this entity, compiled."""
+    conforms = conformings(domain, entity)
     stamps = {name for name, field in entity.fields.items() if sense(name, field.schema) is not None}
     rules = [(name, mend) for name, mend in mends(entity) if name not in stamps]
 
@@ -26,5 +28,10 @@ def settling(entity: Entity) -> Settle:
             kept = {field: value for field, value in record.items() if field in given}
             mend(record)
             record.update(kept)
+        for conform in conforms:
+            made = conform(record, record, given)
+            for name in record.keys() - made.keys():
+                del record[name]
+            record.update(made)
 
     return settle

@@ -49,7 +49,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     """What becomes of a record that exists."""
     entity = domain.entities[plan.entity or ""]
     sets, links = sets_of(tool, plan, entity, defaults=False), links_of(plan, entity, domain)
-    stood, name, settle = standing(tool, plan), entity.name, settling(entity)
+    stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
     swapped = swapping(tool, plan, domain)
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 

@@ -12,6 +12,7 @@ from mcp_sim.draws import SEPARATOR
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.choices import constants_in_order
 from mcp_sim.records.coherence import inherited, linked, mends
+from mcp_sim.records.conforming import conformings
 from mcp_sim.records.linking import Choose, Targets, by_way_of, chooser
 from mcp_sim.records.making import Make
 from mcp_sim.records.progress import has_come_to, step_of
@@ -78,7 +79,7 @@ class Writer:
         self.order = [name for name in entity.fields if entity.fields[name].derived is None]
         self.inherits = inherited(domain, entity)
         self.tables = {name: target.records for name, target in targets.items()}
-        self.mends = mends(entity)
+        self.mends, self.conforms = mends(entity), conformings(domain, entity)
         self.pair = once_together(entity, namesakes=namesakes)
 
     def written(self, rows: Mapping[Key, Record], made: dict[Key, Record], births: Sequence[datetime]) -> None:
@@ -110,6 +111,8 @@ class Writer:
             if part.name not in record:
                 self._fill(part, Chance(salt + part.salt), record, place, moment)
         self._bring_into_line(record, told)
+        for conform in self.conforms:
+            record = conform(record, record, frozenset(told))
         ordered = {name: record[name] for name in self.order if name in record}
         return ordered if len(ordered) == len(record) else ordered | record
 
