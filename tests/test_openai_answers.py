@@ -36,6 +36,7 @@ BAD = {
     "field missing": completion('{"effort": 3}'),
     "no object": completion("[1]"),
     "no number": completion('{"summary": "The chain slips.", "effort": NaN}'),
+    "too large a number": completion('{"summary": "The chain slips.", "effort": 3, "weight": 1e999}'),
     "too deep": completion("[" * 100_000),
     "huge": completion(json.dumps({**OPEN, "summary": "x" * 1_500_000})),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, NoReturn
 
 from mcp_sim.errors import Rejected
@@ -75,7 +76,11 @@ def _loaded(text: str) -> Json:
     def not_json(name: str) -> NoReturn:
         raise ValueError(f"{name} is not JSON")
 
-    value = json.loads(text, strict=False, parse_constant=not_json)
+    def finite(digits: str) -> float:
+        number = float(digits)
+        return number if isfinite(number) else not_json(digits)
+
+    value = json.loads(text, strict=False, parse_constant=not_json, parse_float=finite)
     if _HALF.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
