@@ -163,7 +163,9 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
     """The roles of the arguments of a tool that writes one record. `verb`: a word that fields may begin with."""
     sets: dict[str, str] = {}
     unexplained: list[str] = []
-    for path, part in _leaves(schema, known):
+    leaves = dict(_leaves(schema, known))
+    spoken = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
+    for path, part in leaves.items():
         name = snake(path.rsplit(".", 1)[-1])
         if path == key or name in OPTIONS:
             continue
@@ -172,14 +174,20 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
             continue
         found = known.named(name) or (_begun(verb, name, known) if verb else None)
         inside = known.nested.get(name) if verb and found is None else None
-        found = found or (known.synonym(name) if inside is None else None)
-        if found is not None and found not in sets.values():
+        if found is None and inside is None and known.synonym(name) not in spoken:
+            found = known.synonym(name)
+        if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
         elif inside is not None:
             sets[path] = inside
         elif not _is_secret(part):
             unexplained.append(path)
     return Roles(key, sets, unexplained=tuple(unexplained))
+
+
+def _may_hold(field: Record, argument: Record) -> bool:
+    """Can what a field holds be what is given? What is shown as an object is not set by its name alone."""
+    return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
 def _begun(verb: str, argument: str, known: Known) -> str | None:

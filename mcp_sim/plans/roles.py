@@ -186,6 +186,8 @@ def _added(
         name = name if look.verb == "create" else _unprefixed(name)
         schema = {word: part for word, part in at(look.input, path).items() if word != "default"}
         scope = snake(name).removesuffix("_id")
+        if name in known:
+            continue
         if look.verb in {"create", "update"}:
             needed = look.verb == "create" and path in required(look.input)
             added[name] = Field(name, schema, required=needed)

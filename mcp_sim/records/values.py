@@ -18,7 +18,7 @@ from mcp_sim.records.searching import LIMITS, is_plain, judge, searched
 from mcp_sim.records.setting import PLAIN, Setting, setting_of
 from mcp_sim.records.texts import text_maker
 from mcp_sim.records.timeline import Moment
-from mcp_sim.schemas import constants, fitting_type, main_type
+from mcp_sim.schemas import constants, fitting_type, main_type, types_of
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.words import snake
 
@@ -35,6 +35,8 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
         choices = _choices(schema)
         if choices:
             return chosen(choices, setting.usual)
+        if types_of(schema) == ("null",):
+            return lambda _chance, _record, _moment: None
         match main_type(schema):
             case "string" | "":
                 return text_maker(entity, name, schema, setting)
@@ -44,10 +46,8 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
                 return _flag_maker(name)
             case "array":
                 return list_maker(entity, name, schema, compiled)
-            case "object":
-                return object_maker(entity, name, schema, compiled)
             case _:
-                return lambda _chance, _record, _moment: None
+                return object_maker(entity, name, schema, compiled)
 
     return compiled(entity, name, schema)
 

@@ -1,0 +1,51 @@
+"""Results that real APIs declare and that are no plain records: counts by name, references that lead back, people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from services import service, value
+
+Json = Any
+TEXT, COUNT = {"type": "string"}, {"type": "integer"}
+
+
+def tool(name: str, arguments: Json, *needed: str, output: Json) -> Json:
+    schema: Json = {"type": "object", "properties": arguments, "required": [*needed]}
+    return {"name": name, "inputSchema": schema, "outputSchema": {"type": "object", **output}}
+
+
+def spec(*tools: Json) -> str:
+    return f"tools: {json.dumps([*tools])}\n"
+
+
+async def test_counts_by_names_that_nobody_declares_are_no_record(tmp_path: Path) -> None:
+    counts = tool("get_inventory", {}, output={"additionalProperties": COUNT})
+    async with service(tmp_path, spec(counts), "records: {}") as sim, sim.open() as world:
+        found = value(await world.call("get_inventory", {}))
+        assert found
+        assert all(isinstance(one, int) for one in found.values())
+
+
+PERSON: Json = {"type": "object", "properties": {"id": COUNT, "login": TEXT}, "required": ["id", "login"]}
+ISSUE: Json = {
+    "properties": {
+        "id": COUNT, "title": TEXT, "assignee": {"anyOf": [PERSON, {"type": "null"}]},
+        "parent_template": {"anyOf": [{"type": "null"}, {"$ref": "#"}]},
+    },
+    "required": ["id", "title", "assignee", "parent_template"],
+}  # fmt: skip
+
+
+async def test_who_is_shown_as_an_object_is_not_set_by_a_name_alone(tmp_path: Path) -> None:
+    tools = spec(
+        tool("create_issue", {"owner": TEXT, "title": TEXT, "assignee": TEXT}, "owner", "title", output=ISSUE),
+        tool("get_issue", {"id": COUNT}, "id", output=ISSUE),
+    )
+    async with service(tmp_path, tools, "records: {issue: 5}") as sim, sim.open() as world:
+        made = value(await world.call("create_issue", {"owner": "ada", "title": "Bell", "assignee": "bo"}))
+        assert value(await world.call("get_issue", {"id": made["id"]})) == made
+        assert made["assignee"] is None or set(made["assignee"]) == {"id", "login"}
+        assert made["parent_template"] is None
