@@ -118,3 +118,11 @@ async def test_a_statement_writes_no_more_than_a_world_can_bear(tmp_path: Path) 
         more = "INSERT INTO users (name) SELECT name FROM users"
         assert "write fewer" in await refused(world, "query", sql=more)
         assert (await said(world, "query", sql="SELECT count(*) AS n FROM users"))[0]["n"] == 16
+
+
+@pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, '["\\ud800"]', f"[{LONG}]"])
+async def test_what_is_no_json_stays_a_text_in_a_column_of_lists(tmp_path: Path, text: str) -> None:
+    tables = {"users": [{"id": 1, "tags": ["a"]}]}
+    async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
+        await said(world, "query", sql=f"UPDATE users SET tags = '{text}'")
+        assert world.view.get("users", 1) == {"id": 1, "tags": text}
