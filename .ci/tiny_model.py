@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import (
@@ -69,7 +70,8 @@ def tokenizer() -> PreTrainedTokenizerFast:
     )
     bare.train_from_iterator(corpus(), trainer)
     bare.add_tokens([AddedToken(mark, normalized=False, special=False) for mark in MARKS])
-    made = PreTrainedTokenizerFast(tokenizer_object=bare, eos_token=END, pad_token=PAD, model_max_length=LONGEST)
+    special: dict[str, Any] = {"eos_token": END, "pad_token": PAD, "additional_special_tokens": [TURN]}
+    made = PreTrainedTokenizerFast(tokenizer_object=bare, model_max_length=LONGEST, **special)
     made.chat_template = TEMPLATE
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -103,7 +104,8 @@ def _note(drive: Drive, world: World, tool: Tool, observation: Observation) -> N
 def _own_texts(entry: Json) -> Iterator[bool]:
     """For each text that the model said of a field that the world left open: was it written so?"""
     said = parsed(observed(Reply(entry["measured"]["said"]["raw"])), "")
-    written = [change["record"] for change in entry["step"]["committed"] if "record" in change]
+    step = entry["step"]
+    written = [change["record"] for change in (*step["committed"], *step["pins"]) if "record" in change]
     for name, value in said.items():
         if isinstance(value, str) and any(name in record for record in written):
             yield any(record.get(name) == value for record in written)
@@ -165,6 +167,44 @@ async def test_what_the_world_leaves_open_is_served_as_the_model_said_it(engine:
     assert not drive.invalid
     assert not drive.violations
     assert drive.texts.total() >= 40
+    assert drive.texts[True] >= 0.95 * drive.texts.total()
+
+
+def unheard_of(scenario: Scenario, count: int) -> Iterator[tuple[str, Json]]:
+    """Calls for records that nobody mentioned yet, of every tool that gets one by its id."""
+    for plan in scenario.domain.plans.values():
+        entity = scenario.domain.entities.get(plan.entity or "")
+        if plan.verb != "get" or plan.guessed or plan.key is None or entity is None:
+            continue
+        numbered = re.fullmatch(r"(.*?)(\d+)(\D*)", str(entity.key_like))
+        required = scenario.domain.tools[plan.tool].input_schema.get("required", [])
+        if numbered is None or [*required] != [plan.key]:
+            continue
+        for at in range(1, count + 1):
+            number = int(numbered[2]) + 5_000 + at
+            key = f"{numbered[1]}{number:0{len(numbered[2])}}{numbered[3]}"
+            yield plan.tool, {plan.key: number if isinstance(entity.key_like, int) else key}
+
+
+async def test_records_that_nobody_mentioned_yet_are_as_the_model_says_where_the_world_is_open(engine: str) -> None:
+    drive = Drive()
+    for name in SCENARIOS:
+        scenario = with_model(name, engine, **OFF, max_attempts=5)
+        scenario = replace(scenario, domain=replace(scenario.domain, open=True))
+        async with Simulator(scenario, ledger_keep=100).open(seed=4) as world:
+            for tool, arguments in unheard_of(scenario, 3):
+                drive.calls += 1
+                try:
+                    _note(drive, world, scenario.domain.tools[tool], await world.call(tool, arguments))
+                except Crash as crash:  # what holds a mark such as `<think>` is not served
+                    drive.crashes.append(str(crash))
+            drive.reports.append(judged(world.ledger, plans_json(scenario.domain)))
+    tell(f"open worlds: {drive.told()}")
+    assert len(drive.crashes) <= 0.1 * drive.calls
+    assert not drive.invalid
+    assert not drive.violations
+    assert drive.fallbacks == 0
+    assert drive.texts.total() >= 100
     assert drive.texts[True] >= 0.95 * drive.texts.total()
 
 
