@@ -14,7 +14,7 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash, DocumentError
+from mcp_sim.errors import BadArguments, Crash, DocumentError
 from mcp_sim.scenario import Scenario
 from mcp_sim.types import Observation, ToolResult
 
@@ -247,3 +247,64 @@ async def test_schemas_without_end_are_served_or_refused_in_time(tmp_path: Path,
                 scenario_of(tmp_path, tools)
         else:
             assert await walk(scenario_of(tmp_path, tools), 60) >= 0.7
+
+
+def tangled(levels: int) -> Schema:
+    """Definitions each of which must be satisfied by the next one twice: a judge takes 2^levels steps."""
+    parts: Schema = {f"d{at}": {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(levels)}
+    return {**parts, f"d{levels}": {"type": "object", "required": ["name"]}}
+
+
+@pytest.mark.parametrize("place", ["argument", "result"])
+def test_thirty_definitions_that_each_refer_twice_to_the_next_are_refused_with_the_reason(
+    tmp_path: Path, place: str
+) -> None:
+    part, definitions = {"$ref": "#/$defs/d0"}, tangled(30)
+    schema = shows({"name": STRING, "shape": part}, ("name",), **{"$defs": definitions})
+    key = "inputSchema" if place == "argument" else "outputSchema"
+    with pytest.raises(DocumentError, match="refer to each other so often"):
+        scenario_of(tmp_path, [{**tool("read_plant", {"name": STRING}), key: schema}])
+
+
+async def test_of_two_tools_of_one_name_the_first_is_served(tmp_path: Path) -> None:
+    tools = [*crud("plant", {"name": STRING}), tool("get_plant", {"other": STRING}, ("other",))]
+    scenario = scenario_of(tmp_path, tools)
+    assert len(scenario.domain.tools) == len(tools) - 1
+    assert await walk(scenario) >= 0.7
+
+
+async def test_a_key_of_10_kilobytes_is_a_key_like_any_other(tmp_path: Path) -> None:
+    record = shows({"name": STRING, "color": STRING}, ("name", "color"))
+    tools = [
+        tool("create_label", {"name": STRING, "color": STRING}, ("name", "color"), outputSchema=record),
+        tool("get_label", {"name": STRING}, ("name",), outputSchema=record),
+        tool("delete_label", {"name": STRING}, ("name",)),
+    ]
+    long = "ключ-" * 2000
+    async with Simulator(scenario_of(tmp_path, tools)).open() as world:
+        assert value(await world.call("create_label", {"name": long, "color": "red"}))["name"] == long
+        assert value(await world.call("get_label", {"name": long}))["color"] == "red"
+        assert (await world.call("delete_label", {"name": long})).ok
+        gone = await world.call("get_label", {"name": long})
+        assert not gone.ok
+        assert isinstance(gone.body, ToolResult)
+        assert str(gone.body.value).endswith("not found")
+
+
+@pytest.mark.parametrize("depth", [60, 5_000])
+async def test_arguments_that_nest_deeply_are_kept_or_refused(tmp_path: Path, depth: int) -> None:
+    inner: Json = "end"
+    for _ in range(depth):
+        inner = {"part": inner}
+    record = shows({"id": STRING, "layout": {"type": "object"}}, ("id", "layout"))
+    tools = [
+        tool("create_page", {"layout": {"type": "object"}}, ("layout",), outputSchema=record),
+        tool("get_page", {"page_id": STRING}, ("page_id",), outputSchema=record),
+    ]
+    async with Simulator(scenario_of(tmp_path, tools)).open() as world:
+        if depth > 1_000:
+            with pytest.raises(BadArguments, match="nest"):
+                await world.call("create_page", {"layout": inner})
+            return
+        made = value(await world.call("create_page", {"layout": inner}))
+        assert value(await world.call("get_page", {"page_id": made["id"]}))["layout"] == inner
