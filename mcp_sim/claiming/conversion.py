@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.json_text import encode
@@ -11,6 +13,8 @@ from mcp_sim.types import Json, Record
 
 ABSENT: Any = object()
 """Stands for a value that there is not."""
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$")
 
 Part: TypeAlias = Callable[[Record, Record], Record]
 """A row under the schema of rows."""
@@ -35,6 +39,8 @@ def _typed(value: Json, schema: Record, part: Part) -> Json:
     match main_type(schema):
         case "string":
             return _as_text(value)
+        case "integer" | "number" if isinstance(value, str):
+            return _seconds(value)
         case "integer":
             return round(value) if is_number else ABSENT
         case "number":
@@ -48,6 +54,16 @@ def _typed(value: Json, schema: Record, part: Part) -> Json:
             return part(schema, row) if row is not ABSENT and properties(schema) else row
         case _:
             return _one_of(value, schema, part)
+
+
+def _seconds(text: str) -> Json:
+    """A moment as the seconds since 1970."""
+    if not _MOMENT.match(text):
+        return ABSENT
+    try:
+        return int(datetime.fromisoformat(text).timestamp())
+    except ValueError:
+        return ABSENT
 
 
 def _one_of(value: Json, schema: Record, part: Part) -> Json:

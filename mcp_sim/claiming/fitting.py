@@ -216,6 +216,8 @@ class _Fitting:
                 return False
             case "object" if properties(schema):
                 return self.part(schema, {})
+            case "object" if not required(schema) and not schema.get("minProperties"):
+                return {}
             case "integer" | "number" if schema.get("minimum", 0) <= 0 and not constants(schema):
                 return 0
             case _:

@@ -14,7 +14,7 @@ from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.version_control.entities import BRANCH, COMMIT, MAIN, REPOSITORY, STAGED, TAG
+from mcp_sim.version_control.entities import BRANCH, COMMIT, MAIN, REPOSITORY, STAGED, TAG, USUAL
 from mcp_sim.version_control.given import Given
 from mcp_sim.version_control.repository import identifier
 
@@ -24,7 +24,8 @@ _TEXT: Record = {"type": "string"}
 
 def noted(given: Given, *, is_told: bool) -> dict[str, list[Record]]:
     """The records of a state as far as they can be told without the files; the rest is noted in the only record."""
-    marks: Record = {**given.marks, "branches": given.branches, "tags": given.tags, "commits": given.commits}
+    marks: Record = {**given.marks, "branches": given.branches, "tags": given.tags, "commits": given.commits,
+                     "remotes": given.remotes}  # fmt: skip
     known: Record = {"branch": given.current, "root": given.root, "author": given.author.get("name")}
     said = {"is_told": is_told, "email": given.author.get("email"), "given": marks}
     return {COMMIT: [], BRANCH: [], TAG: [], STAGED: [], REPOSITORY: [{**known, **said}]}
@@ -173,6 +174,13 @@ class _Making:
 
     # both
 
+    def _remotes(self) -> list[Record]:
+        """Those that were given; where nothing was, the usual one."""
+        if self._noted.get("is_told"):
+            return self._given.get("remotes") or []
+        called = next(reversed(names_of(self._root)), "project")
+        return [{"name": USUAL, "url": f"https://git.example.com/{called}.git"}]
+
     def _commit(self, told: Record, parents: Sequence[str], files: Record) -> Record:
         author = self._somebody(0)
         name = told.get("author") or self._noted.get("author") or author["author"]
@@ -196,6 +204,7 @@ class _Making:
         author = self._noted.get("author") or last["author"]
         email = self._noted.get("email") or (last["email"] if author == last["author"] else "")
         only: Record = {**head, "root": self._root, "author": author, "email": email, "stashes": []}
+        only["remotes"] = self._remotes()
         rows: dict[str, Any] = {
             COMMIT: self._commits,
             BRANCH: {name: {"name": name, "commit": tip} for name, tip in branches.items()},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.types import Json, Record
-from mcp_sim.version_control import changing, looking
+from mcp_sim.version_control import changing, looking, remotes
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.changing import keep_staged, move_to
 from mcp_sim.version_control.entities import BRANCH, TAG
@@ -116,7 +116,13 @@ def reset(asked: Asked) -> Outcome:
     for path in sorted(before.keys() | files.keys()) if is_hard else ():
         if one.content(path) != files.get(path):
             one.write(path, files.get(path))
-    return _done(asked, f"HEAD is now at {target[:7]} {one.commit(target).get('message')}", commit=target, mode=mode)
+    return _done(
+        asked,
+        f"HEAD is now at {target[:7]} {one.commit(target).get('message')}",
+        commit=target,
+        target=target,
+        mode=mode,
+    )
 
 
 # merging --------------------------------------------------------------------------------------------------------------
@@ -209,5 +215,7 @@ OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "rename_branch": rename_branch, "checkout": checkout, "reset": reset, "restore": changing.restore,
     "init": changing.init, "merge": merge, "stash": changing.stash, "stash_pop": changing.stash_pop,
     "stash_apply": changing.stash_apply, "stash_drop": changing.stash_drop, "stash_list": changing.stash_list,
+    "push": remotes.push, "pull": remotes.pull, "fetch": remotes.fetch, "remote": remotes.remote,
+    "remotes": remotes.remotes, "add_remote": remotes.add_remote, "remove_remote": remotes.remove_remote,
     "tags": looking.tags, "tag": tag, "create_tag": create_tag, "delete_tag": delete_tag,
 }  # fmt: skip

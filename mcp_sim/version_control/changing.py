@@ -11,7 +11,7 @@ from mcp_sim.file_trees.paths import is_within, normal
 from mcp_sim.types import Json, Record
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.entities import MAIN, STAGED
-from mcp_sim.version_control.looking import told
+from mcp_sim.version_control.looking import status, told
 from mcp_sim.version_control.repository import Repository, applied, difference
 
 _CLEAN = "nothing to commit, working tree clean"
@@ -26,11 +26,17 @@ def init(asked: Asked) -> Outcome:
     one = asked.repository
     place = one.root if one.place in {"", ".", "./"} else one.place
     if one.head is None and not one.staged():
-        one.say(root=normal(place), branch=one.branch or MAIN)
+        one.say(root=_root(one, normal(place)), branch=one.branch or MAIN)
         return _done(asked, f"Initialized empty Git repository in {place.rstrip('/')}/.git/", path=place)
     if not is_within(normal(place), [one.root]):
         raise Refused("forbidden", f"Access denied: {place} is outside the repository {one.root}", path=place)
     return _done(asked, f"Reinitialized existing Git repository in {place.rstrip('/')}/.git/", path=place)
+
+
+def _root(one: Repository, place: str) -> str:
+    """Where the files are: at the place, or where the state has them, if there are none at the place."""
+    files = one.working()
+    return one.root if files and not any(is_within(path, [place]) for path in files) else place
 
 
 def stage(asked: Asked) -> Outcome:
@@ -43,7 +49,8 @@ def stage(asked: Asked) -> Outcome:
     for path in paths:
         if working.get(path) != index.get(path):
             one.stage(path, working.get(path))
-    return _done(asked, "Files staged successfully", files=[one.shown(path) for path in paths], count=len(paths))
+    names: list[Json] = [one.shown(path) for path in paths]
+    return _done(asked, "Files staged successfully", **{**status(asked).facts, "files": names, "count": len(paths)})
 
 
 def unstage(asked: Asked) -> Outcome:
@@ -118,7 +125,7 @@ def _amend(asked: Asked, message: str, staged: Mapping[str, Json]) -> Outcome:
 
 
 def _committed(asked: Asked, row: Record) -> Outcome:
-    facts = told(asked.repository, row)
+    facts = {**status(asked).facts, **told(asked.repository, row)}
     facts |= {"branch": asked.repository.branch, "commit": row["hash"]}
     return _done(asked, f"Changes committed successfully with hash {row['hash']}", **facts)
 

@@ -10,6 +10,8 @@ from mcp_sim.types import Record
 
 COMMIT, BRANCH, TAG, STAGED, REPOSITORY = "commit", "branch", "tag", "staged_file", "repository"
 MAIN = "main"
+USUAL = "origin"
+"""What the remote is called where nobody says how."""
 
 _TEXT: Record = {"type": "string"}
 _TEXTS: Record = {"type": "array", "items": _TEXT}
@@ -26,7 +28,15 @@ def entities() -> list[Entity]:
         STAGED: ("path", {"content": _ANY}),
     }  # fmt: skip
     files = [one for one in entities_of_files() if not one.singleton]
-    only = {"branch": _ANY, "commit": _ANY, "root": _ANY, "author": _TEXT, "email": _TEXT, "stashes": _ANY}
+    only = {
+        "branch": _ANY,
+        "commit": _ANY,
+        "root": _ANY,
+        "author": _TEXT,
+        "email": _TEXT,
+        "stashes": _ANY,
+        "remotes": _ANY,
+    }
     return [
         *files,
         *(Entity(name, key, None, _fields({key: _TEXT, **more}), natural=True) for name, (key, more) in tables.items()),

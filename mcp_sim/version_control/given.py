@@ -17,6 +17,7 @@ _COMMITS = vocabulary("commits commit_history commit_log history log")
 _BRANCHES = vocabulary("branches local_branches")
 _TAGS = vocabulary("tags")
 _CURRENT = vocabulary("current_branch head active_branch branch checked_out")
+_REMOTES = vocabulary("remotes remote")
 _AUTHORS = vocabulary("author user committer git_user config")
 _ROOTS = vocabulary("repo_path repository_path root path repo repository_root")
 _MARKS = {"staged": "staged", "staged_files": "staged", "staging_area": "staged", "untracked": "untracked",
@@ -43,6 +44,7 @@ class Given:
     current: str | None = None
     author: Record = field(default_factory=dict[str, Json])
     root: str | None = None
+    remotes: list[Record] = field(default_factory=list[Record])
 
 
 def given_repository(state: Json) -> tuple[Given, Json]:
@@ -61,7 +63,7 @@ def _is_repository(body: Record) -> bool:
 
 
 def _taken(body: Record) -> list[str]:
-    known = _COMMITS | _BRANCHES | _TAGS | _CURRENT | _AUTHORS | _ROOTS | _MARKS.keys()
+    known = _REMOTES | _COMMITS | _BRANCHES | _TAGS | _CURRENT | _AUTHORS | _ROOTS | _MARKS.keys()
     places = {name for name, value in body.items() if snake(name) in _ROOTS and not isinstance(value, str)}
     return [name for name in body if snake(name) in known and name not in places]
 
@@ -74,6 +76,8 @@ def _read(scope: Scope) -> Given:
             found.commits = [_commit(as_object(row)) for row in _oldest_first(as_list(value))]
         elif word in _BRANCHES or word in _TAGS:
             _led(value, found, found.branches if word in _BRANCHES else found.tags)
+        elif word in _REMOTES:
+            found.remotes = [*_remotes(value)]
         elif word in _MARKS:
             found.marks[_MARKS[word]] = dict(_marked(value))
         else:
@@ -81,6 +85,15 @@ def _read(scope: Scope) -> Given:
     places = [name for name in scope.path if name.startswith("/")]
     found.root = found.root or next(iter(places), None)
     return found
+
+
+def _remotes(value: Json) -> Iterator[Record]:
+    """Remotes by name, or in a list."""
+    listed = [(name, body) for name, body in as_object(value).items()]
+    listed += [(str(_said(as_object(one), ("name", "remote")) or one), one) for one in as_list(value)]
+    for name, body in listed:
+        url = body if isinstance(body, str) else _said(as_object(body), ("url", "fetch_url", "push_url"))
+        yield {"name": name, "url": str(url or name)}
 
 
 def _note(word: str, value: Json, found: Given) -> None:

@@ -44,7 +44,16 @@ def status(asked: Asked) -> Outcome:
         for found in (staged, unstaged)
         for path, change in found.items()
     ]
-    return Outcome("Repository status:\n" + "\n".join(lines), {**facts, "modified": facts["unstaged"]})
+    kinds = {"staged_changes": _by_kind(one, staged), "unstaged_changes": _by_kind(one, unstaged)}
+    return Outcome("Repository status:\n" + "\n".join(lines), {**facts, **kinds, "modified": facts["unstaged"]})
+
+
+def _by_kind(one: Repository, found: Difference) -> Record:
+    """The paths that were added, modified and deleted, each kind that there is."""
+    kinds: dict[str, list[str]] = {}
+    for path, change in found.items():
+        kinds.setdefault(_kind(*change), []).append(one.shown(path))
+    return {**kinds}
 
 
 def _nothing(unstaged: Difference, untracked: Sequence[Json]) -> str:
@@ -144,7 +153,10 @@ def show(asked: Asked) -> Outcome:
     before = one.snapshot(next(iter(commit.get("parents") or []), None))
     patch = rendered(one, difference(before, one.snapshot(commit["hash"])))
     row = told(one, commit)
-    return Outcome(f"{worded(commit)}\n\n{patch}".rstrip(), {**row, "commit": row, "diff": patch})
+    return Outcome(
+        f"{worded(commit)}\n\n{patch}".rstrip(),
+        {**row, "commit": row, "diff": patch, "content": f"{worded(commit)}\n\n{patch}"},
+    )
 
 
 # differences ----------------------------------------------------------------------------------------------------------
@@ -198,7 +210,15 @@ def _told(asked: Asked, title: str, before: Mapping[str, str], after: Mapping[st
     patch = rendered(one, found)
     files: list[Json] = [one.shown(path) for path in found]
     text = f"{title}\n{patch}" if patch else f"{title}\nNo changes"
-    return Outcome(text, {"diff": patch, "files": files, "files_changed": len(files), "has_changes": bool(files)})
+    facts: Record = {"diff": patch, "files": files, "files_changed": len(files), "has_changes": bool(files)}
+    return Outcome(text, {**facts, **_counted(patch)})
+
+
+def _counted(patch: str) -> Record:
+    """How many lines a patch puts in and takes out."""
+    lines = [line for line in patch.splitlines() if not line.startswith(("+++", "---"))]
+    signs = {"insertions": "+", "deletions": "-"}
+    return {name: sum(line.startswith(sign) for line in lines) for name, sign in signs.items()}
 
 
 def rendered(one: Repository, found: Difference) -> str:
@@ -220,8 +240,11 @@ def _patch(path: str, before: str | None, after: str | None) -> list[str]:
 def branches(asked: Asked) -> Outcome:
     """The names of the branches; there are no remote ones."""
     one = asked.repository
-    is_remote = str(asked.text("kind") or "").startswith("remote")
-    rows: list[Json] = [] if is_remote else [_branch(one, row) for row in one.rows(BRANCH)]
+    kind = str(asked.text("kind") or "local").lower()
+    if not kind.startswith(("local", "remote", "all")):
+        raise Refused("invalid", f"Invalid {asked.roles['kind']}: {kind}. It is local, remote or all")
+    named = sorted(one.rows(BRANCH), key=lambda row: row["name"])
+    rows: list[Json] = [] if kind.startswith("remote") else [_branch(one, row) for row in named]
     names: list[Json] = [row["name"] for row in rows]
     text = "\n".join(f"{'*' if row['current'] else ' '} {row['name']}" for row in rows)
     facts: Record = {"branches": rows, "names": names, "current": one.branch, "count": len(rows)}

@@ -21,7 +21,9 @@ VERBS: Mapping[str, Verb] = {
     "current_branch": "get", "create_branch": "create", "delete_branch": "delete", "rename_branch": "update",
     "checkout": "update", "reset": "update", "restore": "update", "init": "create", "merge": "update",
     "stash": "create", "stash_pop": "update", "stash_apply": "update", "stash_drop": "delete", "stash_list": "list",
-    "tags": "list", "tag": "create", "create_tag": "create", "delete_tag": "delete",
+    "push": "update", "pull": "update", "fetch": "update", "remote": "update", "remotes": "list",
+    "add_remote": "create", "remove_remote": "delete", "tags": "list", "tag": "create", "create_tag": "create",
+    "delete_tag": "delete",
 }  # fmt: skip
 """Operation -> what it does, as plans say it."""
 
@@ -36,6 +38,8 @@ _BRANCHES = ("branch_name", "branch", "name", "branch_or_commit", "branch_or_pat
              "ref", "target")  # fmt: skip
 
 _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "remote": (("remote", "remote_name", "name"), ("string",)),
+    "url": (("url", "remote_url"), ("string",)),
     "files": (("files", "file_paths", "paths", "filenames", "pathspec", "pathspecs", "file", "file_path", "filepath",
                "filename", "path", "pattern"), ("string", "strings")),
     "all": (("all", "all_files", "stage_all", "add_all", "a"), ("boolean",)),
@@ -88,11 +92,13 @@ _NEEDS: Mapping[str, str] = {
     "merge": "merged into message", "reset": "files mode hard soft revision", "stash": "message", "stash_list": "",
     "stash_pop": "index", "stash_apply": "index", "stash_drop": "index", "tags": "",
     "create_tag": "tag revision message", "tag": "tag message revision delete", "delete_tag": "tag",
+    "push": "remote branch force", "pull": "remote branch", "fetch": "remote", "remote": "remote url", "remotes": "",
+    "add_remote": "remote url", "remove_remote": "remote",
 }  # fmt: skip
 _MUST: Mapping[str, str] = {
     "commit": "message", "show": "revision", "create_branch": "branch", "delete_branch": "branch",
     "rename_branch": "new_name", "checkout": "branch", "merge": "merged", "create_tag": "tag", "delete_tag": "tag",
-    "restore": "files",
+    "restore": "files", "add_remote": "remote url", "remove_remote": "remote",
 }  # fmt: skip
 _WHOSE = vocabulary(
     "owner org organization organisation workspace workspace_slug repo_slug repository_slug project_id project_key "
@@ -120,6 +126,10 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ("merge", "merge", "branch into"),
     ("current_branch", "branch current|active", "get show name"), ("branches", "branch list|get|show|view", ""),
     ("branch", "branch", ""),
+    ("push", "push", "commit branch change remote to origin upstream"),
+    ("pull", "pull", "latest change remote origin upstream"), ("fetch", "fetch", "remote origin upstream"),
+    ("add_remote", "remote add", "new"), ("remove_remote", "remote remove|delete", ""),
+    ("remotes", "remote list|get|show", ""), ("remote", "remote", ""),
     ("log", "log|history", "commit get show list view recent"),
     ("log", "commit list|recent", "get"),
     ("show", "commit show|get|view|inspect|detail", "info detail content"),

@@ -247,7 +247,7 @@ async def test_results_are_as_their_schemas_have_them_under_any_naming(tmp_path:
         history = (await said(world, "getCommitHistory", limit=2))["commits"]
         assert history[0] == {"sha": done["commitHash"], "message": "Two", "author": "Ann Vos"}
         await said(world, "switchBranch", branchName="next", create=True)
-        assert await said(world, "listBranches") == {"branches": ["main", "old", "next"], "current": "next"}
+        assert await said(world, "listBranches") == {"branches": ["main", "next", "old"], "current": "next"}
 
 
 async def test_changes_are_put_aside_and_the_head_is_set_back(tmp_path: Path) -> None:
@@ -322,3 +322,63 @@ async def test_the_same_calls_make_the_same_commits(tmp_path: Path) -> None:
                 await said(world, "git_add", files=["a.txt"], **HERE)
                 made.append(hash_of(await said(world, "git_commit", message="X", **HERE)))
     assert made[0] == made[1]
+
+
+REMOTE = [
+    *CAMEL, *FILES,
+    tool("gitPush", "Pushes commits to a remote", needed="", remote=TEXT, branch=TEXT),
+    tool("gitPull", "Pulls from a remote", needed="", remote=TEXT),
+    tool("gitFetch", "Fetches from a remote", needed="", remote=TEXT),
+    tool("gitRemote", "Remotes of the repository", needed="mode", mode={"enum": ["list", "add", "remove"]},
+         name=TEXT, url=TEXT),
+]  # fmt: skip
+
+
+async def test_commits_are_pushed_to_remotes_once(tmp_path: Path) -> None:
+    async with simulator(tmp_path, REMOTE, STATE) as sim, sim.open() as world:
+        assert "'origin' is no remote" in await refused(world, "gitPush")
+        added = {"mode": "add", "name": "origin", "url": "https://git.example/a.git"}
+        await said(world, "gitRemote", **added)
+        assert "already exists" in await refused(world, "gitRemote", **added)
+        assert "https://git.example/a.git" in str(await said(world, "gitRemote", mode="list"))
+        assert "main -> main" in await said(world, "gitPush")
+        assert await said(world, "gitPush") == "Everything up-to-date"
+        await said(world, "write_file", path="/repo/a.txt", content="later")
+        await said(world, "stageFiles", paths=["a.txt"])
+        await said(world, "commitChanges", message="Later")
+        assert "2222222.." in await said(world, "gitPush", remote="origin", branch="main")
+        assert "up to date" in await said(world, "gitPull")
+        assert "origin" in await said(world, "gitFetch")
+        await said(world, "gitRemote", mode="remove", name="origin")
+        assert "none" in await refused(world, "gitPull")
+
+
+async def test_remotes_may_be_given_and_one_is_made_up_where_nothing_is(tmp_path: Path) -> None:
+    given = {**STATE, "remotes": {"backup": "https://git.example/b.git"}}
+    async with simulator(tmp_path, REMOTE, given) as sim, sim.open() as world:
+        assert "backup" in str(await said(world, "gitRemote", mode="list"))
+        assert "backup" in await refused(world, "gitPush")
+    async with simulator(tmp_path, REMOTE) as sim, sim.open() as world:
+        assert "origin" in str(await said(world, "gitRemote", mode="list"))
+
+
+async def test_a_repository_that_is_begun_where_the_caller_says_holds_the_files_that_are_given(tmp_path: Path) -> None:
+    state = {"files": {"a.txt": "one", "src/b.txt": "two"}}
+    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
+        await said(world, "git_init", repo_path="/work/box")
+        assert "\ta.txt" in await said(world, "git_status", repo_path="/work/box")
+        await said(world, "git_add", repo_path="/work/box", files=["a.txt"])
+        await said(world, "git_commit", repo_path="/work/box", message="First")
+        assert "a.txt" in await said(world, "git_show", repo_path="/work/box", revision="HEAD")
+
+
+async def test_branches_are_of_a_kind_that_there_is_and_times_are_seconds_where_a_number_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    entry = shown(sha=TEXT, timestamp={"type": "integer"})
+    log = tool("gitLog", "The log of the repository", needed="",
+               output=shown(commits={"type": "array", "items": entry}))  # fmt: skip
+    async with simulator(tmp_path, [*GIT, log], STATE) as sim, sim.open() as world:
+        assert "odd" in await refused(world, "git_branch", repo_path="/repo", branch_type="odd")
+        newest = (await said(world, "gitLog"))["commits"][0]
+        assert newest["timestamp"] > 1_600_000_000
