@@ -42,7 +42,8 @@ def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
     else:
         whole = _inferred(list(specs.values()), world.state)
     examples = tuple(example for spec in specs.values() for example in spec.examples)
-    domain = Domain(tools, whole.entities, whole.plans, world.description, world.now, examples, open=world.open)
+    about, given = (world.description, world.now, examples), frozenset(whole.records)
+    domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given)
     return Drawn(domain, _given(whole, is_whole=world.state is not None))
 
 

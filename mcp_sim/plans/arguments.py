@@ -125,6 +125,11 @@ class Roles:
     unexplained: tuple[str, ...] = ()
 
 
+def is_paged(schema: Record) -> bool:
+    """Does a tool show pages, so that its result says more than the rows of one?"""
+    return not {snake(name) for name in properties(schema)}.isdisjoint(OFFSETS | PAGES | CURSORS)
+
+
 def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str | None, int]:
     """The argument that names one record, and how good the evidence is: 3 certain, 2 good, 1 the only candidate."""
     scored = [

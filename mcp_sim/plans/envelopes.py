@@ -39,10 +39,10 @@ def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
     )
 
 
-def plain_envelope(verb: Verb, entity: str) -> Envelope:
-    """The places in the result of a tool that declares none."""
+def plain_envelope(verb: Verb, entity: str, *, bare: bool = False) -> Envelope:
+    """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them."""
     if verb in {"list", "search"}:
-        return Envelope(rows=plural(entity), total="total", cursor="next_cursor")
+        return Envelope(rows="") if bare else Envelope(rows=plural(entity), total="total", cursor="next_cursor")
     return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
 
 

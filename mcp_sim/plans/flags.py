@@ -16,10 +16,19 @@ _PARTICIPLES = {
     "feature": "featured", "verify": "verified", "ban": "banned", "protect": "protected", "watch": "watched",
     "archive": "archived", "snooze": "snoozed", "read": "read", "share": "shared", "highlight": "highlighted",
 }  # fmt: skip
-_OPPOSITES = {"disable": "enable", "deactivate": "activate", "show": "hide", "reopen": "close", "resume": "pause"}
+_OPPOSITES = {
+    "disable": "enable",
+    "deactivate": "activate",
+    "show": "hide",
+    "reopen": "close",
+    "resume": "pause",
+    "turn_off": "turn_on",
+    "switch_off": "turn_on",
+}
 _OTHERS = {
     "complete": ("completed", "complete", "done", "finished"), "finish": ("finished", "done", "completed"),
     "enable": ("enabled", "active", "on"), "activate": ("active", "activated", "enabled"),
+    "turn_on": ("on", "powered", "powered_on", "enabled", "active"),
     "check": ("checked", "done", "completed"), "close": ("closed", "done"), "resolve": ("resolved", "done"),
 }  # fmt: skip
 BESIDE_A_STATE = frozenset(_PARTICIPLES) - {"read"}
@@ -31,6 +40,8 @@ def meant_by(word: str) -> tuple[str, bool]:
     if word in _OPPOSITES:
         return _OPPOSITES[word], False
     bare = word.removeprefix("un")
+    if word == "switch_on":
+        return "turn_on", True
     return (bare, False) if bare != word and (bare in _PARTICIPLES or bare in TRANSITIONS) else (word, True)
 
 

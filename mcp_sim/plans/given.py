@@ -194,7 +194,9 @@ def _table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> 
         numbers = f"{entity}_id" in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
         keyed = [{key: int(cast("str", at)) if numbers else at, **row} for at, row in rows]
         return _hiding(entity, key, fields, keyed), keyed
-    key = _key_among(entity, fields, [row for _, row in rows])
+    links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
+    own = {name: field for name, field in fields.items() if snake(name) not in links}
+    key = _key_among(entity, own, [row for _, row in rows])
     if key is not None:
         return _with_like(entity, key, fields, [row for _, row in rows])
     if not rows:

@@ -50,7 +50,7 @@ def infer(
     given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
     alone = told_alone(tools, readings, declared, overrides) if state is None else {}
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
-    looks = looks_at(tools, declared, overrides, examples, readings, alone)
+    looks = looks_at(tools, declared, overrides, examples, readings, alone, given.records)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)

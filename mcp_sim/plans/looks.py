@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
-from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.arguments import is_paged, key_argument
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.given import Nouns
@@ -76,8 +76,12 @@ def looks_at(
     examples: Sequence[Example],
     readings: Mapping[str, Reading],
     alone: Mapping[str, Entity],
+    held: Container[str] = frozenset(),
 ) -> list[Look]:
-    """`alone` are those of the declared entities that tools speak of as the only ones of their kind."""
+    """`alone` are those of the declared entities that tools speak of as the only ones of their kind.
+
+    `held` are those whose records a given state holds; a service kept so tells lists with nothing around them.
+    """
     nouns = _nouns(readings.values(), declared)
     tables = {**_made_entities(tools, readings, declared), **declared}
     shown = {example.tool: example.result for example in reversed(examples)}
@@ -87,7 +91,7 @@ def looks_at(
         schema = expanded(tool.input_schema)
         output = _output(tool, shown.get(id_, shown.get(tool.name)))
         entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables)
-        verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns)
+        verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns, declared)
         if verb == "create" and entity not in declared and not said:
             entity = _made(entity, schema, output, tables)
         if reading.word == "cancel" and entity in tables and not said and _is_stateless(tables[entity], looks):
@@ -100,7 +104,8 @@ def looks_at(
             verb, entity = single.verb, single.entity
         else:
             single = None
-        envelope = said.get("envelope") or envelope_meant(verb, entity, output)
+        bare = entity in held and not is_paged(schema)
+        envelope = said.get("envelope") or envelope_meant(verb, entity, output, bare=bare)
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         one = unfolded(reading, verb, entity, schema, said.get("each")) if single is None else Unfolded(schema)
@@ -200,8 +205,10 @@ def _output(tool: Tool, example: Json) -> Record:
     return schema_of(example) if isinstance(example, dict | list) else {}
 
 
-def envelope_meant(verb: Verb, entity: str, output: Record) -> Envelope:
+def envelope_meant(verb: Verb, entity: str, output: Record, *, bare: bool = False) -> Envelope:
     """Where things stand in the result, by its schema if there is one."""
     if verb in RECORDLESS:
         return Envelope()
-    return envelope_of(verb, entity, output) if properties(output) or items(output) else plain_envelope(verb, entity)
+    if properties(output) or items(output):
+        return envelope_of(verb, entity, output)
+    return plain_envelope(verb, entity, bare=bare)

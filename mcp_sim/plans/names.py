@@ -51,8 +51,14 @@ TRANSITIONS = {
     "lock": "locked", "lose": "lost", "merge": "merged", "pause": "paused", "pay": "paid", "publish": "published",
     "refund": "refunded", "reject": "rejected", "reopen": "open", "resolve": "resolved", "resume": "active",
     "return": "returned", "revoke": "revoked", "ship": "shipped", "suspend": "suspended", "unarchive": "active",
-    "unlock": "unlocked", "unpublish": "draft", "void": "void", "win": "won",
+    "unlock": "unlocked", "unpublish": "draft", "void": "void", "win": "won", "turn_on": "on", "turn_off": "off",
+    "switch_on": "on", "switch_off": "off", "check_in": "checked_in", "check_out": "checked_out",
 }  # fmt: skip
+_PHRASES = frozenset(
+    {("turn", "on"), ("turn", "off"), ("switch", "on"), ("switch", "off"), ("check", "in"), ("check", "out")}
+)
+"""Verbs of two words."""
+
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new one recent single specific"
 )
@@ -114,11 +120,43 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     bare = {name: words(last_segment(name)) for name in names}
     shared = _shared_first_word([*bare.values()])
     bare = {name: parts[1:] if shared and parts[:1] == (shared,) else parts for name, parts in bare.items()}
+    bare = _noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()}))
     alone = {name: read(parts) for name, parts in bare.items()}
     nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
     return {
         name: _completed(reading, bare[name], verb_said(told.get(name, "")), nouns) for name, reading in alone.items()
     }
+
+
+def _joined(parts: Words) -> Words:
+    """`turn on` as one word."""
+    return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in _PHRASES else parts
+
+
+def _noun_first(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """`hold_place` beside `hold_list`: a word that may be either is a noun where several verbs follow it."""
+    verbs = frozenset({*_STRONG, *_WEAK, *TRANSITIONS})
+    pairs = {(name, parts[0]) for name, parts in bare.items() if len(parts) == 2 and parts[1] in verbs}
+    counts = Counter(noun for _, noun in pairs if noun in _NOUNS_TOO)
+    turned = {name for name, noun in pairs if counts[noun] > 1}
+    return {name: (parts[1], parts[0]) if name in turned else parts for name, parts in bare.items()}
+
+
+def _with_namespaces(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """`courses.list` and `grades.set` speak of courses and grades, where there are several such namespaces."""
+    spaces = {name: words(_segments(name)[-2]) for name in bare if len(_segments(name)) > 1}
+    if len({*spaces.values()}) < 2:
+        return dict(bare)
+    return {
+        name: _about(parts, spaces[name]) if name in spaces and not read(parts).noun else parts
+        for name, parts in bare.items()
+    }
+
+
+def _about(parts: Words, space: Words) -> Words:
+    """The words of a name that begins with a verb and says no more, with what its namespace is about."""
+    noun = space if read(parts).verb in {"list", "search"} else words(singular_phrase(space))
+    return (*parts[:1], *noun, *parts[1:])
 
 
 def _completed(reading: Reading, parts: Words, said: str, nouns: AbstractSet[Words]) -> Reading:
@@ -226,7 +264,11 @@ def _noun_only(parts: tuple[str, ...]) -> Reading:
 
 def last_segment(name: str) -> str:
     """`slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`: what stands behind the last separator."""
-    return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
+    return _segments(name)[-1] or name
+
+
+def _segments(name: str) -> list[str]:
+    return re.split(r"[./:]|__", name.strip("_./:"))
 
 
 def _shared_first_word(names: Sequence[tuple[str, ...]]) -> str | None:

@@ -85,8 +85,8 @@ def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record])
             choices = choices_of(field.schema)
             held = dict.fromkeys(str(row[name]) for row in rows if isinstance(row.get(name), str))
             found = nearest(reading.word, choices) or nearest(reading.word, [*held])
-            if found is None and reading.status in {snake(str(one)) for one in choices}:
-                found = next(one for one in choices if snake(str(one)) == reading.status)
+            if found is None:
+                found = next((one for one in [*choices, *held] if snake(str(one)) == reading.status), None)
             if found is not None:
                 return {name: found}
             return {} if constants(field.schema) else {name: _spelt(reading.status, [*held, *choices])}

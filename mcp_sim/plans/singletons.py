@@ -12,7 +12,7 @@ from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import at, items, main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import plural, snake, vocabulary, words
 
 _APPEND = vocabulary(
     "add append follow subscribe push enqueue star like favorite bookmark watch track block mute save include "
@@ -83,6 +83,7 @@ def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) 
 
 
 _LOOKS = vocabulary("check display show view get read status print")
+_SETTERS = frozenset({"set", "change", "adjust", "update", "select", "switch", "choose"})
 _SWITCHES = vocabulary("start stop activate deactivate engage disengage release turn switch enable disable toggle")
 
 
@@ -189,6 +190,9 @@ def _written(
     entity: Entity,
 ) -> tuple[dict[str, str], dict[str, Json]]:
     """What arguments set, and what the verb itself stands for (`start`: running)."""
+    exact = [name for name in entity.fields if len(reading.noun) > 1 and _joined(name) == "".join(reading.noun)]
+    if len(exact) == 1 and len(needed) == 1 and reading.word in _SETTERS:
+        return {needed[0]: exact[0]}, {}
     sets = {name: found for name, part in arguments.items() if (found := matched(name, part, entity)) is not None}
     if sets:
         return sets, {}
@@ -197,7 +201,7 @@ def _written(
         near = _joined(entity.name) in {"".join(reading.noun), _core("_".join(reading.noun))}
         return {}, flag_set(reading.word, entity) if near and not needed else {}
     alone = needed[0] if len(needed) == 1 else None
-    if alone is not None and reading.word in {"set", "change", "adjust", "update", "select", "switch", "choose"}:
+    if alone is not None and reading.word in _SETTERS:
         return {alone: field}, {}
     found = nearest(reading.word, _states(field, shows, output, entity))
     return {}, {field: found} if found is not None else {}
@@ -239,5 +243,6 @@ def _mostly(shows: Mapping[str, str], output: Record) -> bool:
 
 def _spoken_of(reading: Reading, entity: Entity, output: Record) -> bool:
     """Without an outputSchema: the noun is the entity."""
-    nouns = {"".join(reading.noun), _core("_".join(reading.noun))} - {""}
+    noun = "".join(reading.noun)
+    nouns = {noun, plural(noun), _core("_".join(reading.noun))} - {""}
     return not properties(output) and bool(nouns & {_joined(entity.name), _core(entity.name)})

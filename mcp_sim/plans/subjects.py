@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mcp_sim.domain import Entity, Verb
-from mcp_sim.plans.arguments import LIMITS, key_argument
+from mcp_sim.plans.arguments import LIMITS, QUERIES, key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
@@ -15,6 +15,7 @@ _ATTRIBUTES = vocabulary(
     "status state name description title text content size stage priority setting metadata balance price amount email"
 )
 NO_NOUNS = vocabulary("id key name type status info detail list all value number count state")
+_KEYS_OF_ANY = vocabulary("id key name title username email path code number slug uuid symbol")
 _MANY = frozenset({"list", "search"})
 
 
@@ -26,6 +27,9 @@ def entity_meant(
     declared: Mapping[str, Entity],
 ) -> str:
     """The entity that a tool speaks of; '' where nothing names one."""
+    done = _made_by(reading, schema, declared)
+    if done is not None:
+        return done
     declared_nouns = {words(name) for name in declared}
     noun = reading.noun
     told = _told(noun, reading, schema, declared) if noun and noun not in declared_nouns else None
@@ -56,7 +60,10 @@ def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Map
     ]
     nearest_first = [one for _, _, one in sorted(within, key=lambda entry: entry[:2], reverse=True)]
     if reading.verb == "create":
-        return None
+        return _made_of(schema, tables.values())
+    keyed = _keyed(noun, reading, schema, tables.values())
+    if keyed is not None and not within:
+        return keyed
     for one in nearest_first:
         if reading.verb not in _MANY and key_argument("update", one.name, one.key, schema)[1] >= 2:
             return one.name
@@ -68,6 +75,44 @@ def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Map
         keyed = [one.name for one in tables.values() if snake(f"{one.name}_id") in map(snake, properties(schema))]
         return keyed[0] if len(keyed) == 1 else None
     return None
+
+
+def _made_by(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what a verb makes: `enroll(student_id, course_id)` an enrollment, `reserve` a reservation."""
+    word = next(iter(reading.noun), "") if reading.verb == "unknown" else ""
+    names = {snake(name) for name in required(schema)}
+    for one in declared.values():
+        is_named = len(word) > 3 and one.name.startswith(word[:-1]) and one.name != word
+        if is_named and not one.singleton and len(names & {snake(name) for name in one.fields}) > 1:
+            return one.name
+    return None
+
+
+def _made_of(schema: Record, tables: Iterable[Entity]) -> str | None:
+    """The table that a record is made for under another name: every argument that there must be is a field of it."""
+    names = {snake(name) for name in required(schema)}
+    found = [one.name for one in tables if len(names) > 2 and names <= {snake(name) for name in one.fields}]
+    return found[0] if len(found) == 1 else None
+
+
+def _keyed(noun: tuple[str, ...], reading: Reading, schema: Record, tables: Iterable[Entity]) -> str | None:
+    """The table whose key is asked for: `change_destination(tracking_number)`, `update_price(sku)`.
+
+    A key of its own name (`isbn`) speaks for its table; one like `user_id` only where the noun is a field, and so do
+    two links of a record without a key (`set_grade(student_id, course_id)`).
+    """
+    if reading.verb not in {"update", "unknown", "get"} or reading.plural or not noun:
+        return None
+    asked = {snake(name) for name in required(schema)}
+    found: list[str] = []
+    for one in tables:
+        own = {snake(one.key)} - {*_KEYS_OF_ANY, f"{one.name}_id"}
+        others = {snake(name) for name in one.fields if name != one.key}
+        is_field = reading.verb == "update" and any(words(name)[-len(noun) :] == noun for name in others)
+        is_named = asked & {f"{one.name}_id", one.name} or len((asked & others) - {"_".join(noun)}) > 1
+        if asked & own or (is_field and is_named):
+            found.append(one.name)
+    return found[0] if len(found) == 1 else None
 
 
 def names_key(schema: Record, entity: str) -> bool:
@@ -86,7 +131,12 @@ def _unnamed(
 
 
 def verb_meant(
-    reading: Reading, entity: str, schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str]
+    reading: Reading,
+    entity: str,
+    schema: Record,
+    output: Record,
+    nouns: Mapping[tuple[str, ...], str],
+    declared: Mapping[str, Entity],
 ) -> Verb:
     """The verb of the name, unless arguments and result say that it means another."""
     verb = reading.verb
@@ -94,6 +144,10 @@ def verb_meant(
         return "unknown"
     if verb == "unknown" and reading.plural and reading.noun in nouns:
         return "list"
+    if verb == "unknown" and _made_by(reading, schema, declared) == entity:
+        return "create"
+    if verb == "unknown" and not reading.deed and _is_of_one(entity, schema, declared):
+        return "update" if len(properties(schema)) > 1 else "get"
     arrays = any(main_type(part) == "array" for part in properties(output).values())
     if verb == "list" and _single(output) and key_argument("get", entity, "id", schema)[1] >= 2:
         return "get"
@@ -101,9 +155,17 @@ def verb_meant(
         return "get"
     if verb == "get" and not properties(output) and _asks_for_several(entity, schema):
         return "list"
+    if reading.word == "find" and not reading.plural and not output and _all_said(schema):
+        return "get"
     if verb == "get" and _has_rows(entity, output) and key_argument("get", entity, "id", schema)[1] < 2:
         return "list"
     return verb
+
+
+def _is_of_one(entity: str, schema: Record, declared: Mapping[str, Entity]) -> bool:
+    """Is a record of what is there asked for by its key? Whatever the verb, there is none under another."""
+    one = declared.get(entity)
+    return one is not None and not one.singleton and key_argument("update", entity, one.key, schema)[1] >= 2
 
 
 def _asks_for_one(entity: str, schema: Record) -> bool:
@@ -117,6 +179,12 @@ def _asks_for_several(entity: str, schema: Record) -> bool:
     lists = [name for name in required(schema) if main_type(properties(schema).get(name, {})) == "array"]
     plain = [name for name in lists if main_type(items(properties(schema)[name])) in {"string", "integer", ""}]
     return bool(plain) and key_argument("get", entity, "id", schema)[1] < 2
+
+
+def _all_said(schema: Record) -> bool:
+    """`find_customer(email)`: whoever asks must say all that he asks by, and none of it is free text."""
+    names = {*properties(schema)}
+    return bool(names) and names <= required(schema) and not {snake(name) for name in names} & (LIMITS | QUERIES)
 
 
 def _has_rows(entity: str, output: Record) -> bool:

@@ -82,11 +82,11 @@ def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
 
     It does where its description says so. What it created or changed it tells in words, too, as most servers do: but
     not where a tool of its server says that it returns data, where others declare that they return texts and it does
-    not, or where it is described to nobody.
+    not, where it is described to nobody, or where its records are kept as data from the beginning.
     """
     if speaks(tool.description):
         return True
-    if plan.verb not in {"create", "update"} or not tool.description:
+    if plan.verb not in {"create", "update"} or not tool.description or plan.entity in domain.given:
         return False
     others = [other for other in domain.tools.values() if other.server == tool.server]
     return not any(gives_record(other.description) or _wrapper(other) is not None for other in others)
@@ -141,7 +141,10 @@ def _plain_schema(plan: Plan) -> Record:
     envelope = plan.envelope
     if envelope.rows is None:
         return {"type": "object"}
-    parts: Record = {envelope.rows: {"type": "array", "items": {"type": "object"}}}
+    rows: Record = {"type": "array", "items": {"type": "object"}}
+    if not envelope.rows:
+        return rows
+    parts: Record = {envelope.rows: rows}
     if envelope.total is not None:
         parts[envelope.total] = {"type": "integer"}
     if plan.paging.cursor and envelope.cursor is not None:

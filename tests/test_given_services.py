@@ -1,0 +1,130 @@
+"""Services whose records are given: what their tools are taken for, though their names keep to no one manner."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mcp_sim.documents import load
+from mcp_sim.simulator import Simulator
+from mcp_sim.types import Observation, ToolResult
+
+Json = Any
+STRING: dict[str, Json] = {"type": "string"}
+INTEGER: dict[str, Json] = {"type": "integer"}
+NUMBER: dict[str, Json] = {"type": "number"}
+
+
+def tool(name: str, *required: str, about: str = "", **arguments: Json) -> dict[str, Json]:
+    parts = {**dict.fromkeys(required, STRING), **arguments}
+    schema: dict[str, Json] = {"type": "object", "properties": parts, "required": [*required]}
+    return {"name": name, "description": about, "inputSchema": schema}
+
+
+def service(folder: Path, state: Json, *tools: dict[str, Json]) -> Simulator:
+    (folder / "shop.json").write_text(json.dumps({"tools": tools}))
+    (folder / "scenario.yaml").write_text(json.dumps({"mcp_sim": 1, "tools": "shop.json", "world": {"state": state}}))
+    return Simulator(load(folder / "scenario.yaml"))
+
+
+def value(observation: Observation) -> Json:
+    body = observation.body
+    assert isinstance(body, ToolResult)
+    assert not body.is_error, body.value
+    return body.value
+
+
+def refused(observation: Observation) -> bool:
+    return isinstance(observation.body, ToolResult) and observation.body.is_error
+
+
+BOATS: Json = {
+    "boats": {
+        "HULL1": {"hull_code": "HULL1", "name": "Ada", "berth": "A1", "length": 9, "motor_on": False, "on": False},
+        "HULL2": {"hull_code": "HULL2", "name": "Bo", "berth": "B4", "length": 12, "motor_on": False, "on": True},
+    }
+}
+
+
+async def test_lists_of_given_records_have_nothing_around_them_but_where_there_are_pages(tmp_path: Path) -> None:
+    tools = tool("list_boats"), tool("browse_boats", offset=INTEGER)
+    async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
+        rows = value(await world.call("list_boats", {}))
+        assert [row["name"] for row in rows] == ["Ada", "Bo"]
+        assert value(await world.call("browse_boats", {}))["boats"] == rows
+
+
+async def test_what_is_kept_as_data_is_told_as_data(tmp_path: Path) -> None:
+    tools = tool("update_boat", "hull_code", about="Change a boat.", berth=STRING), tool("list_boats")
+    async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("update_boat", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
+
+
+async def test_who_must_say_all_that_he_finds_by_asks_for_one_record(tmp_path: Path) -> None:
+    async with service(tmp_path, BOATS, tool("find_boat", "berth")) as simulator, simulator.open("w") as world:
+        assert value(await world.call("find_boat", {"berth": "B4"}))["name"] == "Bo"
+        assert refused(await world.call("find_boat", {"berth": "Z9"}))
+
+
+async def test_a_key_of_its_own_name_tells_what_a_tool_is_about(tmp_path: Path) -> None:
+    tools = (
+        tool("change_berth", "hull_code", "berth"),
+        tool("moor_vessel", "hull_code"),
+        tool("add_vessel", "hull_code", "name", "berth", length=NUMBER),
+        tool("list_boats"),
+    )
+    async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("change_berth", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
+        assert value(await world.call("moor_vessel", {"hull_code": "HULL2"}))["name"] == "Bo"
+        assert refused(await world.call("moor_vessel", {"hull_code": "HULL9"}))
+        await world.call("add_vessel", {"hull_code": "HULL3", "name": "Cy", "berth": "D1"})
+        assert [row["berth"] for row in value(await world.call("list_boats", {}))] == ["C2", "B4", "D1"]
+
+
+async def test_verbs_of_two_words_are_turned_and_checked(tmp_path: Path) -> None:
+    stays = [{"stay_id": 1, "boat": "HULL1", "status": "booked"}, {"stay_id": 2, "status": "checkedIn"}]
+    state = {**BOATS, "stays": stays}
+    tools = tool("turn_off_boat", "hull_code"), tool("checkIn", "stayId", stayId=INTEGER), tool("get_stay", "stay_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("turn_off_boat", {"hull_code": "HULL2"}))["on"] is False
+        assert value(await world.call("checkIn", {"stayId": 1}))["status"] == "checkedIn"
+        assert refused(await world.call("checkIn", {"stayId": 1}))
+
+
+async def test_namespaces_say_what_verbs_alone_are_about_and_a_verb_what_it_makes(tmp_path: Path) -> None:
+    state = {
+        "clubs": [{"club_id": "c1", "title": "Chess"}, {"club_id": "c2", "title": "Chorus"}],
+        "people": [{"person_id": "p1", "name": "Ada"}, {"person_id": "p2", "name": "Bo"}],
+        "enrolments": [{"person_id": "p1", "club_id": "c1", "rank": None}],
+    }
+    tools = (
+        tool("clubs.list"),
+        tool("clubs.create", "title"),
+        tool("enrolments.enrol", "person_id", "club_id"),
+        tool("enrolments.list_by_club", "club_id"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("clubs.create", {"title": "Go"})
+        assert [club["title"] for club in value(await world.call("clubs.list", {}))] == ["Chess", "Chorus", "Go"]
+        both = {"person_id": "p2", "club_id": "c1"}
+        assert value(await world.call("enrolments.enrol", both))["person_id"] == "p2"
+        left = value(await world.call("enrolments.list_by_club", {"club_id": "c1"}))
+        assert [one["person_id"] for one in left] == ["p1", "p2"]
+
+
+async def test_a_word_that_may_be_a_verb_is_a_noun_where_verbs_follow_it(tmp_path: Path) -> None:
+    tools = tool("hold_place", "hull_code"), tool("hold_list"), tool("hold_cancel", "hold_id", hold_id=INTEGER)
+    async with service(tmp_path, {**BOATS, "holds": {}}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("hold_list", {})) == []
+        assert value(await world.call("hold_place", {"hull_code": "HULL1"}))["hull_code"] == "HULL1"
+        assert len(value(await world.call("hold_list", {}))) == 1
+
+
+async def test_settings_are_one_of_a_kind_and_a_noun_of_two_words_is_the_field(tmp_path: Path) -> None:
+    state = {**BOATS, "settings": {"harbour": "North"}, "heating": {"current_warmth": 17, "target_warmth": 20}}
+    tools = tool("get_settings"), tool("set_target_warmth", "warmth", warmth=NUMBER), tool("get_heating")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_settings", {}))["harbour"] == "North"
+        await world.call("set_target_warmth", {"warmth": 22})
+        assert value(await world.call("get_heating", {})) == {"current_warmth": 17, "target_warmth": 22}
