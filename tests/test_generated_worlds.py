@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import pytest
 from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.generation import generate
+from mcp_sim.records.people import slug
 from mcp_sim.records.setting import described, setting_of
 from mcp_sim.records.themes import GENERAL
 from mcp_sim.scenario import GivenRecords
@@ -170,6 +172,77 @@ def test_titles_and_texts_are_many_and_speak_of_the_trade() -> None:
         for text in row.values()
         if text[:4] != "iss_"
     )
+
+
+def test_things_are_called_by_what_they_are_and_no_field_holds_a_thing_to_do() -> None:
+    names = ("ward", "airport", "recipe", "movie", "portal")
+    tables = world(*(entity(name, needed("name", TEXT), needed("finish", TEXT)) for name in names), count=25)
+    told = {name: {row["name"] for row in rows} for name, rows in tables.items()}
+    assert {"Cardiology", "Surgery", "Maternity"} <= told["ward"]
+    assert all("Airport" in one or "airport" in one.lower() for one in told["airport"])
+    assert all(one.endswith(" portal") for one in told["portal"])
+    assert {row["finish"].rpartition(" ")[2] for row in tables["portal"]} == {"finish"}
+    actions = ("Take photos", "Call back", "Order ", "Ask ", "Count ")
+    assert not [one for rows in told.values() for one in rows if one.startswith(actions)]
+
+
+def test_codes_look_like_what_they_are() -> None:
+    names = ("iban", "last4", "seat", "license_plate", "tracking_number", "blood_type")
+    for row in world(entity("thing", *(needed(name, TEXT) for name in names)), description="A bank in Berlin")["thing"]:
+        assert re.fullmatch(r"DE\d\d( \d{4}){4} \d\d", row["iban"])
+        assert re.fullmatch(r"\d{4}", row["last4"])
+        assert re.fullmatch(r"\d{1,2}[A-F]", row["seat"])
+        assert re.fullmatch(r"[A-Z]{1,2}-[A-Z]{2} \d{3,4}", row["license_plate"])
+        assert re.fullmatch(r"[A-Z]{2}\d{9}DE|1Z[A-Z]{2}\d{10}", row["tracking_number"])
+        assert re.fullmatch(r"(A|B|AB|O)[+-]", row["blood_type"])
+
+
+def test_the_lines_of_an_order_add_up_to_what_it_costs() -> None:
+    line = {"quantity": {"type": "integer"}, "unit_price": NUMBER, "amount": NUMBER}
+    lines = {"type": "array", "items": {"type": "object", "properties": line, "required": [*line]}}
+    sums = [needed(name, NUMBER) for name in ("subtotal", "vat_rate", "vat_amount", "shipping_cost", "total")]
+    for row in world(entity("order", needed("items", lines), *sums))["order"]:
+        assert row["items"]
+        assert all(one["amount"] == round(one["quantity"] * one["unit_price"], 2) for one in row["items"])
+        assert row["subtotal"] == round(sum(one["quantity"] * one["unit_price"] for one in row["items"]), 2)
+        assert row["vat_amount"] == pytest.approx(row["subtotal"] * row["vat_rate"] / 100, abs=0.011)
+        assert row["total"] == round(row["subtotal"] + row["vat_amount"] + row["shipping_cost"], 2)
+
+
+def test_what_follows_comes_later_and_what_is_old_has_ended() -> None:
+    states = {"type": "string", "enum": ["pending", "shipped", "delivered"]}
+    maybe = {"type": ["string", "null"], "format": "date-time"}
+    order = entity(
+        "order", needed("status", states), needed("created_at", TIME), needed("shipped_at", maybe),
+        needed("delivered_at", maybe),
+    )  # fmt: skip
+    stay = entity("flight", needed("departure_time", TIME), needed("arrival_time", TIME))
+    invoice = entity("invoice", needed("issue_date", TEXT), needed("due_date", TEXT))
+    tables = world(order, stay, invoice)
+    for row in tables["order"]:
+        assert row["delivered_at"] is None or row["created_at"] <= row["shipped_at"] <= row["delivered_at"]
+    assert all(row["departure_time"] < row["arrival_time"] for row in tables["flight"])
+    assert all(row["issue_date"] < row["due_date"] for row in tables["invoice"])
+    old = [row["status"] for row in tables["order"] if row["created_at"] < "2029-10"]
+    new = [row["status"] for row in tables["order"] if row["created_at"] > "2029-12"]
+    assert old.count("delivered") / len(old) > 0.7 > new.count("delivered") / len(new)
+
+
+def test_addresses_are_of_whom_the_record_names_and_amounts_are_of_its_money() -> None:
+    order = entity("order", *(needed(name, TEXT) for name in ("customer_name", "customer_email")))
+    supplier = entity(
+        "supplier", *(needed(name, TEXT) for name in ("company_name", "contact_name", "email", "website"))
+    )
+    tables = world(order, supplier, description="A web shop in London")
+    assert all(slug(row["customer_name"], ".") == row["customer_email"].partition("@")[0].rstrip("0123456789")
+               for row in tables["order"])  # fmt: skip
+    for row in tables["supplier"]:
+        assert row["email"].startswith(slug(row["contact_name"], "."))
+        assert row["website"] == f"https://{row['email'].rpartition('@')[2]}"
+    product = entity("product", needed("price", NUMBER))
+    prices = [row["price"] for row in world(product, description="A shop in Tokyo")["product"]]
+    assert all(price % 10 == 0 for price in prices)
+    assert max(prices) > 10_000
 
 
 def test_an_entity_without_a_field_for_its_key_has_records_all_the_same() -> None:

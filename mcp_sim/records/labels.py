@@ -37,7 +37,7 @@ gate(_no|_number)? | A~; B~#; C~; D~#
 (.*_)?room(_no|_number)? | ~0~; ~1~; ~2#
 (.*_)?(building|wing|block) | Main building; North wing; East wing; Annex; Building B; Building C
 (.*_)?(bin|shelf|aisle|rack|slot)(_code|_location)? | A-0~-0~; B-0~-1#; C-1#-0~; D-0~-0~
-(.*_)?zone(_code)? | A; B; C; D; cold store
+(storage_|picking_|warehouse_|loading_)?zone(_code)? | A; B; C; D; cold store
 (pnr|record_locator|confirmation_(code|number)|booking_(code|reference|ref)|reservation_code) | @~@@#@; @@#@@~
 flight(_no|_number)? | @@~##; @@~#; @@~###
 (.*_)?passport(_no|_number)? | @#######; @@######
@@ -73,6 +73,7 @@ running; stopped; starting
 (device|sensor|camera|meter|printer):(status|state) | online; online; online; offline
 (baggage|parcel|shipment|package|delivery):(status|state) | in transit; delivered; delivered; ready for pick-up; delayed
 (subscription|membership|policy|licen[cs]e|contract):(status|state) | active; active; active; expired; cancelled
+status_(text|message) | In a meeting; Working from home; On holiday; At lunch; Back on Monday; On the road
 uptime | ~# days; ~## days; ~ days
 (.*_)?(environment|env) | production; staging; development
 browser | Chrome; Firefox; Safari; Edge

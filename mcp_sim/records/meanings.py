@@ -122,6 +122,8 @@ def _by_name(theme: str, noun: str, name: str, code: bool) -> Find:
         return lambda writers: writers.places.country_code
     if name == "host" and last in _HOSTED:
         return lambda writers: writers.people.someone
+    if name == "summary" and says_what(noun):
+        return _title
     return _mailed(last, name) or _by_table(name)
 
 
@@ -302,9 +304,9 @@ _RULES: tuple[tuple[str, Find], ...] = (
     (r"payment_method|method", lambda _writers: one_of(w.METHODS)),
     (r"unit|uom", lambda _writers: one_of(w.UNITS)),
     (r"(lead_)?source", lambda _writers: one_of(w.SOURCES)),
-    (r"(.*_)?(comments?|message|text|reply|snippet)", lambda writers: writers.talk),
+    (r"(.*_)?(comments?|message|text|reply|snippet|body|content)", lambda writers: writers.talk),
     (
-        r"(.*_)?(notes?|description|body|content|bio|details?|about|reason|feedback|observations?|instructions?|"
+        r"(.*_)?(notes?|description|bio|details?|about|reason|feedback|observations?|instructions?|"
         r"abstract|excerpt|remarks?)",
         lambda writers: writers.prose.text,
     ),

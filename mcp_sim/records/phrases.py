@@ -57,7 +57,7 @@ TITLES = {
         Error 500 after changing {feature}
         Typo in {feature}
         {feature}: filter by {kind} ignores capitals
-        Picture of {good} is out of date
+        Picture of the {good} is out of date
         Please add {person} to {matter}
         Question about {matter}
     """),
