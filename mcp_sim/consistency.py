@@ -111,9 +111,9 @@ def _told(record: Record, name: str) -> Json:
 
 
 def _holds(value: Json, given: Json, how: How) -> bool:
-    """Does a field say what was given, in the way that it was to get there?"""
+    """Does a field say what was given, in the way that it was to get there? A text may say a number."""
     if how == "set" or not isinstance(value, list):
-        return how != "set" or value == given
+        return how != "set" or value == given or (isinstance(given, int | float) and value == str(given))
     listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
     return how != "append" or all(part in listed for part in parts)
 

@@ -49,3 +49,15 @@ async def test_who_is_shown_as_an_object_is_not_set_by_a_name_alone(tmp_path: Pa
         assert value(await world.call("get_issue", {"id": made["id"]})) == made
         assert made["assignee"] is None or set(made["assignee"]) == {"id", "login"}
         assert made["parent_template"] is None
+
+
+async def test_a_number_is_written_as_text_where_only_texts_are_shown(tmp_path: Path) -> None:
+    either = {"oneOf": [TEXT, COUNT]}
+    tools = spec(
+        tool("create_page", {"title": either}, "title", output={"properties": {"id": COUNT, "title": TEXT}}),
+        tool("update_page", {"id": COUNT, "title": either}, "id", output={"properties": {"id": COUNT, "title": TEXT}}),
+    )
+    async with service(tmp_path, tools, "records: {}") as sim, sim.open() as world:
+        made = value(await world.call("create_page", {"title": 1984}))
+        assert made["title"] == "1984"
+        assert value(await world.call("update_page", {"id": made["id"], "title": 2001}))["title"] == "2001"

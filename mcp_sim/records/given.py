@@ -10,7 +10,7 @@ from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.named import found_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.refusals import invalid, neighbours, not_found
-from mcp_sim.schemas import as_object, at, expanded, items, takes_null
+from mcp_sim.schemas import as_object, at, expanded, items, takes_null, types_of
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 
 Find = Callable[[Turn], "Key | Observation"]
@@ -20,6 +20,9 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     """The key of the record that a call names, or the failure that there is none; an only record needs no name."""
     name, only = entity.name, entity.singleton and plan.key is None
     fetch = argument(plan.key or "")
+
+    if plan.key is None and plan.filters and not entity.singleton:
+        return _finder_by_fields(tool, plan, entity)
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -33,14 +36,37 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     return find
 
 
+def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
+    """The key of the first record that has all the values which a call names it by."""
+    asked = [(path, argument(path), rule.field) for path, rule in plan.filters.items()]
+
+    def find(turn: Turn) -> Key | Observation:
+        arguments = turn.call.arguments
+        given = [(path, field, value) for path, fetch, field in asked if (value := fetch(arguments)) is not ABSENT]
+        if not given:
+            return invalid(tool, asked[0][0], None, f"{asked[0][0]} is required")
+        (path, field, first), *others = given
+        for key, record in turn.view.find(entity.name, field, first):
+            if all(record.get(name) == value for _, name, value in others):
+                return key
+        named = (path, first) if not others else (others[-1][0], others[-1][2])
+        return not_found(tool, entity.name, named[1], named[0])
+
+    return find
+
+
 @dataclass(frozen=True, slots=True)
 class Set:
-    """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given."""
+    """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given.
+
+    `is_text`: the field holds nothing but texts, whatever else the argument may be.
+    """
 
     fetch: Fetch
     field: str
     default: Json
     takes_null: bool
+    is_text: bool
 
 
 def sets_of(tool: Tool, plan: Plan, entity: Entity, *, defaults: bool = True) -> list[Set]:
@@ -52,6 +78,7 @@ def sets_of(tool: Tool, plan: Plan, entity: Entity, *, defaults: bool = True) ->
             field,
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
+            field in entity.fields and {*types_of(entity.fields[field].schema)} - {"null"} == {"string"},
         )
         for path, field in plan.sets.items()
     ]
@@ -82,7 +109,8 @@ def given(turn: Turn, sets: Sequence[Set]) -> Record:
             if rule.default is not ABSENT and rule.default is not None:
                 said[rule.field] = rule.default
         elif rule.field != "*":
-            said[rule.field] = value
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            said[rule.field] = str(value) if rule.is_text and is_number else value
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
     return {**many, **said} if many else said

@@ -42,7 +42,7 @@ def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Fin
         value = given(call, argument)
         if value is NOWHERE or field == "*" or field not in record:
             continue
-        if record[field] != value:
+        if record[field] != value and not (isinstance(value, int | float) and record[field] == str(value)):
             yield "R3", f"{field} is written as {record[field]!r}, but {argument} was given as {value!r}"
 
 
