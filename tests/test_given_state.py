@@ -170,3 +170,22 @@ async def test_a_counter_of_the_state_gives_the_next_id_and_who_is_logged_in_mad
         made = value(await world.call("create_ticket", {"title": "Leak"}))
         assert made == {"id": 41, "title": "Leak", "created_by": "ada"}
         assert value(await world.call("get_ticket", {"ticket_id": 41})) == made
+
+
+async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) -> None:
+    paid = {"kind": "Charge", "amount": 12.5, "card": "c1"}
+    bookings: Json = {"b1": {"booking_id": "b1", "status": "confirmed", "charges": [paid]},
+                      "b2": {"booking_id": "b2", "status": "confirmed", "charges": []}}  # fmt: skip
+    sim = simulator(
+        tmp_path, {"bookings": bookings},
+        tool("cancel_booking", {"booking_id": STRING}, "booking_id", about="Cancel a booking. The charge is refunded."),
+        tool("confirm_booking", {"booking_id": STRING}, "booking_id"),
+        tool("get_booking", {"booking_id": STRING}, "booking_id"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert "b1" in str(value(await world.call("cancel_booking", {"booking_id": "b1"})))
+        told = value(await world.call("get_booking", {"booking_id": "b1"}))
+        assert told["charges"] == [paid, {**paid, "kind": "Refund"}]
+        refusal(await world.call("cancel_booking", {"booking_id": "b1"}))
+        await world.call("cancel_booking", {"booking_id": "b2"})
+        assert value(await world.call("get_booking", {"booking_id": "b2"}))["charges"] == []

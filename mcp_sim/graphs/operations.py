@@ -230,7 +230,7 @@ def edges(graph: Graph, _asked: Asked) -> Outcome:
 
 
 def search(graph: Graph, asked: Asked) -> Outcome:
-    """The nodes in which every text of the question occurs, and the edges between them."""
+    """The nodes in which the text of the question occurs, and the edges that begin or end there."""
     query = str(asked.get("query") or "").lower()
     limit = asked.get("limit")
     found = [node for node in graph.nodes() if query in encode(list(node.values())).decode().lower()]
@@ -238,7 +238,7 @@ def search(graph: Graph, asked: Asked) -> Outcome:
 
 
 def open_nodes(graph: Graph, asked: Asked) -> Outcome:
-    """Nodes by their names, and the edges between them; a single one must be there."""
+    """Nodes by their names, and the edges that begin or end there; a single one must be there."""
     if "names" in asked.roles:
         found = (graph.node(name) for name in asked.names())
         return _among(graph, [node for node in found if node is not None])
@@ -250,8 +250,8 @@ def open_nodes(graph: Graph, asked: Asked) -> Outcome:
 def _among(graph: Graph, found: list[Record]) -> Outcome:
     shape = graph.shape
     names = {node[shape.key] for node in found}
-    between = [edge for edge in graph.edges() if edge.get(shape.source) in names and edge.get(shape.target) in names]
-    return graph.part(found, between)
+    near = [edge for edge in graph.edges() if edge.get(shape.source) in names or edge.get(shape.target) in names]
+    return graph.part(found, near)
 
 
 def neighbours(graph: Graph, asked: Asked) -> Outcome:

@@ -184,6 +184,8 @@ class _Filler:
     def _is_plain(self, schema: Record) -> bool:
         """True where the place holds the record and nothing beside it."""
         names = properties(schema)
+        if any(self._only_tells(snake(name), part) for name, part in names.items()):
+            return False
         return all(name in self.entity.fields for name in names) and not any(
             place
             for place in self.places
@@ -226,7 +228,7 @@ class _Filler:
         name = path.rpartition(".")[2]
         if self.plan.verb in DONE and says_success(name, schema):
             return lambda _facts: True
-        if self._is_sentence(snake(name), schema):
+        if self._is_sentence(snake(name), schema) or self._only_tells(snake(name), schema):
             return self._sentence()
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
             return self._field(name, schema, needed=needed)
@@ -237,6 +239,11 @@ class _Filler:
         says = name in {"status", "result", "message"} or name.endswith("_status")
         plain = main_type(schema) == "string" and not choices_of(schema)
         return says and plain and self.envelope.record is None and self.plan.verb in DONE
+
+    def _only_tells(self, name: str, schema: Record) -> bool:
+        """Does a property of a write's result say what was done, since records have no such field?"""
+        is_told = name in _TELLING and main_type(schema) == "string" and self.plan.verb in DONE
+        return is_told and name not in map(snake, self.entity.fields)
 
     def _sentence(self) -> Fill:
         entity, done = label(self.entity.name), DONE[self.plan.verb]
@@ -389,6 +396,7 @@ _NUMBERS: dict[str, Fill] = {
     **dict.fromkeys(("pages", "total_pages", "page_count", "num_pages"), _pages),
     **dict.fromkeys(("offset", "skip", "start"), lambda facts: facts.page.offset),
 }
+_TELLING = frozenset({"message", "msg", "confirmation"})
 _TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
 _MESSAGES = frozenset(
     {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}

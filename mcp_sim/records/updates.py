@@ -15,6 +15,7 @@ from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder, given, links_of, missing_link, sets_of
 from mcp_sim.records.referring import referring, renamed
+from mcp_sim.records.refunds import refunding
 from mcp_sim.records.refusals import conflict, either, quoted
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
@@ -50,7 +51,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     entity = domain.entities[plan.entity or ""]
     sets, links = sets_of(tool, plan, entity, defaults=False), links_of(plan, entity, domain)
     stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
-    swapped = swapping(tool, plan, domain)
+    swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
@@ -70,7 +71,8 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         exchanged = swapped(turn, key, before)
         if isinstance(exchanged, Observation):
             return exchanged
-        said, after = {**said, **exchanged}, {**after, **exchanged}
+        beside = {**exchanged, **refunded(before)}
+        said, after = {**said, **beside}, {**after, **beside}
         is_same = not said or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())

@@ -71,7 +71,7 @@ async def test_what_is_there_is_skipped_and_only_what_was_new_is_told(memory: Si
         )
         assert told == [{"entityName": "Bo", "addedObservations": ["tall"]}]
         assert await said(world, "open_nodes", names=["Bo", "Nobody"]) == {
-            "entities": [{**bo, "observations": ["new here", "tall"]}], "relations": []}  # fmt: skip
+            "entities": [{**bo, "observations": ["new here", "tall"]}], "relations": [knows]}  # fmt: skip
 
 
 async def test_with_a_node_its_edges_go_and_the_name_is_free_again(memory: Simulator) -> None:
@@ -83,11 +83,13 @@ async def test_with_a_node_its_edges_go_and_the_name_is_free_again(memory: Simul
         assert made == [STATE["entities"][1]]
 
 
-async def test_a_search_shows_nodes_by_name_kind_and_note_and_the_edges_between_them(memory: Simulator) -> None:
+async def test_a_search_shows_nodes_by_name_kind_and_note_and_the_edges_that_end_there(memory: Simulator) -> None:
     async with memory.open() as world:
         assert [one["name"] for one in (await said(world, "search_nodes", query="TEA"))["entities"]] == ["Ada"]
         assert await said(world, "search_nodes", query="") == STATE
-        assert (await said(world, "search_nodes", query="company"))["relations"] == []
+        assert (await said(world, "search_nodes", query="company"))["relations"] == STATE["relations"]
+        await said(world, "create_entities", entities=[{"name": "Bo", "entityType": "person", "observations": []}])
+        assert (await said(world, "search_nodes", query="bo"))["relations"] == []
 
 
 async def test_notes_of_a_node_that_is_not_there_are_refused(memory: Simulator) -> None:
