@@ -108,7 +108,7 @@ def json_or_text(text: str) -> Any:
 def _without_thinking(reply: Reply) -> str:
     """What follows the reasoning. Chat templates often open the thought themselves, so only its end is seen."""
     text = reply.content.rpartition("</think>")[2]
-    if "<think>" in text:
+    if "<think>" in text and not text.lstrip().startswith(("{", "[")):
         raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
     return text
 

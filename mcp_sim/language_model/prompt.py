@@ -6,6 +6,7 @@ Every text depends on its arguments alone and JSON has a fixed order, so that an
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -17,6 +18,9 @@ from mcp_sim.types import Attempt, Json, Observation, Record, RpcError, Tool, To
 
 LONGEST_RETRY = 4_000
 """How much of a rejected answer is shown again, in characters."""
+
+_MARK = re.compile(r"<(?=\||/?think>)")
+"""How what chat templates take for their own marks begins."""
 
 Message = dict[str, str]
 
@@ -109,7 +113,7 @@ def _exchange(user: str, assistant: str) -> tuple[Message, Message]:
 
 def _again(attempt: Attempt) -> Iterator[Message]:
     """What the model said, and what is wrong with it."""
-    said = attempt.raw.rpartition("</think>")[2].strip()
+    said = _MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
     yield {"role": "assistant", "content": _encodable(said[:LONGEST_RETRY]) or "(nothing)"}
     problems = "\n".join(f"- {problem}" for problem in attempt.problems)
     text = (
@@ -139,7 +143,7 @@ def _world(told: Record) -> str:
 
 
 def _observation(value: Json) -> str:
-    return f"**Environment Observation:**\n{value if isinstance(value, str) else _json(value)}"
+    return f"**Environment Observation:**\n{_MARK.sub('< ', value) if isinstance(value, str) else _json(value)}"
 
 
 def shown(observation: Observation) -> Json:
@@ -162,7 +166,7 @@ def _json(value: Any) -> str:
 
     What chat templates would take for their own marks is escaped.
     """
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<|", "\\u003c|")
+    return _MARK.sub(r"\\u003c", json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def _encodable(text: str) -> str:
