@@ -52,8 +52,8 @@ def test_where_others_work_on_what_it_speaks_of_and_little_else_is_known_it_is_a
 
 
 def test_what_runs_anything_may_do_anything(tmp_path: Path) -> None:
-    path = listed(tmp_path, tool("execute_command", "", "command"), tool("list_cables", "Lists the cables."))
-    assert load(path).domain.plans["execute_command"].guessed
+    path = listed(tmp_path, tool("invoke_anything", "", "what"), tool("list_cables", "Lists the cables."))
+    assert load(path).domain.plans["invoke_anything"].guessed
 
 
 @pytest.mark.parametrize(

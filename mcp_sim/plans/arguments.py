@@ -42,7 +42,8 @@ _SYNONYMS = (
     ("start", "start_time", "start_date", "starts_at", "start_at"),
     ("end", "end_time", "end_date", "ends_at", "end_at"),
     ("assignee", "assigned_to", "owner", "assignee_id", "owner_id"), ("status", "state"), ("tags", "labels"),
-    ("email", "email_address"), ("phone", "phone_number"), ("category", "type", "kind"),
+    ("email", "email_address"),
+    ("path", "filename", "file_name", "file_path", "filepath"), ("phone", "phone_number"), ("category", "type", "kind"),
 )  # fmt: skip
 _KEY_ENDINGS = ("id", "key", "uuid", "number", "code", "slug", "name", "identifier", "no", "ref", "handle", "sku")
 BOUNDS: tuple[tuple[str, Operator], ...] = (

@@ -104,6 +104,8 @@ def _key_told(evidence: Evidence, score: int) -> tuple[float, str]:
         return (0.0 if known else -0.1), "there is one for whatever is asked for"
     if evidence.plan.key is not None:
         return _KEY_TOLD[score]
+    if evidence.plan.filters and (evidence.plan.verb != "get" or len(evidence.plan.filters) > 1):
+        return 0.05, f"{' and '.join(evidence.plan.filters)} tell which record it is"
     if evidence.plan.filters:
         return -0.05, "found by a field, not by its key"
     if evidence.reading.one_of_a_kind and evidence.plan.verb == "get":

@@ -63,14 +63,14 @@ def _chosen_name(entity: str, key: str, made: Sequence[str]) -> str | None:
     ending = key.removeprefix(f"{entity}_").removeprefix(f"{short}_")
     if ending.endswith("id"):
         return None
-    names = ("name", f"{short}_name") if key in {entity, short} else (key, ending, f"{short}_{ending}")
+    names = (key, "name", f"{short}_name") if key in {entity, short} else (key, ending, f"{short}_{ending}")
     by_name = {snake(one): one for one in made}
     return next((by_name[name] for name in names if name in by_name), None)
 
 
 def is_natural(key: str, made: Sequence[str]) -> bool:
     """Is the key a name or a path that the callers choose?"""
-    return key in made and not _is_counted(key)
+    return key in made and not is_counted(key)
 
 
 def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
@@ -105,7 +105,7 @@ def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: s
         return max(1, int(schema.get("minimum", 1)))
     if "pattern" in schema:
         return _from_pattern(schema["pattern"])
-    if schema.get("format") or constants(schema) or not _is_counted(key.name):
+    if schema.get("format") or constants(schema) or not is_counted(key.name):
         return None
     return _from_description(schema.get("description", "")) or f"{entity}_{1:05d}"
 
@@ -203,6 +203,6 @@ def _from_description(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _is_counted(name: str) -> bool:
+def is_counted(name: str) -> bool:
     """True for ids and numbers; a name, a path or an address is its own key and follows no other."""
     return not {*words(name)}.isdisjoint(_COUNTED)

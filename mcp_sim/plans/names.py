@@ -41,6 +41,7 @@ _WEAK: dict[str, Verb] = {
          "snooze", "unsnooze", "feature", "unfeature", "highlight", "tag", "untag"),
         "update",
     ),
+    "link": "create", "unlink": "delete",
     "drop": "delete", "erase": "delete", "purge": "delete", "unregister": "delete", "trash": "delete",
 }  # fmt: skip
 TRANSITIONS = {
@@ -77,6 +78,9 @@ _PLAIN = vocabulary("create get list update delete")
 
 _ONE_OF_A_KIND = frozenset({"current", "my"})
 _BATCH = frozenset({"batch", "bulk", "many", "multi", "multiple"})
+_MAY_LOOK = frozenset({"open", "request", "start", "raise", "record", "file"})
+"""Weak verbs that make something, or show it."""
+
 _AGAIN = frozenset({"do", "please", "then"})
 _TOLD: dict[str, Verb] = dict.fromkeys(("return", "provide", "obtain", "pull", "give"), "get")
 """Verbs of descriptions that say what is told."""
@@ -162,7 +166,7 @@ def _about(parts: Words, space: Words) -> Words:
 def _completed(reading: Reading, parts: Words, said: str, nouns: AbstractSet[Words]) -> Reading:
     """The reading with what the other tools and the description say, where the name alone tells of no verb."""
     if reading.verb != "unknown" or len(parts) == 0:
-        return replace(reading, said=said)
+        return replace(_opened(reading, said), said=said)
     fused = _taken_apart(parts, nouns)
     if fused is not None:
         return replace(read(fused), said=said)
@@ -176,6 +180,14 @@ def _completed(reading: Reading, parts: Words, said: str, nouns: AbstractSet[Wor
     if verb == "get" and plural:
         verb = "list"
     return Reading(verb, noun, after, word, plural, batch=batch, one_of_a_kind=special, said=said, told=not starts)
+
+
+def _opened(reading: Reading, said: str) -> Reading:
+    """`open_case` creates one, unless its description begins with `get`."""
+    verb = _STRONG.get(said)
+    if reading.word not in _MAY_LOOK or reading.verb != "create" or verb not in {"get", "list", "search"}:
+        return reading
+    return replace(reading, verb="list" if verb == "get" and reading.plural else verb)
 
 
 def _taken_apart(parts: Words, nouns: AbstractSet[Words]) -> Words | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import RECORDLESS, Entity, Plan
+from mcp_sim.domain import RECORDLESS, Entity, Field, How, Plan
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.deeds import LOOKING, touching_nothing
@@ -17,7 +17,7 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
 from mcp_sim.plans.singletons import Single
-from mcp_sim.schemas import main_type, properties
+from mcp_sim.schemas import constants, main_type, properties
 from mcp_sim.words import plural, singular_phrase, snake
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -67,7 +67,7 @@ def plan_of(
         look.entity,
         key=roles.key,
         sets=roles.sets,
-        how={look.element.field: look.element.how} if look.element is not None else {},
+        how=_ways(look, roles, entity),
         fixed=fixed,
         requires=required_state(look.reading, entity, fixed, rows) if look.verb in {"update", "delete"} else {},
         counter=given.counter(look.entity) if look.verb == "create" else None,
@@ -100,6 +100,18 @@ def plan_of(
     is_poor = look.reading.told and found.confidence < _LEAST
     is_looked_at = look.reading.word in LOOKING and plan.key is None and plan.verb == "get"
     return _recordless(look, said, entities) if not said and (is_poor or is_looked_at) else found
+
+
+def _ways(look: Look, roles: Roles, entity: Entity) -> dict[str, How]:
+    """How values get into fields: into a list or out of it, or behind the text that is there."""
+    if look.element is not None:
+        return {look.element.field: look.element.how}
+    texts = {name for name in roles.sets.values() if name in entity.fields and _is_text(entity.fields[name])}
+    return dict.fromkeys(sorted(texts), "append") if look.verb == "update" and look.reading.word == "append" else {}
+
+
+def _is_text(field: Field) -> bool:
+    return main_type(field.schema) in {"string", "array"} and field.link is None and not constants(field.schema)
 
 
 def _exchanges(look: Look, roles: Roles) -> bool:
@@ -171,7 +183,7 @@ def _workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
 
     `only`: it is about the current record, or the next one.
     """
-    is_named = plan.key is not None or entity.singleton or (plan.verb == "get" and (plan.filters or only))
+    is_named = plan.key is not None or entity.singleton or plan.filters or (plan.verb == "get" and only)
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
     if entity.inside is not None and plan.verb != "get" and plan.behaviour == "records":

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
 from mcp_sim.plans.looks import Look
+from mcp_sim.plans.naming import names_of_records, scoped
 from mcp_sim.plans.narrowing import asked_for
 from mcp_sim.plans.states import told_by_verbs
 from mcp_sim.schemas import at, main_type, properties, required
@@ -48,7 +50,9 @@ def _told_shape(look: Look) -> Record:
     """What a result tells of the record: not whether a write worked. Where nothing is required, everything is usual."""
     parts = properties(look.shape)
     if look.verb in {"create", "update"}:
-        parts = {name: part for name, part in parts.items() if not says_success(name, part)}
+        told = {"message"} - {snake(name) for name in properties(look.input)}
+        left_out = told if len(parts) > 1 and "message" not in look.entity.split("_") else set[str]()
+        parts = {n: part for n, part in parts.items() if not says_success(n, part) and snake(n) not in left_out}
     usual = [name for name, part in parts.items() if "optional" not in str(part.get("description", "")).lower()]
     return {"required": usual, **look.shape, "properties": parts}
 
@@ -64,6 +68,9 @@ def roles_and_fields(
     fields = {name: _with_state(name, parts, looks) for name, parts in shown.items()}
     roles: dict[str, Roles] = {}
     keys = _keys(looks, fields, declared)
+    within = scoped(looks, {name: key for name, key in keys.items() if name not in declared})
+    keys |= dict.fromkeys(within, "id")
+    named = names_of_records(looks, keys, within)
     order = ("create", "update", "get", "list", "search", "delete", *RECORDLESS)
     for look in sorted(looks, key=lambda look: order.index(look.verb)):
         if look.verb in RECORDLESS:
@@ -76,14 +83,16 @@ def roles_and_fields(
             roles[look.tool.id] = Roles(look.element.key, {look.element.argument: look.element.field})
             continue
         mine = fields[look.entity]
-        found = _roles_of(look, _known(look.entity, keys[look.entity], mine))
+        names = named.get(look.tool.id, frozenset())
+        found = _roles_of(look, _known(look.entity, keys[look.entity], mine), names)
         is_shown = bool(shown.get(look.entity))
         added = _added(look, found, mine, {*fields}, declared.get(look.entity), is_shown=is_shown)
         mine.update(added)
         known = _known(look.entity, keys[look.entity], mine)
-        roles[look.tool.id] = _roles_of(look, known) if added else found
+        roles[look.tool.id] = _roles_of(look, known, names) if added else found
     for name, key in keys.items():
-        fields[name].setdefault(key, Field(key, _key_schema(looks, name), required=True))
+        schema = {"type": "string"} if name in within else _key_schema(looks, name)
+        fields[name].setdefault(key, Field(key, schema, required=True, hidden=name in within))
     return roles, fields, keys
 
 
@@ -139,7 +148,9 @@ def _nested(fields: Mapping[str, Field]) -> dict[str, str]:
     return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
 
 
-def _roles_of(look: Look, known: Known) -> Roles:
+def _roles_of(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
+    if names:
+        return _named_by(look, known, names)
     if look.verb in _MANY:
         return reading_roles(look.verb, known, look.input, None)
     if look.verb == "create":
@@ -152,6 +163,17 @@ def _roles_of(look: Look, known: Known) -> Roles:
     if key is None:
         return reading_roles(look.verb, known, look.input, None)
     return Roles(key)
+
+
+def _named_by(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
+    """The roles where these arguments, and no key, tell which record is meant; the others are what an update sets."""
+    parts = properties(look.input)
+    telling: Record = {**look.input, "properties": {name: part for name, part in parts.items() if name in names}}
+    others: Record = {**look.input, "properties": {name: part for name, part in parts.items() if name not in names}}
+    asked = reading_roles("get", known, telling, None)
+    written = writing_roles(known, others, None, look.reading.word) if look.verb == "update" else Roles()
+    unexplained = (*asked.unexplained, *written.unexplained)
+    return Roles(None, written.sets, asked.filters, unexplained=unexplained)
 
 
 def _is_other_field(look: Look, known: Known, key: str) -> bool:
@@ -193,7 +215,8 @@ def _added(
             added[name] = Field(name, schema, required=needed)
         elif look.verb in _ASKS and scope != look.entity and scope in entities:
             added[name] = Field(name, schema, link=scope)
-    if not is_given and (look.verb in _MANY or (look.verb == "get" and roles.key is None)):
+    asks = look.verb in _MANY or (look.verb == "get" and roles.key is None)
+    if not is_given and asks:
         others = [path for path in unexplained if path not in added]
         added |= {one.name: one for one in asked_for(others, look.input, is_shown=is_shown) if one.name not in known}
     return added
