@@ -128,3 +128,27 @@ async def test_settings_are_one_of_a_kind_and_a_noun_of_two_words_is_the_field(t
         assert value(await world.call("get_settings", {}))["harbour"] == "North"
         await world.call("set_target_warmth", {"warmth": 22})
         assert value(await world.call("get_heating", {})) == {"current_warmth": 17, "target_warmth": 22}
+
+
+async def test_a_new_record_begins_as_empty_as_those_that_are_given(tmp_path: Path) -> None:
+    jobs = [
+        {"job_id": 1, "hull_code": "HULL1", "work": "Paint", "fitter": None, "hours": 7.5, "visits": 3, "urgent": True},
+        {"job_id": 2, "hull_code": "HULL1", "work": "Sail", "fitter": "Cy", "hours": 0.0, "visits": 0, "urgent": True},
+    ]
+    tools = tool("create_job", "hull_code", "work"), tool("list_jobs", "hull_code")
+    async with service(tmp_path, {**BOATS, "jobs": jobs}, *tools) as simulator, simulator.open("w") as world:
+        await world.call("create_job", {"hull_code": "HULL2", "work": "Mast"})
+        (made,) = value(await world.call("list_jobs", {"hull_code": "HULL2"}))
+        assert made == {
+            "job_id": 3, "hull_code": "HULL2", "work": "Mast", "fitter": None, "hours": 0.0, "visits": 0,
+            "urgent": True,
+        }  # fmt: skip
+
+
+async def test_of_what_is_not_there_nothing_is_listed(tmp_path: Path) -> None:
+    state = {**BOATS, "jobs": [{"job_id": 1, "boat_id": "HULL1", "work": "Paint"}]}
+    tools = tool("list_jobs", "boat_id"), tool("search_jobs", boat_id=STRING), tool("get_boat", "boat_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("list_jobs", {"boat_id": "HULL2"})) == []
+        assert refused(await world.call("list_jobs", {"boat_id": "HULL7"}))
+        assert value(await world.call("search_jobs", {"boat_id": "HULL7"})) == []

@@ -13,6 +13,7 @@ from mcp_sim.records.effects import Write
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.learnt import failing
+from mcp_sim.records.parents import parent_check
 from mcp_sim.records.queries import ABSENT, argument, selection
 from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.records.removal import removal
@@ -164,9 +165,10 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
     select = selection(tool, plan, domain.entities[plan.entity or ""], domain.entities)
+    orphaned = parent_check(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
-        page = select(turn)
+        page = orphaned(turn) or select(turn)
         return Transition(page if isinstance(page, Observation) else tell(Facts(turn, turn.view, page=page)))
 
     return answer

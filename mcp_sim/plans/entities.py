@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Roles, key_argument
+from mcp_sim.plans.beginnings import beginning_as_given
 from mcp_sim.plans.boundless import is_boundless
 from mcp_sim.plans.details import WHO
 from mcp_sim.plans.fields import counted, is_natural, key_like, with_links
@@ -49,6 +50,7 @@ def entities_of(
         )
         whole_entity = begun(_entity_of(declared.get(name), made), rows)
         is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
+        whole_entity = beginning_as_given(whole_entity, rows)
         entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
     return entities
 
