@@ -134,6 +134,19 @@ async def test_what_the_agent_may_see_some_other_way_is_told(perturbation: Json,
     assert any(SECRET in message["content"] for asked in engine.asked for message in asked.body["messages"])
 
 
+@pytest.mark.parametrize("transcript", [200_000, 4_000])
+async def test_what_is_withheld_is_told_nowhere_and_shown_where_the_world_says_so(
+    transcript: int, tmp_path: Path
+) -> None:
+    options: Json = {"withhold": ["GOUT of the"], "transcript": transcript}
+    async with serving(repeating) as engine, clinic(tmp_path, engine.url, [], **options).open() as world:
+        seen = await played(world)
+    assert SECRET in seen  # by get_patient
+    assert "a cough" in seen
+    assert len(engine.asked) >= 8
+    assert not any(SECRET in message["content"] for asked in engine.asked for message in asked.body["messages"])
+
+
 async def test_what_others_have_not_written_yet_is_told_when_they_have(tmp_path: Path) -> None:
     change: Json = {"do": "edit", "entity": "patient", "values": {"diagnosis": "a broken wrist"}, "at": "1m"}
     perturbations: Json = [{"external_change": change}]

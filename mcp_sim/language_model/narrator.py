@@ -16,7 +16,7 @@ from mcp_sim.language_model.answer import Reply, json_or_text, observed, parsed
 from mcp_sim.language_model.conversation import Conversation
 from mcp_sim.language_model.facts import facts
 from mcp_sim.language_model.guesses import Guess
-from mcp_sim.language_model.leaks import leak_problems, without
+from mcp_sim.language_model.leaks import leak_problems
 from mcp_sim.language_model.openings import Filling, Survey
 from mcp_sim.language_model.roles import Role, Roles
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
@@ -96,7 +96,7 @@ class Narrator:
         if held is not None:
             return await self._settled(turn, role, held)
         told = self._told(turn, role) | self._likely(turn, guess, likely)
-        user = prompt.whole_turn(turn, without(told, self._settings.withheld))
+        user = prompt.whole_turn(turn, told)
         reply = await self._conversation.asked(turn, user, role.form, rejected)
         with _raw_of(reply):
             observation = _foretold(role, reply)
@@ -120,8 +120,7 @@ class Narrator:
     # what is known, and what is held to
 
     def _told(self, turn: Turn, role: Role) -> Record:
-        told = facts(turn, role.bears, self._conversation.said(turn), self._sight)
-        return without(told, self._settings.withheld)
+        return facts(turn, role.bears, self._conversation.said(turn), self._sight)
 
     def _likely(self, turn: Turn, guess: Guess, transition: Transition | None) -> Record:
         """What the call returns if the tool does what its name suggests."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.domain import Concealed, Domain
+from mcp_sim.language_model.leaks import without
 from mcp_sim.types import Change, Json, Record, View
 
 _GONE: Any = object()
@@ -15,12 +16,13 @@ _GONE: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """The world as a model is told of it: without the records and fields that are concealed from the agent.
+    """The world as a model is told of it: without what is concealed from the agent, and texts with what is `withheld`.
 
     What is not told is true nevertheless, and shown where the world says so.
     """
 
     domain: Domain
+    withheld: tuple[str, ...] = ()
 
     def record(self, entity: str, record: Record | None) -> Record | None:
         """What may be told of a record; None where there is nothing."""
@@ -31,7 +33,7 @@ class Sight:
                 if not concealed.fields:
                     return None
                 record = _without(record, concealed)
-        return record
+        return without(record, self.withheld)
 
     def is_counted(self, entity: str) -> bool:
         """May it be told how many records there are? Not where some are as if they did not exist."""
@@ -43,10 +45,8 @@ class Sight:
 
     def value(self, view: View, entity: str | None, value: Json) -> Json:
         """What may be told of an answer of a tool that works on an entity; `view` has the records that it shows."""
-        if not self.domain.concealed:
-            return value
-        told = self._told(view, entity, value)
-        return None if told is _GONE else told
+        told = self._told(view, entity, value) if self.domain.concealed else value
+        return None if told is _GONE else without(told, self.withheld)
 
     def _about(self, entity: str) -> Iterator[Concealed]:
         return (concealed for concealed in self.domain.concealed if concealed.entity == entity)

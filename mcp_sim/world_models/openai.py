@@ -150,7 +150,7 @@ class Openai(WorldModel):
     def _narrator(self, domain: Domain, ask: Ask, room: Callable[[], int | None]) -> Narrator:
         owner = f"openai {self.model} {self.base_url}"
         told = system(domain, self.instructions)
-        conversation = Conversation(told, Sight(domain), ask, owner, self.transcript, room)
+        conversation = Conversation(told, Sight(domain, self.withhold), ask, owner, self.transcript, room)
         return Narrator(domain, conversation, inventor(domain), Settings(self.ask == "always", self.withhold))
 
     def line(self, environment: Mapping[str, str]) -> Line:
