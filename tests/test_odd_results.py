@@ -61,3 +61,12 @@ async def test_a_number_is_written_as_text_where_only_texts_are_shown(tmp_path: 
         made = value(await world.call("create_page", {"title": 1984}))
         assert made["title"] == "1984"
         assert value(await world.call("update_page", {"id": made["id"], "title": 2001}))["title"] == "2001"
+
+
+async def test_one_record_that_nobody_names_is_the_same_one_every_time(tmp_path: Path) -> None:
+    forms = {"anyOf": [{**PERSON, "required": ["id", "login"]}, {**PERSON, "required": ["login", "guest"]}]}
+    tools = spec(tool("users_get_authenticated", {}, output=forms))
+    async with service(tmp_path, tools, "records: {}") as sim, sim.open() as world:
+        me = value(await world.call("users_get_authenticated", {}))
+        assert isinstance(me["login"], str)
+        assert value(await world.call("users_get_authenticated", {})) == me

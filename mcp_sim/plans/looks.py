@@ -17,7 +17,7 @@ from mcp_sim.plans.names import Reading, read_names
 from mcp_sim.plans.singletons import Single, single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, verb_meant
 from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_object, expanded, items, main_type, properties, schema_of
+from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, schema_of
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import singular_phrase, snake, words
 
@@ -201,8 +201,14 @@ def _nouns(readings: Iterable[Reading], declared: Mapping[str, Entity]) -> dict[
 def _output(tool: Tool, example: Json) -> Record:
     """The outputSchema, expanded; without one, the shape of an example's result; {} where nothing is known."""
     if tool.output_schema is not None:
-        return expanded(tool.output_schema)
+        return _first_form(expanded(tool.output_schema))
     return schema_of(example) if isinstance(example, dict | list) else {}
+
+
+def _first_form(output: Record) -> Record:
+    """Of a result that has one of several forms, the first that says what is in it."""
+    forms = [as_object(form) for word in ("anyOf", "oneOf") for form in as_list(output.get(word))]
+    return output if properties(output) else next((form for form in forms if properties(form)), output)
 
 
 def envelope_meant(verb: Verb, entity: str, output: Record, *, bare: bool = False) -> Envelope:

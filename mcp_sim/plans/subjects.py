@@ -149,8 +149,8 @@ def verb_meant(
     if verb == "unknown" and not reading.deed and _is_of_one(entity, schema, declared):
         return "update" if len(properties(schema)) > 1 else "get"
     arrays = any(main_type(part) == "array" for part in properties(output).values())
-    if verb == "list" and _single(output) and key_argument("get", entity, "id", schema)[1] >= 2:
-        return "get"
+    if verb == "list" and _single(output):
+        verb = _shown_alone(entity, schema, output)
     if verb == "search" and not reading.plural and not arrays and _asks_for_one(entity, schema):
         return "get"
     if verb == "get" and not properties(output) and _asks_for_several(entity, schema):
@@ -166,6 +166,13 @@ def _is_of_one(entity: str, schema: Record, declared: Mapping[str, Entity]) -> b
     """Is a record of what is there asked for by its key? Whatever the verb, there is none under another."""
     one = declared.get(entity)
     return one is not None and not one.singleton and key_argument("update", entity, one.key, schema)[1] >= 2
+
+
+def _shown_alone(entity: str, schema: Record, output: Record) -> Verb:
+    """What a tool does that is called like a list, and shows no rows; of one record, somebody must say which."""
+    if key_argument("get", entity, "id", schema)[1] >= 2:
+        return "get"
+    return "unknown" if "id" in properties(output) and not properties(schema) else "list"
 
 
 def _asks_for_one(entity: str, schema: Record) -> bool:
