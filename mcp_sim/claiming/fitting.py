@@ -105,13 +105,14 @@ class _Fitting:
         if isinstance(main, dict):
             return as_object(main)
         facts = {name: value for name, value in self.told.facts.items() if value is not None}
-        return facts or {"message": self.told.text}
+        return {"message": self.told.text, **facts} if self.told.changes or not facts else facts
 
     def _single(self, schema: Record, name: str, part: Record) -> Json:
         """A result with one property: a text there, or an object of which nothing is said, is all there is to tell."""
         kind, is_whole = main_type(part), snake(name) in _WHOLE
-        if is_whole and kind == "object" and not properties(part) and self._fact(snake(name)) is None:
-            return {name: self._free()}
+        if is_whole and kind == "object" and not properties(part):
+            known = self._known(name, part, self.facts)
+            return {name: self._free() if known is ABSENT else known}
         is_text = kind == "string" and not constants(part) and "format" not in part
         if is_whole and is_text and not self.told.is_json and self._fact(snake(name)) is None:
             return {name: self.told.text}

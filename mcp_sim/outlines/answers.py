@@ -12,9 +12,11 @@ from mcp_sim.extensions import Answer
 from mcp_sim.outlines.recognition import DOCUMENT, ONLY, document_of
 from mcp_sim.schemas import as_list, properties
 from mcp_sim.types import Change, Json, Record, Tool, Turn
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.words import snake, vocabulary, words
 
 _NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
+_TITLED = vocabulary("heading slide item step")
+_HIGHEST = 9
 _KINDS = vocabulary("table slide cell item picture footnote endnote")
 
 
@@ -37,7 +39,11 @@ class Outlined:
         return turn.call.arguments.get(name) if name is not None else None
 
     def _name(self, turn: Turn) -> str:
-        return str(self._given(turn, "document") or ONLY)
+        """The document that is meant; the newest where none is named."""
+        named = self._given(turn, "document")
+        if named is None and "document" in self.plan.arguments and self.plan.operation != "make":
+            return next((str(key) for key, _ in reversed(list(turn.view.rows(DOCUMENT)))), ONLY)
+        return str(named or ONLY)
 
     def _document(self, turn: Turn) -> Record:
         record = turn.view.get(DOCUMENT, self._name(turn))
@@ -79,6 +85,7 @@ class Outlined:
     def _add(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         self._check_anchor(turn, record)
+        self._check_level(turn)
         parts, index = [*as_list(record.get("parts"))], self._given(turn, "index")
         at = len(parts)
         if isinstance(index, int | float) and not isinstance(index, bool):
@@ -90,19 +97,25 @@ class Outlined:
             at = places[int(index) - self.first]
         parts.insert(at, self._part(turn, self.noun))
         number = sum(1 for place in self._counted({**record, "parts": parts}) if place < at) + self.first
-        told = (
-            f"{_begun(self.noun)} added to {record['name']}"
-            if "document" in self.plan.arguments
-            else f"{_begun(self.noun)} added at index {number}"
-        )
+        place = f"to {record['name']}" if "document" in self.plan.arguments else f"at index {number}"
+        text = _text_of(parts[at]) if self.noun in _TITLED else ""
+        called = f" '{text}'" if text else ""
+        told = f"{_begun(self.noun)}{called} added {place}"
         return self._kept(turn, {**record, "parts": parts}, told, index=number, **{f"{self.noun}_index": number})
+
+    def _check_level(self, turn: Turn) -> None:
+        """Headings have levels from 1 to 9, or 0 for a title."""
+        level = turn.call.arguments.get("level")
+        if self.noun == "heading" and isinstance(level, int) and not 0 <= level <= _HIGHEST:
+            raise Refused("invalid", f"Invalid level of a heading: {level}. It is from 1 to {_HIGHEST}")
 
     def _check_anchor(self, turn: Turn, record: Record) -> None:
         """A part that belongs to another, as a footnote does to a paragraph, needs one that is there."""
         index = self._given(turn, "anchor")
-        count = len(self._counted(record, "paragraph"))
+        noun = next((word for word in words(self.plan.arguments.get("anchor", "")) if word in _KINDS), "paragraph")
+        count = len(self._counted(record, noun))
         if isinstance(index, int | float) and not 0 <= index < count:
-            raise Refused("invalid", f"Invalid paragraph index: {index}. There are {count} paragraphs.")
+            raise Refused("invalid", f"Invalid {noun} index: {index}. There are {count} {noun}s.")
 
     def _remove(self, turn: Turn) -> Outcome:
         record = self._document(turn)
@@ -177,18 +190,19 @@ class Outlined:
         for part in parts:
             kind = f"{part.get('kind', 'part')}_count"
             counts[kind] = counts.get(kind, 0) + 1
-        words = sum(len(_text_of(part).split()) for part in parts)
+        count = sum(len(_text_of(part).split()) for part in parts)
         said = {name: value for name, value in record.items() if name not in {"parts", "name"}}
-        return valued({"filename": record["name"], **said, "word_count": words, **counts})
+        return valued({"filename": record["name"], **said, "word_count": count, **counts})
 
     def _documents(self, turn: Turn) -> Outcome:
-        return valued([str(key) for key, _ in turn.view.rows(DOCUMENT)])
+        names = [str(key) for key, _ in turn.view.rows(DOCUMENT)]
+        return valued(names, documents=names, total=len(names))
 
     def _find(self, turn: Turn) -> Outcome:
         wanted, parts = str(self._given(turn, "query") or ""), as_list(self._document(turn).get("parts"))
         exact = turn.call.arguments.get("match_case", True) is not False
         found = [
-            {"paragraph_index": at, "text": text}
+            {"paragraph_index": at, "text": text, "context": text}
             for at, part in enumerate(parts, self.first)
             if wanted and (wanted in (text := _text_of(part)) or (not exact and wanted.lower() in text.lower()))
         ]
@@ -219,8 +233,10 @@ def _first_index(tool: Tool, plan: Plan) -> int:
 
 
 def _text_of(part: Mapping[str, Json]) -> str:
-    text = part.get("text")
-    return text if isinstance(text, str) else ""
+    """The text of a part; of a table, what its cells hold, one below the other."""
+    text = part.get("text", part.get("title"))
+    cells = [str(cell) for row in as_list(part.get("data")) for cell in as_list(row) if cell is not None]
+    return text if isinstance(text, str) else "\n".join(cells)
 
 
 def _replaced(part: Record, old: str, new: str) -> Record:

@@ -25,13 +25,16 @@ _INDEX = re.compile(r"(?:(?P<noun>.+)_)?(?:index|idx|position|number)|index|posi
 _TEXTS = ("text", "content", "title", "task", "source", "body", "heading", "value", "new_text", "new_content")
 _MAKES = vocabulary("add append insert new")
 _TAKES = vocabulary("delete remove")
-_READS = vocabulary("get read view show")
+_READS = vocabulary("get read view show extract")
 _EDITS = vocabulary("edit update set modify change replace format customize")
 _WHOLE = vocabulary("document documents doc docs presentation presentations notebook notebooks file deck")
 _PARTS = vocabulary("paragraph heading slide cell item block section line table picture image break page_break list "
                     "bullet footnote endnote step textbox shape chart row")  # fmt: skip
 
 _MANY = vocabulary("paragraphs headings slides cells items steps bullets checklist blocks")
+_NO_PLACES = vocabulary("layout placeholder style theme template master color colour font")
+"""What an index counts that says nothing of the order of parts."""
+_MADE_AS = ("name", "id", "filename", "file_name", "file_path", "path", "title")
 _NO_PARTS: list[Json] = []
 
 
@@ -102,9 +105,12 @@ def _given_parts(value: Json) -> list[Record]:
 
 def _document_argument(listed: Sequence[Purpose]) -> str | None:
     """What the document goes by in most tools; None where they name none."""
-    counts = Counter(snake(name) for purpose in listed for name in purpose.needed if snake(name) in _DOCUMENTS)
-    name, count = counts.most_common(1)[0] if counts else ("", 0)
-    return name if count >= 3 else None
+    for names in ([purpose.needed for purpose in listed], [purpose.arguments for purpose in listed]):
+        counts = Counter(snake(name) for of_one in names for name in of_one if snake(name) in _DOCUMENTS)
+        name, count = counts.most_common(1)[0] if counts else ("", 0)
+        if count >= 3:
+            return name
+    return None
 
 
 def _index_argument(purpose: Purpose) -> str | None:
@@ -115,7 +121,7 @@ def _index_argument(purpose: Purpose) -> str | None:
 
 def _is_index(name: str) -> bool:
     hit = _INDEX.fullmatch(name)
-    if hit is None or name.startswith(("from_", "to_")):
+    if hit is None or name.startswith(("from_", "to_")) or hit["noun"] in _NO_PLACES:
         return False
     return not hit["noun"] or hit["noun"] in _PARTS or name.endswith(("_index", "_idx"))
 
@@ -145,6 +151,8 @@ def _one(purpose: Purpose, whole: str | None, indexed: set[str]) -> Found | None
     operation, fixed = _operation(purpose, named, noun, index, indexed)
     if operation is None:
         return None
+    if operation == "make" and document is None:
+        document = purpose.argument(_MADE_AS, ("string",))
     anchored = operation == "add" and index is not None and _indexed_noun(purpose) != noun
     roles = {"document": document, "anchor" if anchored else "index": index}
     roles |= _roles(purpose, operation)

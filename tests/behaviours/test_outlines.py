@@ -103,3 +103,57 @@ async def test_items_with_ids_stay_records(tmp_path: Path) -> None:
     ]
     async with simulator(tmp_path, tools) as sim:
         assert {plan.behaviour for plan in sim.scenario.domain.plans.values()} & {"outlines"} == set()
+
+
+INDEX = {"type": "integer"}
+FREE = {"type": "object", "properties": {"result": {"type": "object", "additionalProperties": True}},
+        "required": ["result"]}  # fmt: skip
+SLIDES = [
+    {**tool(name, arguments, optional=optional), "outputSchema": FREE}
+    for name, arguments, optional in [
+        ("create_presentation", {"id": STRING}, ["id"]),
+        ("list_presentations", {}, []),
+        ("add_slide", {"layout_index": INDEX, "title": STRING, "presentation_id": STRING}, ["presentation_id"]),
+        ("add_table", {"slide_index": INDEX, "data": {"type": "array"}, "presentation_id": STRING},
+         ["presentation_id"]),
+        ("extract_slide_text", {"slide_index": INDEX, "presentation_id": STRING}, ["presentation_id"]),
+        ("get_presentation_info", {"presentation_id": STRING}, ["presentation_id"]),
+        ("get_slide_info", {"slide_index": INDEX, "presentation_id": STRING}, ["presentation_id"]),
+    ]
+]  # fmt: skip
+
+
+async def test_the_newest_document_is_meant_where_none_is_named_and_layouts_are_no_places(tmp_path: Path) -> None:
+    """What has a place for anything holds all that is told."""
+    async with simulator(tmp_path, SLIDES) as sim, sim.open() as world:
+        made = told(await world.call("create_presentation", {"id": "deck"}))["result"]
+        assert "deck" in made["message"]
+        added = told(await world.call("add_slide", {"layout_index": 5, "title": "Hello"}))["result"]
+        assert (added["slide_index"], "Hello" in added["message"]) == (0, True)
+        told(await world.call("add_table", {"slide_index": 0, "data": [["a"]]}))
+        assert "1 slides" in refused(await world.call("add_table", {"slide_index": 1, "data": [["a"]]}))
+        assert told(await world.call("extract_slide_text", {"slide_index": 0}))["result"]["text"] == "Hello"
+        assert told(await world.call("get_presentation_info", {}))["result"]["slide_count"] == 1
+        told(await world.call("create_presentation", {"id": "other"}))
+        assert "0 slides" in refused(await world.call("get_slide_info", {"slide_index": 0}))
+        listed = told(await world.call("list_presentations", {}))["result"]
+        assert listed["documents"] == ["deck", "other"]
+
+
+async def test_texts_of_tables_are_texts_and_headings_have_levels_that_there_are(tmp_path: Path) -> None:
+    document = {"filename": STRING}
+    tools = [
+        tool("create_document", document),
+        tool("add_heading", {**document, "text": STRING, "level": INDEX}),
+        tool("add_table", {**document, "data": {"type": "array"}}),
+        tool("delete_paragraph", {**document, "paragraph_index": INDEX}),
+        tool("get_document_text", document),
+        tool("add_paragraph", {**document, "text": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        one = {"filename": "a.docx"}
+        told(await world.call("create_document", one))
+        assert "'Top'" in told(await world.call("add_heading", {**one, "text": "Top", "level": 1}))
+        assert "12" in refused(await world.call("add_heading", {**one, "text": "Top", "level": 12}))
+        told(await world.call("add_table", {**one, "data": [["a", "b"], ["c", 4]]}))
+        assert told(await world.call("get_document_text", one)) == "Top\na\nb\nc\n4"
