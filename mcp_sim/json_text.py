@@ -23,6 +23,13 @@ def decode(data: bytes | str) -> Any:
     return from_json(data, allow_inf_nan=False)
 
 
+def parsed(text: str) -> Any:
+    """The same for a text of somebody else's: what holds a number too large to be told is no JSON either."""
+    value = decode(text)
+    canonical(value)
+    return value
+
+
 def canonical(value: Any) -> str:
     """Equal for equal JSON values, whatever the order of their keys: what draws and counters are keyed on."""
     return _SORTED.encode(value)

@@ -133,6 +133,7 @@ FAULTS = {
             "people.csv:4: people[1].age: -4 is less than the minimum of 0",
         ],
     ),
+    "numbers": ("id,score\nc1,1e999\n", ["people.csv:2: people[0].score: must be of type number, not '1e999'"]),
     "keys": ("id,age\nc1,1\nc1,2\n", ["people.csv:3: people[1].id: a second customer 'c1'"]),
     "columns": (
         "id,nmae\nc1,x\n",

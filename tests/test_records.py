@@ -191,6 +191,11 @@ def test_a_text_is_made_for_a_pattern(pattern: str) -> None:
         assert re.search(pattern, text)
 
 
+def test_a_pattern_of_patterns_is_held_against_in_time_that_does_not_explode() -> None:
+    text = matching("^(([a-z])+.)+[A-Z]([a-z])+$", chance_of(1), shortest=200)
+    assert text is None or text[-1].islower()
+
+
 @pytest.mark.parametrize("pattern", [r"^(?=.*\d).+$", r"(a)\1", "(", "[z-a]"])
 def test_a_pattern_that_is_not_understood_is_refused_not_misread(pattern: str) -> None:
     text = matching(pattern, chance_of(1))

@@ -207,6 +207,14 @@ def test_a_json_file_must_be_json() -> None:
 
 
 @pytest.mark.parametrize("file", ["x.yaml", "x.json"])
+def test_half_a_character_is_refused_and_a_whole_one_in_two_escapes_is_not(file: str) -> None:
+    for half in (r"\ud83d", r"\ude00", r"\ude00\ud83d"):
+        (problem,) = refused(f'{{"a":\n "{half}"}}', file)
+        assert problem.startswith(f"{file}:2: a character escape is half of one")
+    assert yaml12.load(rb'{"a": "\ud83d\ude00 \\ud83d"}', file).value == {"a": "\U0001f600 \\ud83d"}
+
+
+@pytest.mark.parametrize("file", ["x.yaml", "x.json"])
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5_000])
 def test_a_number_beyond_what_can_be_held_is_refused(file: str, number: str) -> None:
     (problem,) = refused(f'{{"a":\n {number}}}', file)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.documents.sentences import shown
+from mcp_sim.json_text import parsed
 from mcp_sim.types import Json
 
 ABSENT: Any = object()
@@ -53,15 +53,11 @@ def _read(text: str, kind: str) -> Json:
 
 def _parsed(text: str, kind: str) -> Json:
     try:
-        found: Json = json.loads(text, parse_constant=_refused)
-    except (ValueError, RecursionError):
+        found: Json = parsed(text)
+    except ValueError:
         return ABSENT
     fits = {"number": int | float, "array": list, "object": dict}
     return found if isinstance(found, fits[kind]) and not isinstance(found, bool) else ABSENT
-
-
-def _refused(constant: str) -> Json:
-    raise ValueError(constant)
 
 
 def of_loose(value: Any, wanted: Wanted) -> Json:

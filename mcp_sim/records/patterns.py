@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Callable
+from functools import lru_cache
 
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import LONGEST, MANY
+from mcp_sim.validation import compiled, compiles
 
 _MORE = 4
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}
@@ -24,17 +27,25 @@ def matching(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAN
     found: str | None = None
     least, more = 0, _MORE
     try:
-        compiled = re.compile(pattern)
+        is_matched = _test(pattern)
         for _ in range(_ATTEMPTS):
             text = _longer(pattern, _Writer(pattern, chance, least, more).written(), shortest)
-            found = text if compiled.search(text) else found
+            found = text if is_matched(text) else found
             if found is text and shortest <= len(text) <= longest:
                 return text
             more = _MORE if shortest <= len(text) <= longest else max(0, more - 2)
             least = max(0, least + max(0, shortest - len(text)) - max(0, len(text) - longest))
-    except (ValueError, IndexError, re.error):
+    except (ValueError, IndexError):
         return found
     return found
+
+
+@lru_cache(maxsize=256)
+def _test(pattern: str) -> Callable[[str], bool]:
+    """Does the pattern match, in the eyes of the judge? Raises ValueError where it is none."""
+    if not compiles(pattern):
+        raise ValueError("no pattern")
+    return compiled({"pattern": pattern}).is_valid
 
 
 def _longer(pattern: str, text: str, shortest: int) -> str:

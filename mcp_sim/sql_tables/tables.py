@@ -8,7 +8,7 @@ from typing import cast
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.domain import Entity
-from mcp_sim.json_text import canonical, decode, encode
+from mcp_sim.json_text import encode, parsed
 from mcp_sim.schemas import main_type, type_name
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import singular, snake
@@ -87,18 +87,11 @@ def from_sql(value: object, like: str) -> Json:
     if like == "boolean" and value in (0, 1):
         return bool(value)
     if like in {"object", "array"} and isinstance(value, str):
-        return _parsed(value)
+        try:
+            return parsed(value)
+        except ValueError:
+            return value
     return value
-
-
-def _parsed(text: str) -> Json:
-    """The value of a text that is JSON; any other text as it is."""
-    try:
-        found = decode(text)
-        canonical(found)  # where a number is too large to be told, it is no JSON either
-    except ValueError:
-        return text
-    return found
 
 
 def shown(value: object) -> Json:

@@ -20,6 +20,9 @@ from mcp_sim.yaml12.tree import DEEPEST, Tree
 LARGEST = 64 * 1024 * 1024
 """How many bytes a document may have."""
 
+_HALF = re.compile(r"\\u[dD][89abAB]\w{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]\w\w)\\u[dD][c-fC-F]")
+"""An escape of half a character, unless a backslash before it makes it none."""
+
 _NO_JSON = {"NaN", "Infinity", "-Infinity"}
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
@@ -92,12 +95,17 @@ def _from_json(text: str, file: str, *, strict: bool) -> Document | None:
         value = json.loads(
             text, object_pairs_hook=_unrepeated, parse_float=_finite, parse_int=_whole, parse_constant=_refuse_constant
         )
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
         if _height(value) <= DEEPEST:
             return Document(file, text, value, is_json=True)
     except json.JSONDecodeError as error:
         if not strict:
             return None
         raise _refused(file, error.lineno, f"is not JSON: {error.msg} at column {error.colno}") from None
+    except UnicodeEncodeError:
+        line = text.count("\n", 0, cast("re.Match[str]", _HALF.search(text)).start()) + 1
+        raise _refused(file, line, "a character escape is half of one: \\ud800 to \\udfff come in pairs") from None
     except (_Unusual, RecursionError):
         pass
     tree = Tree(file)
