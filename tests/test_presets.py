@@ -54,6 +54,17 @@ def test_presets_are_merged_in_order_and_the_scenario_comes_last(write: Write) -
     assert ids(name) == ["paging", "paging-cursors", "once-lost-ack", "once-duplicate", "once-timeout", "own"]
 
 
+def test_what_a_preset_and_a_scenario_do_to_each_other_is_told(write: Write) -> None:
+    faults = "perturbations: [{schema_drift: {rename: {title: name}}, id: ID, tools: create_deal}]\n"
+    write("preset: x\nmcp_sim: 1\n" + faults.replace("ID", "theirs"), "drift.yaml")
+    (problem,) = told(write(f"{HEAD}extends: drift.yaml\n" + faults.replace("ID", "mine")))
+    assert problem.startswith("x.yaml:3: extends: mine: theirs changes the argument name of create_deal too")
+    write("preset: x\nmcp_sim: 1\nperturbations: [{latency: 1s, id: slow}, {lost_ack: {}, id: lost}]\n", "slow.yaml")
+    assert told(write(f"{HEAD}extends: slow.yaml\nperturbations: [{{error: 503, id: down}}]\n")) == [
+        "x.yaml:3: extends: lost never comes to anything: down answers every call of these tools before it"
+    ]
+
+
 def test_one_preset_may_stand_without_a_list(write: Write) -> None:
     assert ids(write(f"{HEAD}extends: at_least_once\n"))[0] == "once-lost-ack"
 

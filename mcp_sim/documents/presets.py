@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mcp_sim.documents.contradictions import conflicts, kept_out
 from mcp_sim.documents.entries import read_perturbations
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import PresetDocument
@@ -81,8 +82,25 @@ def merged(
     given = {str(item.mapping.get("id")) for item in place.at("perturbations").items}
     for preset in presets:
         reading.problems.extend(problem for name, problem in preset.doubts if name not in given)
-    entries = {entry.id: entry for part in (*(preset.entries for preset in presets), own) for entry in part}
-    return tuple(entries.values())
+    parts = (*(preset.entries for preset in presets), own)
+    entries = tuple({entry.id: entry for part in parts for entry in part}.values())
+    if presets and domain is not None and not reading.has_failed:
+        _judge_together(at, [part for part in parts if part], entries, domain)
+    return entries
+
+
+def _judge_together(
+    at: Place, parts: Sequence[Sequence[PerturbationEntry]], entries: Sequence[PerturbationEntry], domain: Domain
+) -> None:
+    """Note what entries do to each other that stand in different documents; of those in one it is noted there."""
+    told = {text for part in parts for _, text in conflicts(part, domain)}
+    for place, text in conflicts(entries, domain):
+        if text not in told:
+            at.error(f"{entries[place].id}: {text}")
+    alone = {entry.id: name for part in parts for entry, name in zip(part, kept_out(part, domain), strict=True)}
+    for entry, name in zip(entries, kept_out(entries, domain), strict=True):
+        if name is not None and alone.get(entry.id) is None:
+            at.warning(f"{entry.id} never comes to anything: {name} answers every call of these tools before it")
 
 
 def _preset(
