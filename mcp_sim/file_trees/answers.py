@@ -19,12 +19,12 @@ from mcp_sim.types import Tool, Turn
 
 _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "allowed": looking.allowed, "append": changing.append, "cd": changing.cd, "copy": changing.copy,
-    "delete": changing.delete, "diff": looking.diff, "du": looking.du, "edit": changing.edit, "exists": looking.exists,
-    "find": looking.find, "grep": looking.grep, "head": looking.head, "insert": changing.insert,
-    "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move, "pwd": looking.pwd, "read": looking.read,
-    "read_many": looking.read_many, "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort,
-    "stat": looking.stat,
-    "tail": looking.tail, "touch": changing.touch, "tree": looking.tree, "wc": looking.wc, "write": changing.write,
+    "delete": changing.delete, "delete_lines": changing.delete_lines, "diff": looking.diff, "du": looking.du,
+    "edit": changing.edit, "exists": looking.exists, "find": looking.find, "grep": looking.grep, "head": looking.head,
+    "insert": changing.insert, "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move,
+    "pwd": looking.pwd, "read": looking.read, "read_many": looking.read_many, "replace_lines": changing.replace_lines,
+    "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort, "stat": looking.stat, "tail": looking.tail,
+    "touch": changing.touch, "tree": looking.tree, "wc": looking.wc, "write": changing.write,
 }  # fmt: skip
 
 _NAMES: Names = {

@@ -157,6 +157,31 @@ def insert(asked: Asked) -> Outcome:
     return _written(asked, entry.path, text, f"Successfully inserted at line {at} of {asked.path}")
 
 
+def replace_lines(asked: Asked) -> Outcome:
+    """Other lines in the place of some, counted from 1, the last one included."""
+    return _with_lines(asked, _content(asked).removesuffix("\n").split("\n"), "replaced")
+
+
+def delete_lines(asked: Asked) -> Outcome:
+    return _with_lines(asked, [], "deleted")
+
+
+def _with_lines(asked: Asked, put: list[str], done: str) -> Outcome:
+    entry = asked.tree.file(asked.path)
+    content = entry.content or ""
+    lines = content.splitlines()
+    start = asked.number("start")
+    said = asked.number("end")
+    end = start if said is None else said if said >= 0 else len(lines)
+    if start is None or end is None or not 1 <= start <= end <= max(len(lines), 1):
+        told = f"Invalid lines {start} to {end}: {asked.path} has {len(lines)} lines"
+        raise Refused("invalid", told, path=asked.path)
+    kept = [*lines[: start - 1], *put, *lines[end:]]
+    text = "\n".join(kept) + ("\n" if content.endswith("\n") and kept else "")
+    told = f"Successfully {done} lines {start} to {end} of {asked.path}"
+    return _written(asked, entry.path, text, told, diff=_difference(asked, content, text), count=end - start + 1)
+
+
 def mkdir(asked: Asked) -> Outcome:
     """A directory, with those that lead to it where that is usual."""
     path = asked.tree.at(asked.path)

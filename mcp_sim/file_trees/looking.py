@@ -10,8 +10,9 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, plain
 from mcp_sim.file_trees.asking import Asked, matches_name, shown
 from mcp_sim.file_trees.tree import Entry
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import words
+from mcp_sim.words import snake, words
 
 _USUAL_LINES = 10
 _MOST_READ = 20_000_000
@@ -47,14 +48,17 @@ def _part(asked: Asked, content: str) -> str:
 
 def read_many(asked: Asked) -> Outcome:
     """Several files; one that cannot be read does not keep the others from being read."""
-    rows = [_one(asked, path) for path in asked.texts("paths")]
+    rows = [_one(asked, wanted) for wanted in as_list(asked.get("paths")) or asked.texts("paths")]
     if sum(len(row.get("content", "")) for row in rows) > _MOST_READ:
         raise Refused("invalid", f"The files have more than {_MOST_READ:,} characters together; read fewer at once")
     told = [f"{row['path']}:\n{row.get('content', row.get('error'))}" for row in rows]
     return Outcome("\n---\n".join(told), {"files": rows, "count": len(rows)}, "files")
 
 
-def _one(asked: Asked, path: str) -> Record:
+def _one(asked: Asked, wanted: Json) -> Record:
+    """One of the files: its path, or an object that holds it."""
+    said = {snake(name): value for name, value in as_object(wanted).items()}
+    path = next((str(value) for name, value in said.items() if "path" in name or "file" in name), str(wanted))
     try:
         entry = asked.tree.file(path)
     except Refused as refused:

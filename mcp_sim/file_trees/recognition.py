@@ -16,7 +16,8 @@ from mcp_sim.schemas import expanded, items, main_type, properties, required
 from mcp_sim.words import vocabulary, words
 
 VERBS: Mapping[str, Verb] = {
-    "allowed": "get", "append": "update", "cd": "update", "copy": "create", "delete": "delete", "diff": "get",
+    "allowed": "get", "append": "update", "delete_lines": "update", "replace_lines": "update",
+    "cd": "update", "copy": "create", "delete": "delete", "diff": "get",
     "du": "get", "edit": "update", "exists": "get", "find": "search", "grep": "search", "head": "get",
     "insert": "update", "list": "list", "mkdir": "create", "move": "update", "pwd": "get", "read": "get",
     "read_many": "get", "rmdir": "delete", "run": "update", "sort": "get", "stat": "get", "tail": "get",
@@ -84,7 +85,8 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
 """What an operation may need -> the names of arguments that give it, and their type."""
 
 _NEEDS: Mapping[str, str] = {
-    "append": "path content", "cd": "path", "delete": "path", "du": "path human", "exists": "path",
+    "append": "path content", "delete_lines": "path start end", "replace_lines": "path start end content",
+    "cd": "path", "delete": "path", "du": "path human", "exists": "path",
     "edit": "path edits old new everywhere dry times", "find": "path pattern exclude depth", "head": "path lines",
     "grep": "path pattern case ignore_case exclude", "insert": "path line content",
     "list": "path hidden recursive depth sort",
@@ -94,7 +96,8 @@ _NEEDS: Mapping[str, str] = {
     "run": "command args cwd stdin",
 }  # fmt: skip
 _MUST: Mapping[str, str] = {
-    "append": "path content", "cd": "path", "delete": "path", "edit": "path", "grep": "pattern", "head": "path",
+    "append": "path content", "delete_lines": "path start", "replace_lines": "path start content",
+    "cd": "path", "delete": "path", "edit": "path", "grep": "pattern", "head": "path",
     "insert": "path line content", "mkdir": "path", "read": "path", "read_many": "paths", "rmdir": "path",
     "sort": "path", "stat": "path", "exists": "path", "tail": "path", "touch": "path", "wc": "path",
     "run": "command", "write": "content", "move": "source destination", "copy": "source destination",
@@ -114,6 +117,8 @@ _KNOWN = vocabulary(
 )
 """The words of what a tool of a file tree may tell."""
 
+_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines")
+"""What is done to a file where an argument is called a path, whatever the name of the tool."""
 _IDLE = vocabulary("encoding format timeout reason description explanation message verbose sort_by sort_order")
 
 
@@ -186,7 +191,7 @@ def judged(purpose: Purpose) -> Iterator[Found]:
     if lost or lacks:
         return
     named = _is_named(purpose)
-    if named or (operation in {"read", "read_many", "write", "append", "edit", "delete", "move"} and used & _EXACT):
+    if named or (operation in _BY_PATH and used & _EXACT):
         yield Found(purpose, operation, arguments, named)
 
 
@@ -231,6 +236,12 @@ def _of_content(purpose: Purpose) -> bool:
     return told or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
 
 
+def _by_lines(purpose: Purpose) -> bool:
+    """Does it take lines by their numbers?"""
+    given = _given(purpose, ("start", "end"))
+    return any("line" in name for name in given.values()) and not _edits(purpose)
+
+
 def _edits(purpose: Purpose) -> bool:
     given = _given(purpose, ("edits", "old", "new"))
     return "edits" in given or {"old", "new"} <= given.keys()
@@ -246,6 +257,8 @@ _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("copy", lambda p: p.has("copy", "duplicate", "cp")),
     ("append", lambda p: p.has("append")),
     ("insert", lambda p: p.has("insert") and "line" in _given(p, ("line",))),
+    ("replace_lines", lambda p: p.has("edit", "replace", "update", "modify", "change", "set") and _by_lines(p)),
+    ("delete_lines", lambda p: p.has("delete", "remove") and p.has("line") and _by_lines(p)),
     ("edit", lambda p: p.has("edit", "replace", "patch", "modify", "update") and _edits(p)),
     ("mkdir", lambda p: p.has("create", "make", "new", "add", "mkdir") and p.has(*_DIRECTORIES, "mkdir")),
     ("rmdir", lambda p: p.has("delete", "remove", "rmdir") and p.has(*_DIRECTORIES, "rmdir") and not p.has(*_FILES)),

@@ -351,3 +351,27 @@ async def test_an_edit_that_promises_a_diff_tells_a_patch_and_one_that_counts_is
 async def test_the_first_and_the_last_lines_are_not_asked_for_at_once(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open("desk") as world:
         assert "head or tail" in await refused(world, "read_file", path="/srv/README.md", head=1, tail=1)
+
+
+async def test_lines_are_replaced_and_deleted_by_their_numbers(tmp_path: Path) -> None:
+    number = {"type": "integer"}
+    tools = [*TOOLS,
+             tool("replace_lines", needed="path start_line content", path=TEXT, start_line=number, end_line=number,
+                  content=TEXT),
+             tool("delete_lines", path=TEXT, start_line=number, end_line=number)]  # fmt: skip
+    async with simulator(tmp_path, tools, {"files": {"/a.txt": "one\ntwo\nthree\n"}}) as sim, sim.open() as world:
+        told = await said(world, "replace_lines", path="/a.txt", start_line=2, content="2\n2b\n")
+        assert "lines 2 to 2 of /a.txt" in told
+        assert await said(world, "read_file", path="/a.txt") == "one\n2\n2b\nthree\n"
+        await said(world, "delete_lines", path="/a.txt", start_line=1, end_line=3)
+        assert await said(world, "read_file", path="/a.txt") == "three\n"
+        assert "has 1 lines" in await refused(world, "delete_lines", path="/a.txt", start_line=2, end_line=2)
+        assert "has 1 lines" in await refused(world, "replace_lines", path="/a.txt", start_line=0, content="")
+
+
+async def test_files_to_read_may_be_named_in_objects(tmp_path: Path) -> None:
+    files = {"type": "array", "items": {"type": "object", "properties": {"file_path": TEXT}}}
+    tools = [*TOOLS, tool("read_several_files", files=files)]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open() as world:
+        told = await said(world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}])
+        assert told == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
