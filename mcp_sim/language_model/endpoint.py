@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -153,18 +153,24 @@ class Endpoint:
     # one request
 
     async def _answered(self, request: Request) -> Reply:
-        """The answer to the request in the strictest form that the engine takes for this schema."""
+        """The answer to the request in the strictest form that the engine takes for this schema.
+
+        An engine may fail at what it happened to sample; so after a 500 it is asked once more, with another seed.
+        """
         from openai import APIStatusError  # noqa: PLC0415 (imported by `opened` already)
 
         digest = "" if request.schema is None else canonical(request.schema)
-        rung = self._lowered.get(digest, 0)
+        rung, seed = self._lowered.get(digest, 0), request.seed
         while True:
             try:
-                reply = self._reply(await self._sent(request, rung))
+                reply = self._reply(await self._sent(replace(request, seed=seed), rung))
             except APIStatusError as error:
-                if request.schema is None or rung == len(_RUNGS) - 1 or not self._is_about_the_form(error, rung):
+                if request.schema is not None and self._is_about_the_form(error, rung):
+                    rung += 1
+                elif error.status_code == 500 and self.line.retries and seed == request.seed:
+                    seed = request.seed ^ 1
+                else:
                     raise
-                rung += 1
                 continue
             self._settle(digest, rung)
             self._measure(request, reply)
@@ -225,6 +231,8 @@ class Endpoint:
 
         Some answer 500 to a `json_schema`; an engine that took one before has another reason.
         """
+        if rung == len(_RUNGS) - 1:
+            return False
         if error.status_code == 500:
             return rung == 0 and not self._takes_schemas
         return error.status_code in (400, 415, 422, 501) and not _TOO_LONG.search(error.message.lower())
