@@ -153,7 +153,8 @@ class Plan:
     `tasks` where an item is a plain value) are those of one item.
     `requires` maps fields to the values that they must have before (`cancel_order`: status -> pending).
     `if_exists` says what a create does where the record exists: refuse, update it, or keep it as it is.
-    `copies` is an argument that names the record of which a create makes a copy. `counter` is a field of an only record
+    `copies` is an argument that names the record of which a create makes a copy, `holder` one that names the record in
+    which the entity's records stand. `counter` is a field of an only record
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
     (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
     `swap` which parts of the record it exchanges.
@@ -180,6 +181,7 @@ class Plan:
     requires: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     if_exists: Literal["refuse", "update", "keep"] = "refuse"
     copies: str | None = None
+    holder: str | None = None
     counter: str | None = None
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
     also: tuple[Also, ...] = ()

@@ -159,6 +159,9 @@ class SimPart(Part):
         default=None, description="What a create does where the record exists."
     )
     copies: str | None = Field(default=None, description="The argument that names the record which a create copies.")
+    holder: str | None = Field(
+        default=None, description="The argument that names the record in which those of this kind stand."
+    )
     counter: str | None = Field(
         default=None, description="The field of an only record that holds the next id.", examples=["state.next_id"]
     )

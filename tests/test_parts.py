@@ -47,3 +47,35 @@ async def test_what_is_added_to_a_list_of_a_record_stands_in_it(tmp_path: Path) 
         assert value(await world.call("get_recipe", key))["tags"] == [*before, "quick"]
         assert "winter" in message(await world.call("remove_tag_from_recipe", {**key, "tag": "winter"}))
         assert not (await world.call("add_tag", {"recipe_id": "nowhere", "tag": "x"})).ok
+
+
+SHOP = {
+    "orders": {
+        "O1": {"id": "O1", "lines": [{"line_id": "L7", "name": "Bell", "count": 2}], "tags": []},
+        "O2": {"id": "O2", "lines": [{"line_id": "L8", "name": "Lamp", "count": 1}], "tags": []},
+    }
+}
+
+
+async def test_a_record_in_another_is_put_in_changed_listed_and_taken_out(tmp_path: Path) -> None:
+    desk = spec(
+        tool("get_order", "order_id"),
+        tool("add_line", "order_id", "name", count=COUNT),
+        tool("update_line", "line_id", count=COUNT),
+        tool("remove_line", "line_id"),
+        tool("list_lines", "order_id"),
+        tool("get_line", "line_id"),
+    )
+    async with service(tmp_path, desk, f"state: {json.dumps(SHOP)}") as sim, sim.open() as world:
+        made = value(await world.call("add_line", {"order_id": "O1", "name": "Horn", "count": 3}))
+        assert made == {"line_id": "L9", "name": "Horn", "count": 3}
+        first = SHOP["orders"]["O1"]["lines"][0]
+        assert value(await world.call("get_order", {"order_id": "O1"}))["lines"] == [first, made]
+        value(await world.call("update_line", {"line_id": "L9", "count": 1}))
+        assert value(await world.call("get_line", {"line_id": "L9"})) == {**made, "count": 1}
+        value(await world.call("remove_line", {"line_id": "L7"}))
+        rows = value(await world.call("list_lines", {"order_id": "O1"}))["lines"]
+        assert [row["line_id"] for row in rows] == ["L9"]
+        assert not (await world.call("remove_line", {"line_id": "L7"})).ok
+        assert "O3" in message(await world.call("add_line", {"order_id": "O3", "name": "Horn"}))
+        assert len(value(await world.call("get_order", {"order_id": "O2"}))["lines"]) == 1

@@ -14,6 +14,7 @@ from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.learnt import failing
 from mcp_sim.records.parents import parent_check
+from mcp_sim.records.parts import part_page, part_write
 from mcp_sim.records.queries import ABSENT, argument, selection
 from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.records.removal import removal
@@ -36,6 +37,8 @@ class Records(Behaviour):
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
         tell, tool = result(tool, plan, domain), failing(tool, plan, domain)
+        if entity.inside is not None and plan.verb != "get":
+            return _with_parts(tool, plan, domain, tell)
         if plan.verb in _WRITES:
             write = _WRITES[plan.verb](tool, plan, domain)
             if plan.each is not None:
@@ -73,6 +76,19 @@ def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
                 invalid(tool, name, None if asked is ABSENT else asked, f"{name} must be {either(answers)}")
             )
         return chosen(turn, invent)
+
+    return answer
+
+
+def _with_parts(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+    """A tool for records that stand in others: it writes them there, or lists them."""
+    if plan.verb in _WRITES:
+        return _writing(part_write(tool, plan, domain), tell, looks_around=False)
+    select = part_page(tool, plan, domain)
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = select(turn)
+        return Transition(page if isinstance(page, Observation) else tell(Facts(turn, turn.view, page=page)))
 
     return answer
 

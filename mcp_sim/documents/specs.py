@@ -31,7 +31,7 @@ from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolS
 from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
 
-_ARGUMENT_KEYS = ("key", "each", "copies", "query", "sort", "order", "choice")
+_ARGUMENT_KEYS = ("key", "each", "copies", "holder", "query", "sort", "order", "choice")
 _MANNER_KEYS = ("ask", "notify", "blocks")
 """What is said under `sim:` of a tool's answer, and not of what the tool does."""
 

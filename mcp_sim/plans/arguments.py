@@ -123,6 +123,9 @@ class Roles:
     sort: str | None = None
     order: str | None = None
     paging: Paging = _NO_PAGING
+    holder: str | None = None
+    """What names the record in which those of the entity stand."""
+
     unexplained: tuple[str, ...] = ()
 
 
@@ -162,7 +165,7 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
         if snake(name) not in OPTIONS and (found := _filter(snake(name), arguments[name], known, spans))
     }
     unexplained = tuple(name for name in rest if name not in filters and snake(name) not in OPTIONS)
-    return Roles(key, {}, filters, query, sort, order, paging, unexplained)
+    return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
 
 
 def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "") -> Roles:

@@ -26,5 +26,5 @@ def _asks_freely(look: Look, roles: Roles, entity: Entity) -> bool:
     if roles.key is not None:
         return snake(roles.key) not in {"id", "uuid", f"{entity.name}_id"} and not snake(roles.key).endswith("_id")
     needed = [rule for name, rule in roles.filters.items() if name in required(look.input)]
-    free = (rule.op in {"equals", "in"} and entity.fields[rule.field].link is None for rule in needed)
-    return bool(needed) and all(free)
+    free = any(entity.fields[rule.field].link is None for rule in needed)
+    return bool(needed) and (free or look.verb == "get") and all(rule.op in {"equals", "in"} for rule in needed)

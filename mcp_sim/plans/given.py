@@ -269,7 +269,7 @@ def _parts(found: _Found) -> Iterator[tuple[str, Entity]]:
             stem = snake(key or "").removesuffix("_id")
             noun = next((one for one in (stem, found.nouns.meant(name)) if one in found.nouns.names), None)
             if key is not None and noun is not None and noun not in found.tables:
-                yield noun, Entity(noun, key, None, fields, inside=Inside(entity.name, name))
+                yield noun, Entity(noun, key, inner[-1].get(key), fields, inside=Inside(entity.name, name))
 
 
 def _inner_rows(value: Json) -> list[Record]:

@@ -70,6 +70,7 @@ def plan_of(
         how=_ways(look, roles, entity),
         fixed=fixed,
         requires=required_state(look.reading, entity, fixed, rows) if look.verb in {"update", "delete"} else {},
+        holder=roles.holder,
         counter=given.counter(look.entity) if look.verb == "create" else None,
         from_state=from_state(roles, entity, given, declared) if look.verb == "create" else {},
         shows=renamed(look, entity),
@@ -178,6 +179,11 @@ def _speaks_of(look: Look, entities: Mapping[str, Entity]) -> bool:
     return not entities.keys().isdisjoint(spoken | taken)
 
 
+def _reaches(plan: Plan) -> bool:
+    """Does a plan for parts of records tell in which record, or which part?"""
+    return plan.key is not None if plan.verb in _ONE else plan.holder is not None or plan.verb in _MANY
+
+
 def _workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
     """A plan that could not answer is no plan: one record that nothing names, a change that changes nothing.
 
@@ -186,8 +192,8 @@ def _workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
     is_named = plan.key is not None or entity.singleton or plan.filters or (plan.verb == "get" and only)
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
-    if entity.inside is not None and plan.verb != "get" and plan.behaviour == "records":
-        why = f"the {plural(entity.name)} stand inside others, and are only looked at"
+    if entity.inside is not None and plan.behaviour == "records" and not _reaches(plan):
+        why = f"the {plural(entity.name)} stand inside others, and no argument names either"
         return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
     if plan.behaviour != "records" or not (nameless or idle):
         return plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
@@ -83,6 +84,11 @@ def roles_and_fields(
             roles[look.tool.id] = Roles(look.element.key, {look.element.argument: look.element.field})
             continue
         mine = fields[look.entity]
+        holder = declared[look.entity].inside if look.entity in declared else None
+        if holder is not None:
+            known = _known(look.entity, keys[look.entity], mine)
+            roles[look.tool.id] = _part_roles(look, known, holder.entity, keys.get(holder.entity, "id"))
+            continue
         names = named.get(look.tool.id, frozenset())
         found = _roles_of(look, _known(look.entity, keys[look.entity], mine), names)
         is_shown = bool(shown.get(look.entity))
@@ -92,7 +98,7 @@ def roles_and_fields(
         roles[look.tool.id] = _roles_of(look, known, names) if added else found
     for name, key in keys.items():
         schema = {"type": "string"} if name in within else _key_schema(looks, name)
-        fields[name].setdefault(key, Field(key, schema, required=True, hidden=name in within))
+        fields[name].setdefault(key, Field(key, schema, required=True))
     return roles, fields, keys
 
 
@@ -163,6 +169,20 @@ def _roles_of(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
     if key is None:
         return reading_roles(look.verb, known, look.input, None)
     return Roles(key)
+
+
+def _part_roles(look: Look, known: Known, holder: str, holder_key: str) -> Roles:
+    """The roles where records stand inside others: what names the record around them, and then as ever."""
+    named, score = key_argument("update", holder, holder_key, look.input)
+    outer = named if score > 1 and snake(named or "") not in {"id", "key", "name"} else None
+    parts = {name: part for name, part in properties(look.input).items() if name != outer}
+    inner: Record = {**look.input, "properties": parts}
+    key = look.said_key or key_argument(look.verb, known.entity, known.key, inner)[0] if look.verb in _ONE else None
+    if look.verb in {"create", "update"}:
+        found = writing_roles(known, inner, key, look.reading.word)
+    else:
+        found = reading_roles(look.verb, known, inner, key) if look.verb in _MANY else Roles(key)
+    return replace(found, holder=outer)
 
 
 def _named_by(look: Look, known: Known, names: AbstractSet[str]) -> Roles:

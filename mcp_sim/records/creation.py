@@ -35,7 +35,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record that a call creates, compiled."""
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, sets_of(tool, plan, entity), links_of(plan, entity, domain)
-    make, copied = _making(plan, entity, domain), _copying(tool, plan, entity)
+    make, copied = making(plan, entity, domain), _copying(tool, plan, entity)
     number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
@@ -132,7 +132,7 @@ def _left_out(entity: Entity) -> Iterator[str]:
 # what nobody gave -----------------------------------------------------------------------------------------------------
 
 
-def _making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
+def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
     """The whole record, in the order of the entity's fields."""
     rules = [rule for rule in _rules(plan, entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]

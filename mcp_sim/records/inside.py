@@ -15,9 +15,10 @@ def found_inside(view: View, entity: Entity, value: Json) -> Record | None:
     if place is None or not isinstance(value, str | int) or isinstance(value, bool):
         return None
     holders = view.find(place.entity, f"{place.field}.*.{entity.key}", value)
-    parts = (one for _, holder in holders for one in _parts(holder.get(place.field)))
+    parts = (one for _, holder in holders for one in parts_of(holder.get(place.field)))
     return next((one for one in parts if one.get(entity.key) == value), None)
 
 
-def _parts(held: Json) -> list[Record]:
+def parts_of(held: Json) -> list[Record]:
+    """The records that a field holds, as a list or by their keys."""
     return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))

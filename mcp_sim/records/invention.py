@@ -14,6 +14,7 @@ from mcp_sim.draws import Draws
 from mcp_sim.extensions import Answer, Invent
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.keys import keys_of, next_key
+from mcp_sim.records.named import found_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense
@@ -75,7 +76,7 @@ def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> An
             return answer(turn, invent)
         pins = list[Change]()
         for known in _each({rule.field: value for rule, value in given}):
-            if not _is_there(turn.view, entity, known):
+            if _leads_somewhere(turn.view, entity, known) and not _is_there(turn.view, entity, known):
                 many = fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)
                 for _ in range(many):
                     here = turn.after(pins)
@@ -101,6 +102,12 @@ def _each(given: Record) -> Iterator[Record]:
         return
     for value in dict.fromkeys(one for one in as_list(given[listed]) if isinstance(one, str | int | float)):
         yield from _each({**given, listed: value})
+
+
+def _leads_somewhere(view: View, entity: Entity, known: Record) -> bool:
+    """Do the links that a question names lead to records?"""
+    links = {name: entity.fields[name].link for name in known if name in entity.fields}
+    return all(link is None or found_key(view, link, known[name]) is not None for name, link in links.items())
 
 
 def _is_there(view: View, entity: Entity, known: Record) -> bool:

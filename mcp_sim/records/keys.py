@@ -150,6 +150,11 @@ def _meant(entity: Entity, schema: Record) -> Keys:
     return key
 
 
+def following(last: Key | None) -> Key | None:
+    """The id after this one, in its form; None where such ids are not counted."""
+    return _after(last, last)
+
+
 def _after(last: Key | None, like: Key | None) -> Key | None:
     """The key that follows, where ids are counted: same prefix and width as the one before."""
     if isinstance(last, int):
