@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import Any, cast
 from uuid import UUID
@@ -106,7 +107,8 @@ class Walker:
     def _object(self, schema: dict[str, Json], tool: Tool, path: str) -> dict[str, Json]:
         needed, parts = required(schema), properties(schema)
         asked = [name for name in parts if name in needed or self._is_given(name, tool, path)]
-        values = {name: self._value(name, parts[name], tool, path) for name in asked}
+        named = self._named(tool) if path == "" else {}
+        values = {name: named[name] if name in named else self._value(name, parts[name], tool, path) for name in asked}
         kept = {name: value for name, value in values.items() if name in needed or valid(parts[name], value)}
         for branch in as_list(schema.get("anyOf")) or as_list(schema.get("oneOf")):
             missing = required(as_object(branch)) - set(kept)
@@ -114,6 +116,18 @@ class Walker:
                 continue
             return kept | {name: self._value(name, parts[name], tool, path) for name in missing}
         return kept if kept or parts or path == "" else {"name": self._text("name")}
+
+    def _named(self, tool: Tool) -> dict[str, Json]:
+        """What names a record of which no argument is the key: mostly as one has it that is there."""
+        plan = self.world.scenario.domain.plans[tool.id] if self.world is not None else None
+        if self.world is None or plan is None or plan.key is not None or plan.verb not in {"get", "update", "delete"}:
+            return {}
+        rows = list(islice(self.world.view.rows(plan.entity or ""), 60)) if plan.filters else []
+        if not rows or self.random.random() > 0.9:
+            return {}
+        _, record = self.random.choice(rows)
+        asked = {name: record.get(rule.field) for name, rule in plan.filters.items() if rule.op == "equals"}
+        return {name: value for name, value in asked.items() if value is not None}
 
     def _is_given(self, name: str, tool: Tool, path: str) -> bool:
         """Is this optional argument given? What names the record is; no id is, of which nothing is known, no cursor."""
