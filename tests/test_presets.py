@@ -61,7 +61,7 @@ def test_what_a_preset_and_a_scenario_do_to_each_other_is_told(write: Write) -> 
     assert problem.startswith("x.yaml:3: extends: mine: theirs changes the argument name of create_deal too")
     write("preset: x\nmcp_sim: 1\nperturbations: [{latency: 1s, id: slow}, {lost_ack: {}, id: lost}]\n", "slow.yaml")
     assert told(write(f"{HEAD}extends: slow.yaml\nperturbations: [{{error: 503, id: down}}]\n")) == [
-        "x.yaml:3: extends: lost never comes to anything: down answers every call of these tools before it"
+        "x.yaml:3: warning: extends: lost never comes to anything: down answers every call of these tools before it"
     ]
 
 
