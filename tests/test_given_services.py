@@ -152,3 +152,27 @@ async def test_of_what_is_not_there_nothing_is_listed(tmp_path: Path) -> None:
         assert value(await world.call("list_jobs", {"boat_id": "HULL2"})) == []
         assert refused(await world.call("list_jobs", {"boat_id": "HULL7"}))
         assert value(await world.call("search_jobs", {"boat_id": "HULL7"})) == []
+
+
+async def test_what_is_paid_in_stands_on_the_balance_and_what_is_moved_is_there_once(tmp_path: Path) -> None:
+    purses = [
+        {"purse_id": "P1", "holder": "Ada", "balance": 20.5, "status": "active"},
+        {"purse_id": "P2", "holder": "Bo", "balance": 0.0, "status": "frozen"},
+        {"purse_id": "P3", "holder": "Cy", "balance": 4.0, "status": "active"},
+    ]
+    tools = (
+        tool("deposit", "purse_id", "amount", amount=NUMBER, note=STRING),
+        tool("move_money", "from_purse_id", "to_purse_id", "amount", amount=NUMBER),
+        tool("freeze_purse", "purse_id"),
+        tool("unfreeze_purse", "purse_id"),
+        tool("list_purses"),
+    )
+    async with service(tmp_path, {"purses": purses}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("deposit", {"purse_id": "P1", "amount": 4.5, "note": "tips"}))["balance"] == 25.0
+        assert refused(await world.call("deposit", {"purse_id": "P2", "amount": 1}))
+        await world.call("move_money", {"from_purse_id": "P1", "to_purse_id": "P3", "amount": 6})
+        assert refused(await world.call("move_money", {"from_purse_id": "P3", "to_purse_id": "P1", "amount": 11}))
+        assert [one["balance"] for one in value(await world.call("list_purses", {}))] == [19.0, 0.0, 10.0]
+        assert value(await world.call("unfreeze_purse", {"purse_id": "P2"}))["status"] == "active"
+        assert value(await world.call("freeze_purse", {"purse_id": "P1"}))["status"] == "frozen"
+        assert refused(await world.call("freeze_purse", {"purse_id": "P1"}))

@@ -51,6 +51,12 @@ def flag_of(word: str) -> str:
     return next(iter(_OTHERS.get(verb, ())), "") or _PARTICIPLES.get(verb, "")
 
 
+def participle_meant(word: str) -> tuple[str, bool]:
+    """`frozen` for `freeze`, and whether it becomes so; '' for verbs of no flag."""
+    verb, yes = meant_by(word)
+    return _PARTICIPLES.get(verb, ""), yes
+
+
 def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     """The flag among the fields of an entity that a verb sets, and its value."""
     verb, yes = meant_by(word)

@@ -16,6 +16,7 @@ from mcp_sim.plans.operations import put_together, said_of_ways, several_of, tak
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
+from mcp_sim.plans.tallies import tallied
 from mcp_sim.scenario import Example
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import vocabulary
@@ -63,6 +64,7 @@ def infer(
         for look in looks
     }
     plans |= _as_their_kin(looks, plans)
+    plans |= tallied(looks, plans, entities, given.records, overrides)
     return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Plan, Swap
-from mcp_sim.plans.flags import flag_set
+from mcp_sim.plans.flags import flag_set, participle_meant
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import constants, items, main_type, properties
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
 
 _STATUS = ("status", "state", "stage")
+IN_USE = ("active", "open", "enabled")
+"""The states of what may be used."""
+
 _LEADS = re.compile(
     r"(?:status|state|stage)\b[^.'\"]{0,40}?\b(?:to|becomes|as|is)\s+[\"'`]([^\"'`]{1,40})[\"'`]", re.IGNORECASE
 )
@@ -78,6 +81,8 @@ def required_state(
 def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
     """The field and value that a verb like `close` stands for, spelt as the entity spells it."""
     said = stated(about, entity) or flag_set(reading.word, entity)
+    if reading.status is None and not said:
+        return _held_state(reading.word, entity, rows)
     if reading.status is None or said:
         return said
     for name, field in entity.fields.items():
@@ -91,6 +96,18 @@ def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record])
                 return {name: found}
             return {} if constants(field.schema) else {name: _spelt(reading.status, [*held, *choices])}
     return {}
+
+
+def _held_state(word: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """`freeze` and `unfreeze`, where a record may be `frozen` and `active`."""
+    name, (participle, yes) = status_field(entity), participle_meant(word)
+    if name is None or not participle:
+        return {}
+    held = [row[name] for row in rows if isinstance(row.get(name), str)]
+    states = {snake(str(one)): one for one in (*held, *choices_of(entity.fields[name].schema))}
+    wanted = [participle] if yes else [state for state in IN_USE if participle in states]
+    found = next((states[state] for state in wanted if state in states), None)
+    return {name: found} if found is not None else {}
 
 
 def _spelt(status: str, others: Sequence[Json]) -> str:

@@ -1,0 +1,106 @@
+"""Which tools count a number of a record up or down, or move some of it from one record to another?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.domain import Also, Entity, How, Plan
+from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.plans.preconditions import IN_USE, status_field
+from mcp_sim.schemas import main_type, properties, required
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake, vocabulary, words
+
+_UP = vocabulary("deposit fund credit increase increment earn award refill replenish restock receive top_up")
+_DOWN = vocabulary("withdraw spend debit deduct decrease decrement consume reduce redeem")
+_AMOUNTS = vocabulary("amount quantity points credits units value sum qty")
+_COUNTED = ("balance", "quantity", "stock", "points", "credits", "funds", "credit")
+_FROM, _TO = re.compile(r"(?:from|source|src)_(.+)"), re.compile(r"(?:to|target|destination|dest)_(.+)")
+
+
+def tallied(
+    looks: Sequence[Look],
+    plans: Mapping[str, Plan],
+    entities: Mapping[str, Entity],
+    held: Mapping[str, Sequence[Record]],
+    said: Collection[str],
+) -> dict[str, Plan]:
+    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
+    found: dict[str, Plan] = {}
+    for look in looks:
+        plan = plans[look.tool.id]
+        if look.tool.id in said or look.single is not None or plan.verb not in {"update", "unknown", "none"}:
+            continue
+        tally = _moved(look, plan, entities, held) or _counted(look, plan, entities, held)
+        if tally is not None:
+            found[look.tool.id] = tally
+    return found
+
+
+def _counted(
+    look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
+) -> Plan | None:
+    """`deposit(account_id, amount)`: what an argument says goes on top of the balance."""
+    how: How | None = "add" if look.reading.word in _UP else "subtract" if look.reading.word in _DOWN else None
+    entity, amount = entities.get(plan.entity or ""), _amount(look.input)
+    if how is None or entity is None or amount is None or entity.singleton or not (plan.key or plan.filters):
+        return None
+    field = _field(entity, amount)
+    if field is None:
+        return None
+    asks = _running(entity, held.get(entity.name, ()))
+    return replace(plan, sets={amount: field}, how={field: how}, fixed={}, requires=asks)
+
+
+def _moved(look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> Plan | None:
+    """`transfer(from_account, to_account, amount)`: less here, more there."""
+    names = {snake(name): name for name in required(look.input)}
+    source = {hit[1]: name for short, name in names.items() if (hit := _FROM.fullmatch(short))}
+    target = {hit[1]: name for short, name in names.items() if (hit := _TO.fullmatch(short))}
+    stem = next((one for one in source if one in target), None)
+    entity, amount = entities.get((stem or "").removesuffix("_id")), _amount(look.input)
+    field = None if entity is None or amount is None else _field(entity, amount)
+    if stem is None or entity is None or amount is None or field is None:
+        return None
+    return Plan(
+        plan.tool,
+        "update",
+        entity.name,
+        key=source[stem],
+        sets={amount: field},
+        how={field: "subtract"},
+        requires=_running(entity, held.get(entity.name, ())),
+        also=(Also(entity.name, field, key=target[stem], how="add", value=amount),),
+        envelope=envelope_meant("update", entity.name, look.output),
+        confidence=0.75,
+        reasons=(f"moves some of the {field} from one {entity.name} to another",),
+    )
+
+
+def _amount(schema: Record) -> str | None:
+    """The argument that says how much."""
+    numbers = [
+        name for name in required(schema) if main_type(properties(schema).get(name, {})) in {"integer", "number"}
+    ]
+    named = [name for name in numbers if words(name)[-1:] and words(name)[-1] in _AMOUNTS]
+    return named[0] if len(named) == 1 else None
+
+
+def _field(entity: Entity, amount: str) -> str | None:
+    """The number that is counted."""
+    numbers = [
+        name for name, one in entity.fields.items() if main_type(one.schema) in {"integer", "number"} and one.required
+    ]
+    exact = [name for name in numbers if snake(name) == snake(amount)]
+    near = [name for counted in _COUNTED for name in numbers if counted in words(name)]
+    return next(iter([*exact, *near]), None)
+
+
+def _running(entity: Entity, rows: Sequence[Record]) -> dict[str, tuple[Json, ...]]:
+    """The state that a record must be in, where one of those that are given says that it is in use."""
+    name = status_field(entity)
+    states = {} if name is None else dict.fromkeys(str(row[name]) for row in rows if isinstance(row.get(name), str))
+    running = [state for state in states if snake(state) in IN_USE]
+    return {name: tuple(running)} if name is not None and running else {}
