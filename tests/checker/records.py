@@ -113,7 +113,7 @@ def _asked_problems(plan: Record, call: Answered, specs: Specs) -> Iterator[Find
         return
     for argument, field in plan["sets"].items():
         value = given(call, argument)
-        if value is not NOWHERE and field in record and not _same(record[field], value):
+        if value is not NOWHERE and field in record and not _says(record[field], value):
             yield "R8", f"{field} is {record[field]!r}, but {argument} was given as {value!r}"
 
 
@@ -130,6 +130,12 @@ def _is_about(key: Key, call: Answered, name: str) -> bool:
 
 def _first(record: Record, names: tuple[str, ...]) -> Json:
     return next((record[name] for name in names if record.get(name) is not None), None)
+
+
+def _says(told: Json, asked: Json) -> bool:
+    """Is it what was given, or the text of the number that was given?"""
+    is_number = isinstance(asked, int | float) and not isinstance(asked, bool)
+    return _same(told, asked) or (is_number and told == str(asked))
 
 
 def _same(left: Json, right: Json) -> bool:
