@@ -189,3 +189,13 @@ async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) ->
         refusal(await world.call("cancel_booking", {"booking_id": "b1"}))
         await world.call("cancel_booking", {"booking_id": "b2"})
         assert value(await world.call("get_booking", {"booking_id": "b2"}))["charges"] == []
+
+
+async def test_a_counter_numbers_ids_in_the_form_of_those_that_are_given(tmp_path: Path) -> None:
+    state = {"cases": {"T7": {"case_id": "T7", "title": "Old"}}, "case_counter": 8}
+    create = tool("create_case", {"title": STRING}, "title")
+    async with simulator(tmp_path, state, create, tool("get_case", {"case_id": STRING}, "case_id")) as sim:
+        world = sim.world("one")
+        made = [value(await world.call("create_case", {"title": "New"}))["case_id"] for _ in range(2)]
+        assert made == ["T8", "T9"]
+        assert value(await world.call("get_case", {"case_id": "T9"}))["title"] == "New"

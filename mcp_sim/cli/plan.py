@@ -132,6 +132,7 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "requires": ", ".join(_requirements(plan)),
         "login": plan.login or "",
         "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
+        "inside": plan.holder or "",
         "next id": plan.counter or "",
         "also": ", ".join(f"{one.how} {one.entity}.{one.field}" for one in plan.also),
         "swaps": f"{plan.swap.field}: {plan.swap.old} for {plan.swap.new}" if plan.swap else "",

@@ -11,7 +11,7 @@ from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import given, links_of, missing_link, sets_of
-from mcp_sim.records.keys import Keys, is_used, keys_of, next_key
+from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.records.named import found_key
 from mcp_sim.records.queries import ABSENT, argument
 from mcp_sim.records.refusals import conflict, neighbours, not_found
@@ -86,10 +86,11 @@ def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> t
     key: Json = state.get(field)
     if not isinstance(key, int) or isinstance(key, bool):
         return next_key(entity, keys, turn.view, turn.draws), ()
-    while is_used(turn.view, entity.name, key):
+    like = turn.view.last_key(entity.name)
+    while is_used(turn.view, entity.name, numbered_as(like, key)):
         key += 1
     moved = {**state, field: key + 1}
-    return key, (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
+    return numbered_as(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
 
 
 # copies ---------------------------------------------------------------------------------------------------------------

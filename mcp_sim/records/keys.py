@@ -150,6 +150,12 @@ def _meant(entity: Entity, schema: Record) -> Keys:
     return key
 
 
+def numbered_as(like: Key | None, number: int) -> Key:
+    """A number as an id of its siblings' form: 8 beside T7 is T8."""
+    found = _NUMBERED.fullmatch(like) if isinstance(like, str) and not _is_random(like) else None
+    return number if found is None else f"{found[1]}{number:0{len(found[2])}d}{found[3]}"
+
+
 def following(last: Key | None) -> Key | None:
     """The id after this one, in its form; None where such ids are not counted."""
     return _after(last, last)
