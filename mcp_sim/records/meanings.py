@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
-from typing import TypeAlias
+from functools import lru_cache
 
 from mcp_sim.records import wordlists as w
-from mcp_sim.records.addresses import Addresses
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.codes import Codes
+from mcp_sim.records.field_texts import FORMATS, NAMES, TEXTS, TOLD_BY_NAME
 from mcp_sim.records.labels import labels
-from mcp_sim.records.people import People
-from mcp_sim.records.prose import Prose, says_what
+from mcp_sim.records.prose import says_what
 from mcp_sim.records.setting import Setting
-from mcp_sim.records.shapes import Shapes
 from mcp_sim.records.things import THINGS
-from mcp_sim.records.timeline import Moment
+from mcp_sim.records.writers import Find, Write, Writers, one_of
 from mcp_sim.types import Record
 from mcp_sim.words import singular, snake, vocabulary
-
-Write: TypeAlias = Callable[[Chance, Record, Moment], str]
 
 _PEOPLE = vocabulary(
     "person contact user customer employee member lead patient author candidate student teacher agent owner client "
@@ -51,52 +43,16 @@ _LONG_TEXTS = vocabulary(
     "data value markdown html transcript review opinion recommendation explanation context prompt template script"
 )
 _FOLDERS = vocabulary("folder directory dir workspace")
-_TALK = vocabulary("comment message reply note reaction chat post thread")
-
-
-class Writers:
-    """The writers of one setting and one kind of record, each made when a field first asks for it."""
-
-    def __init__(self, setting: Setting, noun: str) -> None:
-        self._setting, self.noun = setting, noun
-
-    @cached_property
-    def people(self) -> People:
-        return People(self._setting)
-
-    @cached_property
-    def places(self) -> Addresses:
-        return Addresses(self._setting)
-
-    @cached_property
-    def codes(self) -> Codes:
-        return Codes(self._setting, self.noun)
-
-    @cached_property
-    def shapes(self) -> Shapes:
-        return Shapes(self._setting)
-
-    @cached_property
-    def prose(self) -> Prose:
-        return Prose(self._setting, self.noun)
-
-    @property
-    def talk(self) -> Write:
-        """What people say where they talk, else a text."""
-        return self.prose.line if self.noun.rsplit("_", 1)[-1] in _TALK else self.prose.text
-
-
-Find: TypeAlias = Callable[[Writers], Write]
 
 
 def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Write:
     """The writer of a text field, by its format, else by its name and the entity it belongs to."""
     noun, name = snake(entity.rpartition(".")[2]), snake(name)
     writers = Writers(setting, noun)
-    by_format = _FORMATS.get(str(schema.get("format", "")))
-    if by_format is not None and schema["format"] not in _TOLD_BY_NAME:
+    by_format = FORMATS.get(str(schema.get("format", "")))
+    if by_format is not None and schema["format"] not in TOLD_BY_NAME:
         return by_format(writers)
-    if by_format is not None and not _TOLD_BY_NAME[schema["format"]].search(name):
+    if by_format is not None and not TOLD_BY_NAME[schema["format"]].search(name):
         return by_format(writers)
     return _by_name(setting.theme.name, noun, name, _takes_code(schema))(writers)
 
@@ -138,7 +94,7 @@ def _mailed(noun: str, name: str) -> Find | None:
 
 
 def _by_table(name: str) -> Find:
-    for pattern, find in _TEXTS:
+    for pattern, find in TEXTS:
         if pattern.fullmatch(name):
             return find
     if _ROLE.fullmatch(name):
@@ -163,7 +119,7 @@ def _by_last_word(name: str) -> Find:
 
 def _named(noun: str, name: str) -> Find:
     """The writer of a name or a title: of what, the field or else the entity says."""
-    for pattern, find in _NAMES:
+    for pattern, find in NAMES:
         if pattern.fullmatch(name):
             return find
     last = noun.rsplit("_", 1)[-1]
@@ -195,11 +151,6 @@ def _of_kind(noun: str) -> Find | None:
     return _KINDS.get(noun)
 
 
-def one_of(options: Sequence[str]) -> Write:
-    """One of these words."""
-    return lambda chance, _record, _moment: chance.choice(options)
-
-
 _KINDS: dict[str, Find] = {
     "city": lambda writers: writers.places.city,
     "country": lambda writers: writers.places.country,
@@ -227,107 +178,3 @@ _KINDS: dict[str, Find] = {
     "location": lambda writers: writers.places.city,
     "host": lambda writers: writers.people.host,
 }
-
-_NAMES: tuple[tuple[re.Pattern[str], Find], ...] = (
-    (re.compile(r"(first|given|fore)_?name"), lambda writers: writers.people.first_name),
-    (re.compile(r"(last|family|sur)_?name"), lambda writers: writers.people.last_name),
-    (re.compile(r"(user|login|screen|nick)_?name"), lambda writers: writers.people.username),
-    (re.compile(r"(.*_)?(file|document)_?name"), lambda writers: writers.codes.file_name),
-    (re.compile(r"(host|domain)_?name"), lambda writers: writers.people.host),
-    (re.compile(r"job_title"), lambda _writers: one_of(w.JOB_TITLES)),
-)
-
-_FORMATS: dict[str, Find] = {
-    "email": lambda writers: writers.people.email,
-    "idn-email": lambda writers: writers.people.email,
-    "uri": lambda writers: writers.people.url,
-    "url": lambda writers: writers.people.url,
-    "iri": lambda writers: writers.people.url,
-    "uri-reference": lambda writers: writers.people.url,
-    "iri-reference": lambda writers: writers.people.url,
-    "uri-template": lambda writers: writers.people.url,
-    "hostname": lambda writers: writers.people.host,
-    "idn-hostname": lambda writers: writers.people.host,
-    "uuid": lambda writers: writers.codes.uuid,
-    "ipv4": lambda writers: writers.codes.ip,
-    "ipv6": lambda _writers: lambda chance, _record, _moment: f"2001:db8::{chance.between(1, 9999):x}",
-    "duration": lambda writers: writers.codes.duration,
-    "regex": lambda _writers: one_of(("^[a-z]+$", "^[A-Z]{3}$")),
-    "json-pointer": lambda _writers: one_of(("/name", "/items/0", "/id")),
-    "relative-json-pointer": lambda _writers: one_of(("0", "1/name")),
-}
-
-_PICTURES = "avatar|image|photo|picture|thumbnail|poster|logo|cover"
-_TOLD_BY_NAME = {
-    "email": re.compile(r"e_?mail(_address)?$"),
-    "uri": re.compile(_PICTURES),
-    "url": re.compile(_PICTURES),
-}
-"""Formats of which a field's name may tell more."""
-
-_RULES: tuple[tuple[str, Find], ...] = (
-    (r"e_?mail(_address)?", _FORMATS["email"]),
-    (r"salutation|honorific", lambda writers: writers.people.salutation),
-    (
-        r"(.*_)?(avatar|image|photo|picture|thumbnail|poster|logo|cover)(_ur[li])?s?",
-        lambda writers: writers.people.picture,
-    ),
-    (r"(from|to|cc|bcc|sender|recipient)s?|(.*_)?e_?mails?(_address)?", lambda writers: writers.people.an_email),
-    (r"(.*_)?(phone|mobile|tel|telephone|fax)(_number)?", lambda writers: writers.people.phone),
-    (r"(.*_)?(url|uri|link|website|homepage|avatar|image|photo|picture|thumbnail)s?", _FORMATS["uri"]),
-    (r"(.*_)?(domain|host|hostname)", _FORMATS["hostname"]),
-    (
-        r"(.*_)?(company|organization|organisation|employer|vendor|supplier|brand|manufacturer|carrier|publisher)",
-        lambda writers: writers.people.company,
-    ),
-    (r"(.*_)?(product|item)", lambda writers: writers.codes.product),
-    (r"(.*_)?country_code|nationality", lambda writers: writers.places.country_code),
-    (r"(.*_)?country", lambda writers: writers.places.country),
-    (r"(.*_)?(city|town|location|place|venue|origin|destination)", lambda writers: writers.places.city),
-    (r"(.*_)?(street|address_line_?\d?|line_?\d|street_address)", lambda writers: writers.places.street),
-    (r"(ip|ip_address|(.*_)ip(_address)?)", lambda writers: writers.codes.ip),
-    (r"(.*_)?address", lambda writers: writers.places.address),
-    (r"(.*_)?(zip|zip_code|zipcode|postal_code|postcode)", lambda writers: writers.places.postal_code),
-    (r"(.*_)?currency(_code)?", lambda writers: writers.places.currency),
-    (r"(.*_)?locale", lambda writers: writers.places.locale),
-    (r"(.*_)?(language|lang)s?", lambda writers: writers.places.language),
-    (r"(.*_)?(time_?zone|tz)", lambda writers: writers.places.time_zone),
-    (r"(.*_)?job_title|position|occupation|job|role|profession|designation", lambda _writers: one_of(w.JOB_TITLES)),
-    (r"(.*_)?(industry|sector)", lambda _writers: one_of(w.INDUSTRIES)),
-    (r"(.*_)?(department|team|division|group)", lambda _writers: one_of(w.DEPARTMENTS)),
-    (r"(.*_)?(status|state|stage|phase)", lambda _writers: one_of(w.STATUSES)),
-    (r"(.*_)?(priority|severity|urgency|importance|level)", lambda _writers: one_of(w.PRIORITIES)),
-    (r"(.*_)?(type|kind|category|genre|classification|collection)", lambda writers: writers.codes.category),
-    (r"(.*_)?colou?r", lambda _writers: one_of(w.COLORS)),
-    (r"(.*_)?(tag|label|keyword)s?", lambda _writers: one_of(w.TAGS)),
-    (r"(.*_)?(emoji|reaction)s?", lambda _writers: one_of(w.EMOJI)),
-    (r"payment_method|method", lambda _writers: one_of(w.METHODS)),
-    (r"unit|uom", lambda _writers: one_of(w.UNITS)),
-    (r"(lead_)?source", lambda _writers: one_of(w.SOURCES)),
-    (r"(.*_)?(comments?|message|text|reply|snippet|body|content)", lambda writers: writers.talk),
-    (
-        r"(.*_)?(notes?|description|bio|details?|about|reason|feedback|observations?|instructions?|"
-        r"abstract|excerpt|remarks?)",
-        lambda writers: writers.prose.text,
-    ),
-    (r"(.*_)?(user|login|handle)", lambda writers: writers.people.username),
-    (r"(.*_)?(sha|hash|checksum|digest|token|secret|commit|etag)\d*", lambda writers: writers.codes.hash),
-    (r"(.*_)?(uuid|guid)", _FORMATS["uuid"]),
-    (r"(.*_)?(slug|permalink)", lambda writers: writers.codes.slugged),
-    (r"sku|(product|item|article)_(code|number)", lambda writers: writers.codes.sku),
-    (r"isbn(_?1[03])?", lambda writers: writers.codes.isbn),
-    (r"ean|gtin|upc|(.*_)?barcode", lambda writers: writers.codes.barcode),
-    (
-        r"(invoice|order|quote|ticket|case|contract|reference|booking|po)?_?(number|no|ref|reference)",
-        lambda writers: writers.codes.number,
-    ),
-    (r"(.*_)?(sku|code|number|ref|reference|serial|symbol|id|key|identifier)", lambda writers: writers.codes.code),
-    (r"(.*_)?(directory|folder|dir|cwd)", lambda writers: writers.codes.folder),
-    (r"(.*_)?(path|filepath)", lambda writers: writers.codes.path),
-    (r"(.*_)?(file|filename|attachment|document)s?", lambda writers: writers.codes.file_name),
-    (r"(.*_)?version", lambda writers: writers.codes.version),
-    (r"(.*_)?(time|hour)", lambda writers: writers.codes.clock_time),
-    (r"(.*_)?branch|head|base", lambda writers: writers.codes.branch),
-    (r"gender|sex", lambda _writers: one_of(("female", "male"))),
-)
-_TEXTS = tuple((re.compile(pattern), find) for pattern, find in _RULES)
