@@ -13,11 +13,18 @@ from mcp_sim.logins.session import CURRENT, FLAGS
 from mcp_sim.types import Tool
 
 _SAYS_SO = re.compile(
-    r"(requires?|need(s|ed)?|must|only)\b[^.]*\b(log(ged)?[ -]?in|login|authenticat\w+|signed in|active session)\b"
-    r"|\b(log(ged)?[ -]?in|login|authenticat\w+|sign(ed)? in)\b[^.]*\b(required|needed|first|before)\b"
+    r"\b(requires?|needs?|must|only (for|to|when|if|available))\b[^.;]{0,40}"
+    r"\b(log(ged)?[ -]?in|login|authenticat\w+|signed in|active session)\b"
+    r"|\b(log(ged)?[ -]?in|login|authentication|sign(ed)? in)\b[^.;]{0,20}\b(required|needed)\b"
+    r"|\b(log[ -]?in|login|authenticate|sign in)\b[^.;]{0,20}\b(first|before)\b"
     r"|\bfor (a |the )?(logged-in|authenticated) users?\b",
     re.IGNORECASE,
 )
+_SAYS_NOT = re.compile(
+    r"\b(no|not|without|never|n't)\b[^.;]{0,20}\b(log(ged)?[ -]?in|login|authenticat\w+|requir\w+|need\w*)\b",
+    re.IGNORECASE,
+)
+"""A login that somebody can do without."""
 _WRITES = frozenset({"create", "update", "delete"})
 _LISTS = frozenset({"append", "remove"})
 """What is done to a list of one's own, as a watch list, is often open to anybody."""
@@ -52,10 +59,16 @@ def _with_login(
         return plan
     session = entities[login.entity or ""]
     proof = next((name for name in (*FLAGS, *CURRENT) if name in session.fields), None)
-    if _SAYS_SO.search(purpose.said[:LONGEST_READ]):
+    if _says_so(purpose.said[:LONGEST_READ]):
         return replace(plan, login=f"{session.name}.{proof or 'current_user'}")
     writes = plan.verb in _WRITES and not _LISTS.intersection(plan.how.values())
     return replace(plan, login=f"{session.name}.{proof}") if proof is not None and writes else plan
+
+
+def _says_so(said: str) -> bool:
+    """Does a sentence say that a login is needed, and not that none is?"""
+    sentences = (one for one in said.split(".") if _SAYS_SO.search(one))
+    return any(not _SAYS_NOT.search(one) for one in sentences)
 
 
 def _login_of(purpose: Purpose, logins: Sequence[tuple[Purpose, Plan]]) -> Plan | None:

@@ -91,3 +91,17 @@ async def test_where_nothing_says_who_is_logged_in_nobody_has_to_be(tmp_path: Pa
     state = {"posts": {"1": {"id": 1, "content": "Hello"}}}
     async with simulator(tmp_path, [LOGIN, POST, READ], state) as sim, sim.open() as world:
         assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
+
+
+async def test_who_can_do_without_a_login_and_what_only_speaks_of_users_is_not_refused(tmp_path: Path) -> None:
+    about = [
+        "Lists posts. No authentication required.", "Shows the authenticated user's first name.",
+        "Lists only posts of people who have logged in.", "Does not need a login.",
+    ]  # fmt: skip
+    tools = [tool(f"show_{at}", {}, about=text) for at, text in enumerate(about)]
+    sure = [tool("export_posts", {}, about="You must be logged in to do this."),
+            tool("list_posts", {}, about="Log in before you use it.")]  # fmt: skip
+    async with simulator(tmp_path, [LOGIN, POST, READ, *tools, *sure]) as sim:
+        plans = sim.scenario.domain.plans
+        assert [plans[one["name"]].login for one in tools] == [None] * len(tools)
+        assert all(plans[one["name"]].login for one in sure)
