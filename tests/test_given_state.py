@@ -191,6 +191,20 @@ async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) ->
         assert value(await world.call("get_booking", {"booking_id": "b2"}))["charges"] == []
 
 
+async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None:
+    done = {"memo_id": STRING, "message": STRING}
+    sim = simulator(
+        tmp_path, {"memos": [{"memo_id": "m1", "text": "one"}]},
+        tool("create_memo", {"text": STRING}, "text", output=done),
+        tool("update_memo", {"memo_id": STRING, "text": STRING}, "memo_id", output=done),
+        tool("get_memo", {"memo_id": STRING}, "memo_id", output={"memo_id": STRING, "text": STRING}),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        made = value(await world.call("create_memo", {"text": "two"}))
+        assert made["message"] == f"Memo {made['memo_id']} created successfully"
+        assert value(await world.call("update_memo", {"memo_id": "m1", "text": "x"}))["message"].startswith("Memo m1")
+
+
 async def test_a_counter_numbers_ids_in_the_form_of_those_that_are_given(tmp_path: Path) -> None:
     state = {"cases": {"T7": {"case_id": "T7", "title": "Old"}}, "case_counter": 8}
     create = tool("create_case", {"title": STRING}, "title")

@@ -106,8 +106,8 @@ async def test_a_wrapped_text_says_what_there_is_to_know(tmp_path: Path) -> None
     spec = TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         made = value(await world.call("create_task", {"title": "Water the plants"}))["result"]
-        assert made.startswith("Task task-2 created successfully\n")
-        assert "Title: Water the plants" in made
+        assert made == "Task task-2 created successfully: Water the plants"
+        assert "Title: Water the plants" in value(await world.call("get_task", {"task_id": "task-2"}))["result"]
         listed = value(await world.call("list_tasks", {"status": "open"}))["result"]
         assert listed.startswith("Found 2 tasks:\n- task-1: Paint the door (")
         assert value(await world.call("delete_task", {"task_id": "task-2"})) == {"result": "Task task-2 deleted"}

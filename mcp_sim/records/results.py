@@ -18,7 +18,7 @@ from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.learnt import learnt
 from mcp_sim.records.queries import ABSENT, Page, argument
 from mcp_sim.records.refusals import label, told
-from mcp_sim.records.sentences import DONE, TEXTS, gives_record, says_data, sentences, speaks
+from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_record, says_data, sentences, speaks
 from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
@@ -68,7 +68,9 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
         place is not None and snake(place) in TEXTS and not says_data(tool.description)
     )
     if say is None and by_itself:
-        say = sentences(plan, domain.entities[plan.entity or ""], domain.entities)
+        entity = domain.entities[plan.entity or ""]
+        is_short = place is not None and plan.verb in {"create", "update"}
+        say = confirmation(plan, entity) if is_short else sentences(plan, entity, domain.entities)
     if say is None or not (bare or place is not None):
         return None
     words = say

@@ -76,6 +76,19 @@ def sentences(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Say
     return said
 
 
+def confirmation(plan: Plan, entity: Entity) -> Say:
+    """What was done, in one sentence: to which record, and what people know a new one by."""
+    done, name = DONE[plan.verb], name_field(entity)
+    head = label(entity.name) if entity.singleton else f"{label(entity.name)} {{}}"
+
+    def said(facts: Facts) -> str:
+        sentence = f"{head.format(told(facts.key))} {done} successfully"
+        called = (facts.record or {}).get(name or "") if plan.verb == "create" else None
+        return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
+
+    return said
+
+
 def nothing_found(entity: Entity) -> str:
     return f"No {plural(noun(entity.name).replace(' ', '_')).replace('_', ' ')} found"
 
