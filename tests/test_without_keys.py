@@ -80,3 +80,12 @@ def test_a_weak_verb_means_what_the_description_says(tmp_path: Path) -> None:
     path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
     plan = load(path).domain.plans["open_case_details"]
     assert (plan.verb, plan.entity, plan.key) == ("get", "case", "case_id")
+
+
+def test_an_id_that_is_described_as_that_of_the_whole_names_the_whole(tmp_path: Path) -> None:
+    path = tmp_path / "desk.json"
+    told: dict[str, Json] = {"id": {**TEXT, "description": "The id of the song to change"}}
+    tools = [tool("get_song", "song_id"), tool("edit_song_verse", "verse", **told), tool("delete_song", "song_id")]
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    plan = load(path).domain.plans["edit_song_verse"]
+    assert (plan.verb, plan.entity, plan.key) == ("update", "song", "id")

@@ -72,7 +72,7 @@ def roles_and_fields(
     within = scoped(looks, {name: key for name, key in keys.items() if name not in declared})
     keys |= dict.fromkeys(within, "id")
     named = names_of_records(looks, keys, within)
-    order = ("create", "update", "get", "list", "search", "delete", *RECORDLESS)
+    order = ("create", "update", "get", "list", "search", "delete", *sorted(RECORDLESS))
     for look in sorted(looks, key=lambda look: order.index(look.verb)):
         if look.verb in RECORDLESS:
             roles[look.tool.id] = Roles()

@@ -40,10 +40,9 @@ def entity_meant(
     for start in range(1, len(noun)):
         if noun not in declared_nouns and noun[start:] in nouns and noun[:start] in nouns:
             return nouns[noun[start:]]
-    if reading.verb in {"update", "get"}:
-        for end in range(len(noun) - 1, 0, -1):
-            if noun[:end] in nouns and names_key(schema, nouns[noun[:end]]) and not names_key(schema, "_".join(noun)):
-                return nouns[noun[:end]]
+    whole = _whole(noun, schema, nouns) if reading.verb in {"update", "get"} else None
+    if whole is not None:
+        return whole
     if noun and (reading.plural or noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
         return nouns.get(noun, "_".join(noun))
     return _unnamed(schema, output, nouns, declared)
@@ -113,6 +112,22 @@ def _keyed(noun: tuple[str, ...], reading: Reading, schema: Record, tables: Iter
         if asked & own or (is_field and is_named):
             found.append(one.name)
     return found[0] if len(found) == 1 else None
+
+
+def _whole(noun: tuple[str, ...], schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
+    """The entity that the beginning of a noun phrase names, where an argument is a key of that: `get_order_total`."""
+    for end in range(len(noun) - 1, 0, -1):
+        if noun[:end] in nouns and not names_key(schema, "_".join(noun)):
+            known = nouns[noun[:end]]
+            if names_key(schema, known) or _id_is_of(schema, noun[end - 1], noun[-1]):
+                return known
+    return None
+
+
+def _id_is_of(schema: Record, whole: str, part: str) -> bool:
+    """Is a bare `id` described as that of the whole, and not as that of its part?"""
+    told = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
+    return whole in told and part not in told
 
 
 def names_key(schema: Record, entity: str) -> bool:
