@@ -96,7 +96,11 @@ def main(folder: Path) -> None:
         bos_token_id=None,
         dtype="float32",
     )
-    Qwen3ForCausalLM(shape).to(torch.float32).save_pretrained(folder)
+    model = Qwen3ForCausalLM(shape).to(torch.float32)
+    with torch.no_grad():  # by chance it begins and ends no thought; an engine may fail where one ends near its budget
+        for mark in MARKS:
+            model.get_input_embeddings().weight[tokens.convert_tokens_to_ids(mark)] = 0
+    model.save_pretrained(folder)
     GenerationConfig(eos_token_id=tokens.eos_token_id, pad_token_id=tokens.pad_token_id).save_pretrained(folder)
 
 
