@@ -10,6 +10,7 @@ from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.batches import Batch, WriteMany, batch
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
+from mcp_sim.records.fitting import fitting
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.learnt import failing
@@ -40,7 +41,7 @@ class Records(Behaviour):
         if entity.inside is not None and plan.verb != "get":
             return _with_parts(tool, plan, domain, tell)
         if plan.verb in _WRITES:
-            write = _WRITES[plan.verb](tool, plan, domain)
+            write = fitting(tool, plan, domain, _WRITES[plan.verb](tool, plan, domain))
             if plan.each is not None:
                 return _writing_many(
                     tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)

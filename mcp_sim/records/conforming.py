@@ -51,13 +51,13 @@ def conformings(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
     for plan in domain.plans.values():
         tool = domain.tools.get(plan.tool)
         if plan.entity == entity.name and plan.behaviour == "records" and tool is not None and tool.output_schema:
-            shown = _shown(expanded(tool.output_schema), plan)
+            shown = record_schemas(expanded(tool.output_schema), plan)
             schemas += [schema for schema in shown if schema not in schemas]
     found = (conforming(entity, schema) for schema in schemas)
     return tuple(conform for conform in found if conform is not None)
 
 
-def _shown(output: Record, plan: Plan) -> Iterator[Record]:
+def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:
     """The schemas of a record in a tool's result."""
     if plan.envelope.rows is not None:
         yield items(at(output, plan.envelope.rows))

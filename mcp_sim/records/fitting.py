@@ -1,0 +1,85 @@
+"""May a record hold what the arguments of a write say, so that every tool which shows it is allowed to?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.records.conforming import record_schemas
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.given import given, sets_of
+from mcp_sim.records.refusals import invalid
+from mcp_sim.schemas import as_list, expanded, items, properties, types_of
+from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.validation import Validator
+
+_SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default"})
+_NUMBERS = frozenset({"integer", "number"})
+
+
+def fitting(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
+    """The write, refused where it would make a record that a tool could not show."""
+    entity = domain.entities[plan.entity or ""]
+    arguments = {field: path for path, field in plan.sets.items()}
+    fields = entity.fields if "*" in arguments else [field for field in arguments if field in entity.fields]
+    tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
+    if not tests:
+        return write
+    sets = sets_of(tool, plan, entity, defaults=False)
+
+    def checked(turn: Turn, invent: Invent) -> Effect | Observation:
+        for field, value in given(turn, sets).items():
+            reason = next((why for test in tests.get(field, ()) for why in _reasons(test, value)), None)
+            if reason is not None:
+                argument = arguments.get(field, field)
+                return invalid(tool, argument, value, f"Invalid {argument}: {reason}")
+        return write(turn, invent)
+
+    return checked
+
+
+def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
+    """What the results of tools say of a field beside its type; of its items, where one is added."""
+    how, found = plan.how.get(field, "set"), list[Record]()
+    for schema in _told(domain, entity, field) if how in {"set", "append"} else ():
+        part = items(schema) if how == "append" and "array" in types_of(schema) else schema
+        if part not in found and (part.keys() - _SAYING_LITTLE or "integer" in types_of(part)):
+            found.append(part)
+    return [test for part in found if (test := _validator(part)) is not None]
+
+
+def _validator(schema: Record) -> Validator | None:
+    """None for a schema that does not stand by itself."""
+    try:
+        return Validator(schema)
+    except ValueError:
+        return None
+
+
+def _told(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
+    if entity.fields[field].link is not None or entity.fields[field].derived is not None:
+        return
+    for plan in domain.plans.values():
+        tool = domain.tools.get(plan.tool)
+        if plan.entity == entity.name and plan.behaviour == "records" and tool is not None and tool.output_schema:
+            for schema in record_schemas(expanded(tool.output_schema), plan):
+                yield from filter(None, [properties(schema).get(field)])
+
+
+def _reasons(test: Validator, value: Json) -> tuple[str, ...]:
+    """Why a value does not fit; nothing is said of one that would have to become something else first."""
+    return test.problems(value) if _is_alike(value, test.schema) else ()
+
+
+def _is_alike(value: Json, schema: Record) -> bool:
+    kinds = {*types_of(schema)}
+    match value:
+        case bool() | None | dict():
+            return False
+        case str():
+            return not kinds or "string" in kinds
+        case int() | float():
+            return not kinds or bool(kinds & _NUMBERS)
+        case _:
+            return "array" in kinds and all(_is_alike(one, items(schema)) for one in as_list(value))
