@@ -30,7 +30,7 @@ class VersionControl(Behaviour):
         from mcp_sim.version_control.given import given_repository  # noqa: PLC0415 (for who has a repository)
 
         given, rest = given_repository(survey.state)
-        files, rest = given_files(rest)
+        files, rest = given_files(rest, given.root)
         found = noted(given, is_told=survey.state is not None)
         rows: dict[str, list[Record]] = {FILE: [*files.files.values()], DIRECTORY: [*files.directories.values()]}
         return Claims(plans, entities(), found if files.is_empty else {**found, **rows}, rest)

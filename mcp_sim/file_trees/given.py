@@ -65,10 +65,12 @@ class Given:
         return not (self.files or self.directories or self.working or self.allowed)
 
 
-def given_files(state: Json) -> tuple[Given, Json]:
-    """The files of a state, and what is left of it for others."""
+def given_files(state: Json, root: str | None = None) -> tuple[Given, Json]:
+    """The files of a state, and what is left of it for others. `root`: what they are below, if that is known."""
     given = Given()
     rest = _taken("", state, given)
+    if root is not None and root.startswith("/") and given.paths():
+        given.root = given.root or normal(root)
     return _rooted(given), rest
 
 

@@ -382,3 +382,14 @@ async def test_branches_are_of_a_kind_that_there_is_and_times_are_seconds_where_
         assert "odd" in await refused(world, "git_branch", repo_path="/repo", branch_type="odd")
         newest = (await said(world, "gitLog"))["commits"][0]
         assert newest["timestamp"] > 1_600_000_000
+
+
+async def test_files_without_a_place_are_below_the_repository_that_a_state_names_and_there_is_no_other(
+    tmp_path: Path,
+) -> None:
+    state = {"repo_path": "/work/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],
+             "branch": "main", "files": {"a.txt": "one", "b.txt": "two"}}  # fmt: skip
+    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
+        status = await said(world, "git_status", repo_path="/work/box")
+        assert status.endswith("Untracked files:\n\tb.txt\n\nnothing added to commit but untracked files present")
+        assert "Not a git repository" in await refused(world, "git_status", repo_path="/work/other")
