@@ -176,3 +176,17 @@ async def test_what_is_paid_in_stands_on_the_balance_and_what_is_moved_is_there_
         assert value(await world.call("unfreeze_purse", {"purse_id": "P2"}))["status"] == "active"
         assert value(await world.call("freeze_purse", {"purse_id": "P1"}))["status"] == "frozen"
         assert refused(await world.call("freeze_purse", {"purse_id": "P1"}))
+
+
+async def test_a_list_that_a_record_has_is_shown_alone(tmp_path: Path) -> None:
+    boats = {
+        "b1": {"id": "b1", "crew": ["Ada", "Bo"], "log": [{"port": "Bergen", "note": "calm"}]},
+        "b2": {"id": "b2", "crew": [], "log": []},
+    }
+    tools = tool("list_crew", "boat_id"), tool("get_boat_log", "boat_id"), tool("get_boat", "boat_id")
+    async with service(tmp_path, {"boats": boats}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("list_crew", {"boat_id": "b1"})) == ["Ada", "Bo"]
+        assert value(await world.call("get_boat_log", {"boat_id": "b1"})) == [{"port": "Bergen", "note": "calm"}]
+        assert value(await world.call("list_crew", {"boat_id": "b2"})) == []
+        assert refused(await world.call("get_boat_log", {"boat_id": "b9"}))
+        assert value(await world.call("get_boat", {"boat_id": "b2"}))["crew"] == []

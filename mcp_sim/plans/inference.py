@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.elements import with_elements
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.given import Given, given_state
@@ -64,6 +65,7 @@ def infer(
         for look in looks
     }
     plans |= _as_their_kin(looks, plans)
+    plans |= contents_shown(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)
     return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))
 

@@ -53,7 +53,8 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
         return _sentence_result(plan)
     if plan.envelope.key == "" and bare:
         return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
-    fill = _Filler(tool, plan, domain).filled(_schema(tool, plan, domain), "")
+    whole = plan.shows.get("") if bare else None
+    fill = _of_record(whole) if whole else _Filler(tool, plan, domain).filled(_schema(tool, plan, domain), "")
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(fill(facts), form="json"))
     return lambda facts: Observation(ToolResult(fill(facts)))
