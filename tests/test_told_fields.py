@@ -99,3 +99,21 @@ async def test_a_flag_among_the_arguments_is_what_the_verb_sets(tmp_path: Path) 
         done = value(await world.call("complete_chore", {"chore_id": chore["id"]}))
         assert done["completed"] is True
         assert "status" not in done
+
+
+async def test_what_nobody_tells_the_look_of_keeps_the_time_of_its_creation(tmp_path: Path) -> None:
+    chores = [
+        tool("create_chore", "dueBy"),
+        tool("list_chores"),
+        tool("create_visit", "visit_date"),
+        tool("list_visits"),
+    ]
+    for one in chores:
+        one["description"] = "For the house."
+    async with service(tmp_path, spec(*chores), "records: {chore: 0, visit: 0}") as sim, sim.open() as world:
+        await world.call("create_chore", {"dueBy": "Monday"})
+        await world.call("create_visit", {"visit_date": "2030-02-01"})
+        (chore,) = value(await world.call("list_chores", {}))["chores"]
+        assert chore["createdAt"].startswith("2030-01-01T09:00")
+        (visit,) = value(await world.call("list_visits", {}))["visits"]
+        assert "created_at" in visit

@@ -13,7 +13,7 @@ from mcp_sim.plans.details import WHO
 from mcp_sim.plans.fields import counted, is_natural, key_like, with_links
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
-from mcp_sim.plans.states import begun, with_choices
+from mcp_sim.plans.states import begun, with_choices, with_stamp
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_object, required
 from mcp_sim.types import Json, Key, Record
@@ -48,6 +48,8 @@ def entities_of(
         made = Entity(
             name, keys[name], like, _key_first(keys[name], whole), natural=_is_chosen(name, keys, looks, roles)
         )
+        if not rows and name not in declared:
+            made = replace(made, fields=with_stamp(made.fields, [look for look in looks if look.entity == name]))
         whole_entity = begun(_entity_of(declared.get(name), made), rows)
         is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
         whole_entity = beginning_as_given(whole_entity, rows)

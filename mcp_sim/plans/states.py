@@ -16,6 +16,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
 
 STATUS = ("status", "state", "stage")
+_TIMES = ("date", "time", "timestamp")
 _BEGINNINGS = (
     "pending", "open", "opened", "draft", "new", "todo", "to_do", "not_started", "backlog", "created", "queued",
     "planned", "scheduled", "requested", "submitted", "unread", "unpaid", "active",
@@ -82,6 +83,17 @@ def told_by_verbs(looks: Sequence[Look]) -> list[Field]:
     flags = flags_spoken_of(one.word for one in updates if state is None or one.status not in choices_of(state.schema))
     named = {snake(name).removeprefix("is_") for look in looks for name in properties(look.input)}
     return [*([state] if state else []), *(flag for flag in flags if flag.name not in named)]
+
+
+def with_stamp(fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
+    """The fields with the time of creation, which most services keep, where no schema tells how records look."""
+    names = [name for look in looks for name in properties(look.input)]
+    told = any(properties(look.output) or items(look.output) for look in looks)
+    kept = any(snake(name).startswith("creat") or snake(name) in _TIMES for name in (*names, *fields))
+    if told or kept or not any(look.verb == "create" and look.tool.description for look in looks):
+        return dict(fields)
+    name = "createdAt" if any(name != name.lower() and "_" not in name for name in names) else "created_at"
+    return {**fields, name: Field(name, {"type": "string", "format": "date-time"}, required=True)}
 
 
 def state_of(looks: Sequence[Look]) -> Field | None:
