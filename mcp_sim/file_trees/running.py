@@ -6,14 +6,15 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.command_lines import Pipe, in_words, pipes
-from mcp_sim.file_trees.commands import Shell
+from mcp_sim.file_trees.commands import COMMANDS
+from mcp_sim.file_trees.shell import Shell
 from mcp_sim.types import Record
 
 
 def run(asked: Asked) -> Outcome:
     """What the commands tell. One that fails is an error, unless the result has a place for the code it ends with."""
     here = asked.tree.directory(asked.text("cwd", asked.tree.working)).path
-    ran = Shell(asked.tree, here).run(_pipes(asked), asked.text("stdin"))
+    ran = Shell(asked.tree, here, COMMANDS).run(_pipes(asked), asked.text("stdin"))
     text = ran.told + (f"\n{ran.wrong}" if ran.told and ran.wrong else ran.wrong)
     changes = tuple(asked.tree.changes)
     if ran.code and asked.tool.output_schema is None and not changes:

@@ -103,3 +103,9 @@ def test_only_tools_that_run_any_command_are_taken_for_shells(tmp_path: Path) ->
     found = behaviours(simulator(tmp_path, tools))
     assert found["execute_command"] == "file_tree run"
     assert "file_tree" not in found["debugger_command"] + found["execute_sql_command"]
+
+
+async def test_a_file_that_is_doubled_again_and_again_ends(tmp_path: Path) -> None:
+    doubled = ";".join("cat a.txt b.txt > c.txt; cat c.txt c.txt > a.txt" for _ in range(300))
+    async with simulator(tmp_path, [RUN], STATE) as sim, sim.open("desk") as world:
+        assert "reads more than" in await refused(world, "run_command", command=doubled)
