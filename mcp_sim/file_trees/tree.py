@@ -146,7 +146,9 @@ class Tree:
             self._change(Change("remove", self._entity(one), one.path, expected=self._version(one)))
 
     def copy(self, entry: Entry, path: str) -> None:
-        """The same under another path."""
+        """The same under another path. Raises Refused for a directory that would hold itself."""
+        if is_within(path, [entry.path]):
+            raise Refused("invalid", f"Cannot put {entry.path} into itself: {path}", path=path)
         if entry.is_file:
             self.write(path, entry.content or "")
             return

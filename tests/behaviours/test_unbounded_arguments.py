@@ -126,3 +126,10 @@ async def test_what_is_no_json_stays_a_text_in_a_column_of_lists(tmp_path: Path,
     async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
         await said(world, "query", sql=f"UPDATE users SET tags = '{text}'")
         assert world.view.get("users", 1) == {"id": 1, "tags": text}
+
+
+@pytest.mark.parametrize("line", ["cp -r / docs", "mv / x"])
+async def test_no_command_puts_the_root_into_itself(tmp_path: Path, line: str) -> None:
+    run = tool("run_command", "Run a shell command.", needed="command", command=TEXT)
+    async with simulator(tmp_path, [run], {"files": {"docs": {"a.txt": "one"}}}).open() as world:
+        assert "into itself" in await refused(world, "run_command", command=line)
