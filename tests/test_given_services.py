@@ -179,7 +179,7 @@ async def test_what_is_paid_in_stands_on_the_balance_and_what_is_moved_is_there_
 
 
 async def test_a_list_that_a_record_has_is_shown_alone(tmp_path: Path) -> None:
-    boats = {
+    boats: Json = {
         "b1": {"id": "b1", "crew": ["Ada", "Bo"], "log": [{"port": "Bergen", "note": "calm"}]},
         "b2": {"id": "b2", "crew": [], "log": []},
     }
@@ -190,3 +190,20 @@ async def test_a_list_that_a_record_has_is_shown_alone(tmp_path: Path) -> None:
         assert value(await world.call("list_crew", {"boat_id": "b2"})) == []
         assert refused(await world.call("get_boat_log", {"boat_id": "b9"}))
         assert value(await world.call("get_boat", {"boat_id": "b2"}))["crew"] == []
+
+
+async def test_the_key_that_stands_outside_is_what_tools_call_it(tmp_path: Path) -> None:
+    state = {"bays": {"north": {"depth": 4, "theme": "Sand"}, "south": {"depth": 9, "theme": "Rock"}}}
+    tools = (
+        tool("list_bays"),
+        tool("create_bay", "name", theme=STRING),
+        tool("set_theme", "name", "theme"),
+        tool("get_bay", "name"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("list_bays", {}))[0] == {"name": "north", "depth": 4, "theme": "Sand"}
+        assert value(await world.call("set_theme", {"name": "south", "theme": "Mud"}))["theme"] == "Mud"
+        assert refused(await world.call("create_bay", {"name": "north"}))
+        await world.call("create_bay", {"name": "west", "theme": "Reed"})
+        assert value(await world.call("get_bay", {"name": "west"}))["theme"] == "Reed"
+        assert refused(await world.call("set_theme", {"name": "east", "theme": "Mud"}))

@@ -44,10 +44,11 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
-    """What the tools speak of: `names` of entities, and the arguments that are whole numbers."""
+    """What the tools speak of: `names` of entities, the arguments that are whole numbers, and those that are texts."""
 
     names: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
 
     def meant(self, name: str) -> str:
         """The entity that a table's name means: one that tools speak of, else what the name says."""
@@ -190,6 +191,10 @@ def _table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> 
         key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
         if key is not None:
             return _with_like(entity, key, fields, [row for _, row in rows])
+        named = _name_asked_for(nouns, entity, fields, [str(at) for at, _ in rows])
+        if named is not None:
+            whole = [{named: at, **row} for at, row in rows]
+            return _with_like(entity, named, _fields(whole), whole)
         key = "id" if "id" not in fields else f"{entity}_id"
         numbers = f"{entity}_id" in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
         keyed = [{key: int(cast("str", at)) if numbers else at, **row} for at, row in rows]
@@ -204,6 +209,15 @@ def _table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> 
     key = "id" if "id" not in fields else "row"
     keyed = [{key: place, **row} for place, (_, row) in enumerate(rows, 1)]
     return _hiding(entity, key, fields, keyed), keyed
+
+
+def _name_asked_for(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
+    """What tools call the key that stands outside the records: `name` where keys are names, or what the entity is."""
+    if {f"{entity}_id", "id"} & (nouns.texts | nouns.numbers) or any(key.isdecimal() for key in keys):
+        return None
+    is_named = not any(letter.isdigit() for key in keys for letter in key)
+    tries = (f"{entity}_name", f"{entity}name", *(("name",) if is_named else ()), entity)
+    return next((one for one in tries if one in nouns.texts and one not in fields), None)
 
 
 def _hiding(entity: str, key: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> Entity:

@@ -167,18 +167,20 @@ def _is_of_one(
 
 
 def spoken(readings: Iterable[Reading], tools: Iterable[Tool]) -> Nouns:
-    """The nouns that the tools speak of, and the arguments that are whole numbers."""
+    """The nouns that the tools speak of, and the arguments that are whole numbers or texts."""
     names: set[str] = set()
     for reading in readings:
         phrase = (*reading.noun, *reading.after[1:]) if reading.noun else reading.after[1:]
         ends = [(start, end) for start in range(len(phrase)) for end in range(start + 1, len(phrase) + 1)]
         names |= {singular_phrase(phrase[start:end]) for start, end in ends}
     numbers: set[str] = set()
+    texts: set[str] = set()
     for tool in tools:
         parts = properties(tool.input_schema)
         numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
+        texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
         names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
-    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers))
+    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts))
 
 
 def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:

@@ -108,7 +108,8 @@ def _keyed(noun: tuple[str, ...], reading: Reading, schema: Record, tables: Iter
         own = {snake(one.key)} - {*_KEYS_OF_ANY, f"{one.name}_id"}
         others = {snake(name) for name in one.fields if name != one.key}
         is_field = reading.verb == "update" and any(words(name)[-len(noun) :] == noun for name in others)
-        is_named = asked & {f"{one.name}_id", one.name} or len((asked & others) - {"_".join(noun)}) > 1
+        is_told = snake(one.key) in asked and asked <= {snake(one.key), *others}
+        is_named = is_told or asked & {f"{one.name}_id", one.name} or len((asked & others) - {"_".join(noun)}) > 1
         if asked & own or (is_field and is_named):
             found.append(one.name)
     return found[0] if len(found) == 1 else None
