@@ -92,6 +92,29 @@ def test_nothing_is_written_of_a_tool_of_which_nothing_is_known(spec: Path) -> N
     assert "resync_gadget" not in spec_text(SPEC, load(spec).domain, "")
 
 
+def test_what_is_left_for_the_author_to_say_is_named(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", str(spec), "--write"])
+    assert "Too little is known of frobnicate, resync_gadget: what they do" in capsys.readouterr().err
+
+
+def test_a_behaviours_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
+    text = {"type": "string"}
+    tools = [
+        ("get_vessel_messages", {"vessel_id": text}),
+        ("reply_to_message", {"message_id": text, "text": text}),
+    ]
+    listed = [
+        {"name": name, "inputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+        for name, parts in tools
+    ]
+    path = tmp_path / "ferry.json"
+    path.write_text(json.dumps({"tools": listed}), encoding="utf-8")
+    assert main(["plan", str(path), "--write"]) == 0
+    written = path.with_suffix(".yaml")
+    assert load(written).domain.plans["reply_to_message"].entity == "vessel_message"
+    assert [problem for problem in check([written]) if problem.severity == "error"] == []
+
+
 def test_written_a_second_time_nothing_changes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["plan", str(spec), "--write"])
     once = spec.read_text(encoding="utf-8")

@@ -276,6 +276,22 @@ def test_plan_shows_every_tool_in_100_columns_and_the_lines_that_correct_a_guess
     assert lines["sim"]["frobnicate"] == {"verb": "none"}
 
 
+def test_a_guess_that_nothing_is_touched_shows_what_else_it_may_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "ferry.json"
+    tools = [
+        tool("get_booking", {"booking_reference": STRING}, "booking_reference"),
+        tool("rebook", {"booking_reference": STRING, "day": STRING}, "booking_reference", "day"),
+        tool("sound_horn", {"seconds": INTEGER}, "seconds"),
+    ]
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    assert main(["plan", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "rebook: {verb: none}   # or {verb: update, entity: booking, key: booking_reference}\n" in told
+    assert "sound_horn: {verb: none}\n" in told
+
+
 def test_plan_writes_json_for_the_tools_that_were_asked_for(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(listed), "--json", "--tool", "get_*"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -440,6 +456,7 @@ def test_what_a_create_names_its_record_by_is_the_key(made: str, asked: str, key
         ("get_pull_request", ["workspaceSlug", "repoSlug", "prId"], "prId"),
         ("get_repository", ["workspaceSlug", "repoSlug"], "repoSlug"),
         ("remove_server_configuration", ["client", "server_name"], "server_name"),
+        ("get_booking", ["booking_reference"], "booking_reference"),
     ],
 )
 def test_of_several_arguments_the_one_that_fits_the_noun_is_the_key(name: str, arguments: list[str], key: str) -> None:

@@ -17,10 +17,10 @@ from mcp_sim import yaml12
 from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import load, shipped
-from mcp_sim.documents.statements import SpecFile, spec_beside, spec_files, spec_text
+from mcp_sim.documents.statements import SpecFile, left_out, spec_beside, spec_files, spec_text
 from mcp_sim.domain import Domain, Entity, Envelope, Field, Paging, Plan
 from mcp_sim.errors import UsageError, did_you_mean
-from mcp_sim.plans import corrections
+from mcp_sim.plans import alternatives, corrections
 from mcp_sim.types import Record
 
 _WIDTH = 100
@@ -215,11 +215,16 @@ def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
     if not guessed:
         return
     count = f"{len(guessed)} of {len(plans)} plans {'is a guess' if len(guessed) == 1 else 'are guesses'}"
-    yield f"\n{count}. What is wrong is put right in the tool spec:\n\nsim:"
+    yield f"\n{count}. Said in the tool spec they are sure; what is wrong here is put right there:\n\nsim:"
+    other_ways = alternatives(domain)
     for tool, part in corrections(domain).items():
         if tool in guessed:
-            body = yaml.safe_dump(part, default_flow_style=True, sort_keys=False, width=10**6).strip()
-            yield f"  {_scalar(tool)}: {body}"
+            instead = other_ways.get(tool)
+            yield f"  {_scalar(tool)}: {_flow(part)}{f'   # or {_flow(instead)}' if instead else ''}"
+
+
+def _flow(part: Record) -> str:
+    return yaml.safe_dump(part, default_flow_style=True, sort_keys=False, width=10**6).strip()
 
 
 def _scalar(text: str) -> str:
@@ -256,4 +261,7 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
     print(f"Wrote {path}{f' (before: {copy})' if copy else ''}{instead}.", file=sys.stderr)
     guesses = sum(f"  # {_GUESS}" in line for line in text.splitlines())
     if guesses:
-        print(f"{guesses} of its plans were guesses; look at those below `# {_GUESS}`.", file=sys.stderr)
+        told = "is a guess" if guesses == 1 else "are guesses"
+        print(f"{guesses} of its plans {told}: look below `# {_GUESS}`.", file=sys.stderr)
+    if unsaid := ", ".join(left_out(domain, file.server)):
+        print(f"Too little is known of {unsaid}: what they do is left for you to say.", file=sys.stderr)

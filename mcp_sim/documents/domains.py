@@ -76,11 +76,18 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
         for place, name in spec.links:
             if name not in found.entities:
                 place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
-    plans = {name: taken.get(name) or found.plans[name] for name in tools}
     known = {**found.entities, **_claimed(claimed.entities, _declared(specs))}
+    plans = {name: _at_home(taken[name], known) if name in taken else found.plans[name] for name in tools}
     said = {name for name, override in overrides.items() if "login" in override}
     plans = {**_with_logins(plans, tools, known), **{name: plans[name] for name in said}}
     return Inferred(known, plans, {**found.records, **claimed.records}, found.unmentioned)
+
+
+def _at_home(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
+    """A claimed plan with its entity as it is called here: what is a `message` to it may be a `vessel_message`."""
+    if plan.entity is None or plan.entity in entities:
+        return plan
+    return replace(plan, entity=next((name for name in entities if name.endswith(f"_{plan.entity}")), plan.entity))
 
 
 def _with_logins(

@@ -71,12 +71,13 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
 
 
 def _guesses(scenario: Scenario) -> Iterator[Problem]:
-    """A warning for each tool whose plan is a guess, with the line that would correct it."""
+    """A warning for each tool whose plan is a guess, with the line that would make it sure."""
     for plan in scenario.guesses:
         verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
         said = "verb: none" if plan.verb == "none" else f"verb: {verb}, entity: {entity}"
         line = f"{plan.tool.rpartition('/')[2]}: {{{said}}}"
-        message = f"what {plan.tool} does is a guess; `mcp-sim plan` tells it, and under sim: `{line}` corrects it"
+        what = f"what {plan.tool} does is a guess (`mcp-sim plan` tells why)"
+        message = f"{what}; say `{line}` under sim: if that is right, else what it does"
         yield Problem(scenario.path, 0, "", message, "warning")
 
 

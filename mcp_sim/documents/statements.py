@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import cast
 
@@ -61,16 +61,27 @@ def spec_text(text: str, domain: Domain, server: str) -> str:
     A plan that is a guess has a comment above it that says so.
     """
     plans = [plan for plan in domain.plans.values() if _is_of(domain, plan, server)]
-    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in plans if _is_known(plan)}
+    known = (_without_stranger(plan, domain) for plan in plans if _is_known(plan))
+    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in known}
     entities = {_bare(name, server): _said_entity(domain.entities[name], server) for name in _spoken_of(domain, plans)}
     guesses: dict[Parts, str] = {("sim", domain.tools[plan.tool].name): _doubt(plan) for plan in plans if plan.guessed}
     said = {"entities": entities, "sim": sim}
     return with_entries(text, {name: part for name, part in said.items() if part}, _is_open, guesses)
 
 
+def left_out(domain: Domain, server: str) -> list[str]:
+    """The tools of a server of which too little is known for its spec to say it."""
+    return [plan.tool for plan in domain.plans.values() if _is_of(domain, plan, server) and not _is_known(plan)]
+
+
 def _is_known(plan: Plan) -> bool:
     """Is anything known of a tool? That it touches no records must be sure to be said."""
     return plan.verb != "unknown" and not (plan.verb == "none" and plan.guessed)
+
+
+def _without_stranger(plan: Plan, domain: Domain) -> Plan:
+    """A plan that names no entity which the document would not have."""
+    return plan if plan.entity in domain.entities else replace(plan, entity=None)
 
 
 def _is_open(path: Parts) -> bool:

@@ -28,8 +28,7 @@ _Work: TypeAlias = Callable[[Turn, Invent], Outcome]
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """How such a tool answers, of the records of messages as they are called here."""
     noun = plan.entity or ""
-    named = (one for name, one in domain.entities.items() if name == noun or name.endswith(f"_{noun}"))
-    entity = next(named, Entity(noun, "id", None, {}))
+    entity = domain.entities.get(noun, Entity(noun, "id", None, {}))
     return inventing(tool, domain, _WORKS[plan.operation](plan, entity), _NAMES)
 
 

@@ -45,7 +45,7 @@ _SYNONYMS = (
     ("email", "email_address"),
     ("path", "filename", "file_name", "file_path", "filepath"), ("phone", "phone_number"), ("category", "type", "kind"),
 )  # fmt: skip
-_KEY_ENDINGS = ("id", "key", "uuid", "number", "code", "slug", "name", "identifier", "no", "ref", "handle", "sku")
+_KEY_ENDINGS = vocabulary("id key uuid number code slug name identifier no ref reference handle sku")
 BOUNDS: tuple[tuple[str, Operator], ...] = (
     (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),
     (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most|end)", "lte"),
@@ -228,6 +228,12 @@ def _key_score(argument: str, entity: str, key: str) -> int:
     if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:
         return 2
     return 2 if _is_shortened(argument, entity) else 0
+
+
+def noun_of_key(argument: str) -> str:
+    """What an argument is an id, a number or a reference of: `booking_reference` of a booking; '' where of nothing."""
+    stem, _, ending = snake(argument).rpartition("_")
+    return stem if ending in {"id", "number", "no", "ref", "reference"} else ""
 
 
 def _is_shortened(argument: str, entity: str) -> bool:

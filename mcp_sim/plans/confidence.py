@@ -59,7 +59,7 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
         changed = ", ".join(f"{how} {name}" for name, how in plan.how.items())
         yield 0.0, f"the {plan.entity} has such a list: {changed}"
     elif plan.verb != reading.verb and reading.status is None:
-        yield -0.05, f"the result makes it a {plan.verb}"
+        yield -0.05, f"arguments and result make it {'an' if plan.verb == 'update' else 'a'} {plan.verb}"
     if reading.batch:
         yield -0.3, "several records at once"
     if reading.one_of_a_kind:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.domain import Domain, Plan
-from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.arguments import key_argument, noun_of_key
 from mcp_sim.plans.names import read_names
-from mcp_sim.schemas import expanded
+from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Record
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -21,6 +21,19 @@ def corrections(domain: Domain) -> Mapping[str, Record]:
         domain.tools[plan.tool].name: _correction(plan, domain, named[domain.tools[plan.tool].name].noun)
         for plan in guesses
     }
+
+
+def alternatives(domain: Domain) -> Mapping[str, Record]:
+    """What a tool does that is guessed to touch nothing, if it changes the record that an argument of it names."""
+    guesses = (plan for plan in domain.plans.values() if plan.guessed and plan.verb == "none")
+    found = {domain.tools[plan.tool].name: _of_what_is_named(plan, domain) for plan in guesses}
+    return {name: part for name, part in found.items() if part}
+
+
+def _of_what_is_named(plan: Plan, domain: Domain) -> Record:
+    schema = expanded(domain.tools[plan.tool].input_schema)
+    key = next((name for name in properties(schema) if noun_of_key(name) in domain.entities), None)
+    return {} if key is None else {"verb": "update", "entity": noun_of_key(key), "key": key}
 
 
 def _correction(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:

@@ -17,7 +17,7 @@ _PERSON_ROLES = vocabulary(
     "approver member requester"
 )
 _PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
-_COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "identifier", "uuid", "sku", "pk"})
+_COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"})
 _NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Field, How, Plan
-from mcp_sim.plans.arguments import Roles
+from mcp_sim.plans.arguments import Roles, noun_of_key
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.deeds import LOOKING, touching_nothing
 from mcp_sim.plans.details import from_state, renamed, searched
@@ -175,8 +175,7 @@ def _speaks_of(look: Look, entities: Mapping[str, Entity]) -> bool:
     """Does a tool speak of what others work on, in its name or by an id that it takes?"""
     noun = look.reading.noun
     spoken = {singular_phrase(noun[start:end]) for start in range(len(noun)) for end in range(start + 1, len(noun) + 1)}
-    taken = {snake(name).removesuffix("_id") for name in properties(look.input) if snake(name).endswith("_id")}
-    return not entities.keys().isdisjoint(spoken | taken)
+    return not entities.keys().isdisjoint(spoken | {noun_of_key(name) for name in properties(look.input)})
 
 
 def _reaches(plan: Plan) -> bool:
