@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -679,6 +679,8 @@ KEYS = [*scenario_schema()["properties"], *tool_spec_schema()["properties"]]
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), ODD, max_size=5))
+@example({"expect": [None]})
+@example({"expect": [0]})
 def test_no_document_whatever_is_a_crash(tmp_path: Path, body: dict[str, Any]) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"mcp_sim": 1, "tools": "crm"} | body), encoding="utf-8")

@@ -221,19 +221,19 @@ def _entries(place: Place, registry: Registry[K], common: frozenset[str], model:
         kind, options = _kind(at, registry, common)
         keys = _keys(at, common, model)
         given = cast("str | None", getattr(keys, "id"))  # noqa: B009 (both models of common keys have one)
-        name = given or _usual_id(kind, at.value, registry.family)
+        name = given or _usual_id(kind, at, registry.family)
         seen[name] = seen.get(name, 0) + 1
         if given is not None and seen[name] > 1:
             at.at("id").error(f"the id {name!r} is taken by an earlier entry")
         yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind, options, keys, at)
 
 
-def _usual_id(kind: str, entry: Json, family: str) -> str:
+def _usual_id(kind: str, place: Place, family: str) -> str:
     """The id of an entry that says none. That of an expectation says what it is about, where that is a name."""
-    about = entry[kind] if family == expectations.family and kind in entry else None
+    about = place.mapping.get(kind) if family == expectations.family else None
     if isinstance(about, str) and _NAME.fullmatch(about):
         return f"{kind}-{about}"
-    return f"{kind}-{sha256(canonical(entry).encode()).hexdigest()[:6]}"
+    return f"{kind}-{sha256(canonical(place.value).encode()).hexdigest()[:6]}"
 
 
 def _keys(place: Place, common: frozenset[str], model: type[P]) -> P:
