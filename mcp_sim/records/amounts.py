@@ -155,7 +155,7 @@ _RANGES: tuple[tuple[re.Pattern[str], Range], ...] = tuple(
         (r"(.*_)?(size|bytes)", _range(200, 5_000_000, 1, "small")),
         (r"(.*_)?pages?", _range(1, 400, 1, "small")),
         (r"(.*_)?(weight|height|width|depth|distance)(_.*)?", _range(0.5, 200, 0.1, "small")),
-        (r"(.*_)?(temperature|temp)", _range(-5, 35, 0.1)),
+        (r"(.*_)?(temperature|temp)(_c|_celsius)?", _range(-5, 35, 0.1)),
         (r"(.*_)?(priority|level|order|position|rank|index|floor)", _range(1, 5, 1)),
         (r"(.*_)?(version|revision)", _range(1, 6, 1, "small")),
         (r"(.*_)?port", _range(1024, 49151, 1)),
