@@ -70,3 +70,15 @@ async def test_one_record_that_nobody_names_is_the_same_one_every_time(tmp_path:
         me = value(await world.call("users_get_authenticated", {}))
         assert isinstance(me["login"], str)
         assert value(await world.call("users_get_authenticated", {})) == me
+
+
+async def test_a_number_stays_one_where_results_show_numbers_whatever_given_records_hold(tmp_path: Path) -> None:
+    ticket: Json = {"properties": {"id": COUNT, "title": TEXT, "priority": COUNT}}
+    tools = spec(
+        tool("create_ticket", {"title": TEXT, "priority": COUNT}, "title", output=ticket),
+        tool("get_ticket", {"id": COUNT}, "id", output={}),
+    )
+    state = "state: {tickets: [{id: 1, title: Bell, priority: high}]}"
+    async with service(tmp_path, tools, state) as sim, sim.open() as world:
+        made = value(await world.call("create_ticket", {"title": "Rope", "priority": 5}))
+        assert made["priority"] == 5

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.searching import alternatives, judge
+from mcp_sim.records.shown import shown_schemas
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, at, expanded, items, properties, required
+from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, properties, required
 from mcp_sim.types import Json, Record
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
@@ -48,21 +49,11 @@ def conforming(entity: Entity, schema: Record) -> Conform | None:
 def conformings(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
     """How the records of an entity are held to what its tools say of them."""
     schemas: list[Record] = []
-    for plan in domain.plans.values():
-        tool = domain.tools.get(plan.tool)
-        if plan.entity == entity.name and plan.behaviour == "records" and tool is not None and tool.output_schema:
-            shown = record_schemas(expanded(tool.output_schema), plan)
-            schemas += [schema for schema in shown if schema not in schemas]
+    for schema in shown_schemas(domain, entity):
+        if schema not in schemas:
+            schemas.append(schema)
     found = (conforming(entity, schema) for schema in schemas)
     return tuple(conform for conform in found if conform is not None)
-
-
-def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:
-    """The schemas of a record in a tool's result."""
-    if plan.envelope.rows is not None:
-        yield items(at(output, plan.envelope.rows))
-    elif plan.envelope.record is not None:
-        yield at(output, plan.envelope.record)
 
 
 class _Way:

@@ -34,7 +34,7 @@ Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record that a call creates, compiled."""
     entity = domain.entities[plan.entity or ""]
-    name, sets, links = entity.name, sets_of(tool, plan, entity), links_of(plan, entity, domain)
+    name, sets, links = entity.name, sets_of(tool, plan, domain), links_of(plan, entity, domain)
     make, copied = making(plan, entity, domain), _copying(tool, plan, entity)
     number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
 

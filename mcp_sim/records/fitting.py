@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.extensions import Invent
-from mcp_sim.records.conforming import record_schemas
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import given, sets_of
 from mcp_sim.records.refusals import invalid
-from mcp_sim.schemas import as_list, expanded, items, properties, types_of
+from mcp_sim.records.shown import field_schemas
+from mcp_sim.schemas import as_list, items, types_of
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.validation import Validator
 
@@ -26,7 +26,7 @@ def fitting(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
     tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
     if not tests:
         return write
-    sets = sets_of(tool, plan, entity, defaults=False)
+    sets = sets_of(tool, plan, domain, defaults=False)
 
     def checked(turn: Turn, invent: Invent) -> Effect | Observation:
         for field, value in given(turn, sets).items():
@@ -58,13 +58,8 @@ def _validator(schema: Record) -> Validator | None:
 
 
 def _told(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
-    if entity.fields[field].link is not None or entity.fields[field].derived is not None:
-        return
-    for plan in domain.plans.values():
-        tool = domain.tools.get(plan.tool)
-        if plan.entity == entity.name and plan.behaviour == "records" and tool is not None and tool.output_schema:
-            for schema in record_schemas(expanded(tool.output_schema), plan):
-                yield from filter(None, [properties(schema).get(field)])
+    known = entity.fields[field]
+    return iter(()) if known.link is not None or known.derived is not None else field_schemas(domain, entity, field)
 
 
 def _reasons(test: Validator, value: Json) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.named import found_key
 from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.refusals import invalid, neighbours, not_found
+from mcp_sim.records.shown import field_schemas
 from mcp_sim.schemas import as_object, at, expanded, items, takes_null, types_of
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 
@@ -69,19 +70,25 @@ class Set:
     is_text: bool
 
 
-def sets_of(tool: Tool, plan: Plan, entity: Entity, *, defaults: bool = True) -> list[Set]:
+def sets_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Set]:
     """What each argument sets, compiled."""
-    schema = input_of(tool, plan)
+    schema, entity = input_of(tool, plan), domain.entities[plan.entity or ""]
     return [
         Set(
             argument(path.removesuffix(".*")),
             field,
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
-            field in entity.fields and {*types_of(entity.fields[field].schema)} - {"null"} == {"string"},
+            field in entity.fields and _is_text(domain, entity, field),
         )
         for path, field in plan.sets.items()
     ]
+
+
+def _is_text(domain: Domain, entity: Entity, field: str) -> bool:
+    """Is a field shown as a text by all that say what it is?"""
+    schemas = [entity.fields[field].schema, *field_schemas(domain, entity, field)]
+    return all({*types_of(schema)} - {"null"} == {"string"} for schema in schemas)
 
 
 def input_of(tool: Tool, plan: Plan) -> Record:

@@ -79,7 +79,7 @@ def _storing(domain: Domain, place: Inside) -> Stored:
 
 
 def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
-    sets, make, find = sets_of(tool, plan, entity), making(plan, entity, domain), _holder(tool, plan, domain)
+    sets, make, find = sets_of(tool, plan, domain), making(plan, entity, domain), _holder(tool, plan, domain)
     stored = _storing(domain, place)
 
     def put_in(turn: Turn, invent: Invent) -> Effect | Observation:
@@ -115,7 +115,7 @@ def _new_key(turn: Turn, entity: Entity, siblings: list[Record]) -> Key:
 
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
-    sets, fetch, stored = sets_of(tool, plan, entity, defaults=False), argument(plan.key or ""), _storing(domain, place)
+    sets, fetch, stored = sets_of(tool, plan, domain, defaults=False), argument(plan.key or ""), _storing(domain, place)
     find = _holder(tool, plan, domain) if plan.holder is not None else None
 
     def change(turn: Turn, _invent: Invent) -> Effect | Observation:

@@ -49,7 +49,7 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
 def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     """What becomes of a record that exists."""
     entity = domain.entities[plan.entity or ""]
-    sets, links = sets_of(tool, plan, entity, defaults=False), links_of(plan, entity, domain)
+    sets, links = sets_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
     swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
