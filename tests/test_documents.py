@@ -605,6 +605,14 @@ def test_a_guess_is_told_with_the_line_that_corrects_it(told: Told) -> None:
     assert "`frobnicate: {verb: none}`" in problem
 
 
+def test_a_comparison_by_which_no_single_record_is_found_is_told(told: Told) -> None:
+    tools = "[{name: drop_before, inputSchema: {type: object, properties: {before: {type: string}}}}]"
+    sim = "{drop_before: {verb: delete, entity: plan, filters: {before: {field: day, op: lt}}}}"
+    assert told(f"mcp_sim: 1\ntools: {tools}\nsim: {sim}\n") == [
+        "x.yaml:3: warning: sim.drop_before.filters.before.op: a delete finds its record by equal values, not by 'lt'"
+    ]
+
+
 def test_a_stub_whose_result_a_client_would_refuse_is_told(write: Write, told: Told) -> None:
     write(PETS, "pets.yaml")
     assert told("mcp_sim: 1\ntools: pets.yaml\nstubs:\n  - {tool: get_pet, result: {id: 3}}\n") == [

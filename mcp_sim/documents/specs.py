@@ -206,6 +206,7 @@ def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Pla
         if part.behaviour is not None and part.behaviour not in behaviours.names():
             at.at("behaviour").error(f"unknown behaviour{did_you_mean(part.behaviour, behaviours.names())}")
         _check_arguments(at, part, tools[name].value)
+        _doubt_filters(at, part)
         for value, one in (part.choices or {}).items():
             _check_arguments(at.at("choices", value), one, tools[name].value)
 
@@ -220,6 +221,15 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     for path, argument in named:
         if argument is not None and argument not in known and argument.partition(".")[0] not in known:
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
+
+
+def _doubt_filters(at: Place, part: SimPart) -> None:
+    """Note comparisons in a plan for one record, which is found by equal values."""
+    for argument, rule in (part.filters or {}).items() if part.verb in {"get", "update", "delete"} else ():
+        if rule.op != "equals":
+            at.at("filters", argument, "op").warning(
+                f"a {part.verb} finds its record by equal values, not by {rule.op!r}"
+            )
 
 
 def _examples(

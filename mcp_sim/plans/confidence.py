@@ -43,7 +43,7 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
     if reading.status is not None or plan.fixed:
         told = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
         yield (
-            (0.65, f"'{reading.word}' means {told}")
+            (0.65, f"'{reading.word}' means {told}" if reading.word else f"it leads to {told}")
             if told
             else (0.4, f"'{reading.word}' changes a state, unclear which")
         )
