@@ -151,3 +151,20 @@ async def test_a_batch_is_known_by_its_arguments_alone(tmp_path: Path) -> None:
             "closed"
         ]
         assert value(await world.call("delete_tasks", {"task_ids": ["t-1", "t-2"]})) == {"deleted": ["t-1", "t-2"]}
+
+
+NAMED = """
+tools:
+  - name: import_notes
+    inputSchema: {type: object, properties: {titles: {type: array, items: {type: string}}}, required: [titles]}
+  - name: list_notes
+    inputSchema: {type: object, properties: {}}
+entities:
+  note: {key_like: note_001, fields: {title: {type: string}}}
+"""
+
+
+async def test_a_list_of_a_field_of_several_new_records_makes_one_for_each(tmp_path: Path) -> None:
+    async with service(tmp_path, NAMED, "records: {note: 0}\n") as sim, sim.open() as world:
+        await world.call("import_notes", {"titles": ["Oil", "Rust"]})
+        assert [note["title"] for note in value(await world.call("list_notes", {}))["notes"]] == ["Oil", "Rust"]

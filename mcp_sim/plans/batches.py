@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from mcp_sim.domain import Plan, Verb
+from mcp_sim.domain import Entity, Plan, Verb
 from mcp_sim.plans.arguments import CONTAINERS, key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import plural, snake, vocabulary
+from mcp_sim.words import plural, singular, snake, vocabulary
 
 _GENERIC = vocabulary("items records entries rows objects data list batch elements")
 _SCALAR = frozenset({"string", "integer", "number"})
@@ -37,10 +37,18 @@ class Unfolded:
         return f"{self.paths.get(head, head)}{dot}{rest}"
 
 
-def unfolded(reading: Reading, verb: Verb, entity: str, schema: Record, each: str | None = None) -> Unfolded:
-    """The arguments for one item, where a tool takes a list of what it does. `each`: the list, where it is known."""
+def unfolded(
+    reading: Reading, verb: Verb, entity: str, schema: Record, each: str | None = None, declared: Entity | None = None
+) -> Unfolded:
+    """The arguments for one item, where a tool takes a list of what it does.
+
+    `each`: the list, where it is known. `declared`: the entity, where a spec declares it.
+    """
     if verb not in {"create", "update", "delete"} or not entity:
         return Unfolded(schema)
+    named = _named_one_each(reading, schema, declared) if verb == "create" and each is None else None
+    if named is not None:
+        return _one_each(schema, *named)
     found = each if each is not None else next(_lists(reading, verb, entity, schema), None)
     part = properties(schema).get(found or "")
     if found is None or part is None:
@@ -52,6 +60,25 @@ def unfolded(reading: Reading, verb: Verb, entity: str, schema: Record, each: st
     needed = [name for name in as_list(schema.get("required")) if name in others]
     needed += as_list(items(part).get("required")) if inner else [*paths]
     return Unfolded({**schema, "properties": parts, "required": needed}, found, paths)
+
+
+def _named_one_each(reading: Reading, schema: Record, declared: Entity | None) -> tuple[str, str] | None:
+    """The list that says a field of each of several new records, and that field: the `titles` of notes."""
+    fields = {} if declared is None else {snake(name): name for name in declared.fields}
+    for name, part in properties(schema).items() if reading.plural or reading.batch else ():
+        field = fields.get(singular(snake(name)))
+        is_list = main_type(part) == "array" and main_type(items(part)) in _SCALAR
+        if is_list and field is not None and field != name and snake(name) not in fields:
+            return name, field
+    return None
+
+
+def _one_each(schema: Record, listed: str, field: str) -> Unfolded:
+    """The arguments for one of several new records of which a list says a field."""
+    parts = {field if name == listed else name: part for name, part in properties(schema).items()}
+    needed = [field if name == listed else name for name in as_list(schema.get("required"))]
+    one = {**parts, field: items(properties(schema)[listed])}
+    return Unfolded({**schema, "properties": one, "required": needed}, listed, {field: listed})
 
 
 def _lists(reading: Reading, verb: Verb, entity: str, schema: Record) -> Iterator[str]:

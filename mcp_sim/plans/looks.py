@@ -108,7 +108,8 @@ def looks_at(
         envelope = said.get("envelope") or envelope_meant(verb, entity, output, bare=bare)
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
-        one = unfolded(reading, verb, entity, schema, said.get("each")) if single is None else Unfolded(schema)
+        each = (said.get("each"), declared.get(entity))
+        one = unfolded(reading, verb, entity, schema, *each) if single is None else Unfolded(schema)
         known = said.get("key") if one.each is None else None
         settled = frozenset((*said.get("sets", ()), *said.get("filters", ())))
         looks.append(Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one, settled))

@@ -118,10 +118,12 @@ async def test_it_has_no_effect_on_a_batch_of_one_and_on_what_is_no_batch(notes:
         assert outcomes(world) == [["no_effect"]]
 
 
-@pytest.mark.parametrize("model", [{"chained": True}, {"same": True}])
-async def test_it_has_no_effect_where_the_items_hang_together(notes: Notes, model: dict[str, bool]) -> None:
+@pytest.mark.parametrize(("model", "titles"), [({"chained": True}, FOUR["titles"]), ({"same": True}, ["a"] * 4)])
+async def test_it_has_no_effect_where_the_items_hang_together(
+    notes: Notes, model: dict[str, bool], titles: list[str]
+) -> None:
     async with notes("[1]", **model).open() as world:
-        await told(world, "import_notes", FOUR)
+        await told(world, "import_notes", {"titles": titles})
         assert outcomes(world) == [["no_effect"]]
 
 
