@@ -31,7 +31,7 @@ def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
     return Envelope(
         record=record if verb != "delete" else None,
         rows=rows,
-        total=_named(parts, TOTALS, ("integer", "number")),
+        total=_named(parts, TOTALS, ("integer", "number")) if verb in {"list", "search"} else None,
         cursor=_named(parts, CURSORS, ("string",)) if rows is not None else None,
         more=_named(parts, MORE, ("boolean",)) if rows is not None else None,
         key=_key_place(entity, parts) if record is None or verb == "delete" else None,
