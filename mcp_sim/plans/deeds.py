@@ -31,7 +31,7 @@ _NOUNS_TOO = vocabulary(
 
 MAKING = vocabulary(
     "generate initialize initialise init setup provision launch spawn install import clone produce build deploy issue "
-    "enqueue ingest define declare"
+    "enqueue ingest define declare copy duplicate replicate"
 )
 """Verbs that make a record, where other tools speak of such records."""
 

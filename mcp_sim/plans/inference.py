@@ -14,6 +14,7 @@ from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
 from mcp_sim.plans.operations import put_together, said_of_ways, several_of, taken_apart
+from mcp_sim.plans.origins import with_origins
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
@@ -64,6 +65,7 @@ def infer(
         )
         for look in looks
     }
+    plans |= with_origins(looks, plans, entities)
     plans |= _as_their_kin(looks, plans)
     plans |= contents_shown(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)

@@ -18,6 +18,7 @@ Words: TypeAlias = "tuple[str, ...]"
 
 _STRONG: dict[str, Verb] = {
     "create": "create", "add": "create", "new": "create", "insert": "create", "register": "create", "log": "create",
+    "upsert": "create",
     "get": "get", "read": "get", "fetch": "get", "show": "get", "retrieve": "get", "describe": "get", "view": "get",
     "list": "list", "enumerate": "list", "browse": "list",
     "search": "search", "find": "search", "query": "search", "filter": "search",
@@ -60,6 +61,7 @@ _PHRASES = frozenset(
 )
 """Verbs of two words."""
 
+_MAKES, _CHANGES = vocabulary("create add insert"), vocabulary("update replace edit modify patch set")
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new one recent single specific"
 )
@@ -133,7 +135,9 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
 
 
 def _joined(parts: Words) -> Words:
-    """`turn on` as one word."""
+    """`turn on` as one word, and `create or update` as `upsert`."""
+    if parts[1:2] == ("or",) and {parts[0]} <= _MAKES and {*parts[2:3]} <= _CHANGES:
+        return ("upsert", *parts[3:])
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in _PHRASES else parts
 
 

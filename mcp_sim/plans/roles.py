@@ -13,6 +13,7 @@ from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_dec
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.naming import names_of_records, scoped
 from mcp_sim.plans.narrowing import asked_for
+from mcp_sim.plans.origins import origin_named
 from mcp_sim.plans.states import told_by_verbs
 from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
@@ -160,7 +161,7 @@ def _roles_of(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
     if look.verb in _MANY:
         return reading_roles(look.verb, known, look.input, None)
     if look.verb == "create":
-        return writing_roles(known, look.input, None)
+        return writing_roles(known, look.input, origin_named(look, known.key))
     key = look.key_argument(known.key)
     if look.verb == "update":
         return writing_roles(known, look.input, key, look.reading.word)

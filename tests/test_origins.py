@@ -1,0 +1,60 @@
+"""What copies a record or saves over one is told by names alone; amounts of a record are no numbers of records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from services import message, service, value
+
+PAGES = """
+tools:
+  - name: get_page
+    inputSchema: {type: object, properties: {page_id: {type: string}}, required: [page_id]}
+    outputSchema:
+      type: object
+      required: [id, title, body]
+      properties: {id: {type: string}, title: {type: string}, body: {type: string}}
+  - name: duplicate_page
+    inputSchema: {type: object, properties: {page_id: {type: string}, body: {type: string}}, required: [page_id]}
+  - name: NAME
+    inputSchema: {type: object, properties: {page_id: {type: string}, title: {type: string}}, required: [page_id]}
+"""
+WORLD = "records: {page: {rows: [{id: home, title: Home, body: Welcome}]}}"
+
+
+async def test_a_copy_is_known_by_the_name_of_its_tool(tmp_path: Path) -> None:
+    async with service(tmp_path, PAGES, WORLD) as sim, sim.open() as world:
+        copy = value(await world.call("duplicate_page", {"page_id": "home", "body": "Hello"}))
+        assert copy["id"] != "home"
+        assert (copy["title"], copy["body"]) == ("Home (copy)", "Hello")
+        assert value(await world.call("get_page", {"page_id": "home"}))["body"] == "Welcome"
+        assert value(await world.call("get_page", {"page_id": copy["id"]})) == copy
+        assert "attic" in message(await world.call("duplicate_page", {"page_id": "attic"}))
+
+
+async def test_what_is_created_or_updated_is_there_once(tmp_path: Path) -> None:
+    for name in ("upsert_page", "create_or_update_page", "pageUpsert"):
+        async with service(tmp_path, PAGES.replace("NAME", name), WORLD) as sim, sim.open() as world:
+            await world.call(name, {"page_id": "home", "title": "Start"})
+            home = value(await world.call("get_page", {"page_id": "home"}))
+            assert home == {"id": "home", "title": "Start", "body": "Welcome"}
+            await world.call(name, {"page_id": "attic", "title": "Attic"})
+            assert value(await world.call("get_page", {"page_id": "attic"}))["title"] == "Attic"
+            assert world.view.count("page") == 2
+
+
+async def test_the_total_of_an_order_is_no_number_of_records(tmp_path: Path) -> None:
+    shape = "{type: object, required: [id, total], properties: {id: {type: string}, total: {type: number}}}"
+    spec = f"""
+    tools:
+      - name: place_order
+        inputSchema: {{type: object, properties: {{note: {{type: string}}}}, required: [note]}}
+        outputSchema: {shape}
+      - name: get_order
+        inputSchema: {{type: object, properties: {{order_id: {{type: string}}}}, required: [order_id]}}
+        outputSchema: {shape}
+    """
+    async with service(tmp_path, spec, "records: {order: 3}") as sim, sim.open() as world:
+        placed = value(await world.call("place_order", {"note": "A bell"}))
+        assert placed["total"] > 0
+        assert value(await world.call("get_order", {"order_id": placed["id"]})) == placed
