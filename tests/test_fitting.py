@@ -24,7 +24,7 @@ GIVEN: Json = {
     "title": TEXT,
     "priority": TEXT,
     "effort": {"type": "number"},
-    "tags": {"type": "array", "items": TEXT},
+    "tags": {"type": "array", "items": {}},
 }
 TOOLS = [
     tool("create_ticket", needed="title", **GIVEN),
@@ -36,6 +36,9 @@ TOO_MUCH: Json = [
     ({"title": "x" * 21}, "Invalid title: '" + "x" * 21 + "' is too long"),
     ({"effort": 1.5}, "Invalid effort: 1.5 is not of type 'integer'"),
     ({"tags": ["a", "c"]}, "Invalid tags: [1]: 'c' is not one of ['a', 'b']"),
+    ({"tags": ["a", 5]}, "Invalid tags: [1]: 5 is not of type 'string'"),
+    ({"tags": [{"a": 1}]}, "Invalid tags: [0]: {'a': 1} is not of type 'string'"),
+    ({"tags": [None]}, "Invalid tags: [0]: None is not of type 'string'"),
 ]
 
 

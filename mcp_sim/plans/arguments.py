@@ -45,6 +45,11 @@ _SYNONYMS = (
     ("email", "email_address"),
     ("path", "filename", "file_name", "file_path", "filepath"), ("phone", "phone_number"), ("category", "type", "kind"),
 )  # fmt: skip
+_SEARCHES = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")
+_FILE_NAMES = vocabulary("filename file_name file_path filepath")
+_KEPT_IN_FILES = vocabulary("file document presentation workbook notebook spreadsheet deck")
+"""What is a file of its own, which its name names."""
+
 _KEY_ENDINGS = vocabulary("id key uuid number code slug name identifier no ref reference handle sku")
 BOUNDS: tuple[tuple[str, Operator], ...] = (
     (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),
@@ -227,6 +232,8 @@ def _key_score(argument: str, entity: str, key: str) -> int:
         return 2
     if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:
         return 2
+    if argument in _FILE_NAMES and short in _KEPT_IN_FILES:
+        return 2
     return 2 if _is_shortened(argument, entity) else 0
 
 
@@ -278,10 +285,17 @@ def _query(
 ) -> str | None:
     texts = [name for name in by_name if main_type(arguments[by_name[name]]) in {"string", ""}]
     named = next((by_name[name] for name in texts if name in QUERIES and name not in known.fields), None)
+    if named is None:
+        named = next((by_name[name] for name in texts if _is_said_to_search(arguments[by_name[name]])), None)
     if named is None and verb == "search":
         alone = [by_name[name] for name in texts if by_name[name] in needed and known.field_of(name) is None]
         return alone[0] if len(alone) == 1 else None
     return named
+
+
+def _is_said_to_search(schema: Record) -> bool:
+    """Does an argument's description call it a text to search by, whatever its name?"""
+    return _SEARCHES.search(str(schema.get("description", "")).lower()) is not None
 
 
 def _filter(argument: str, schema: Record, known: Known, spans: set[str]) -> Filter | None:

@@ -13,6 +13,7 @@ from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
+from mcp_sim.plans.makers import making
 from mcp_sim.plans.operations import put_together, said_of_ways, several_of, taken_apart
 from mcp_sim.plans.origins import with_origins
 from mcp_sim.plans.planning import plan_of, sharing_of
@@ -67,6 +68,7 @@ def infer(
     }
     plans |= with_origins(looks, plans, entities)
     plans |= _as_their_kin(looks, plans)
+    plans |= making(looks, plans, entities, overrides) if state is None else {}
     plans |= contents_shown(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)
     return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))

@@ -77,4 +77,10 @@ def _is_alike(value: Json, schema: Record) -> bool:
         case int() | float():
             return not kinds or bool(kinds & _NUMBERS)
         case _:
-            return "array" in kinds and all(_is_alike(one, items(schema)) for one in as_list(value))
+            return "array" in kinds and not any(_is_completed(one, items(schema)) for one in as_list(value))
+
+
+def _is_completed(item: Json, schema: Record) -> bool:
+    """Is an item of a list completed before it is written, as objects are where objects are shown?"""
+    kinds = {*types_of(schema)}
+    return (isinstance(item, dict) and (not kinds or "object" in kinds)) or (isinstance(item, list) and not kinds)
