@@ -397,8 +397,8 @@ class Behaviour:
         return guarded
 
 
-UNCLAIMING = frozenset({"records", "schema_only"})
-"""The behaviours of tools that nobody claims: they are inferred, and are not loaded before a tool is called."""
+UNCLAIMING = frozenset({"python", "records", "schema_only"})
+"""The behaviours of tools that nobody claims: inferred or said, and not loaded before a tool is called."""
 
 
 # sinks ----------------------------------------------------------------------------------------------------------------

@@ -142,6 +142,12 @@ class SimPart(Part):
     entity: str | None = Field(default=None, description="To which kind of record.")
     behaviour: str | None = Field(default=None, description="The way it works on the world; default: records.")
     operation: str | None = Field(default=None, description="What it does, in the words of its behaviour.")
+    python: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="The function that answers it: module:function; the module lies beside the spec, or is installed.",
+        examples=["shipping:quote"],
+    )
     arguments: dict[str, str] | None = Field(
         default=None, description="What the operation needs -> the argument that gives it."
     )

@@ -28,6 +28,7 @@ def claims_of(survey: Survey, overrides: Mapping[str, Mapping[str, Any]]) -> Cla
             plans |= {plan.tool: plan for plan in mine}
             accepted.append(made)
             state = made.state
+    plans |= {tool: Plan(tool, "compute") for tool, said in overrides.items() if said.get("behaviour") == "python"}
     told = [replace(plan, **overrides.get(plan.tool, {})) for plan in plans.values()]
     return Claims(told, [entity for made in accepted for entity in made.entities], dict(_records(accepted)), state)
 

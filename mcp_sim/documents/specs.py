@@ -23,6 +23,7 @@ from mcp_sim.documents.surface import (
 from mcp_sim.domain import Also, Entity, Envelope, Example, Field, Filter, Paging, Swap
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
+from mcp_sim.functions import located, problem
 from mcp_sim.scenario import ServerSpec
 from mcp_sim.schemas import as_object, expanded
 from mcp_sim.spec_surface import StubPart
@@ -32,8 +33,8 @@ from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
 
 _ARGUMENT_KEYS = ("key", "each", "copies", "holder", "query", "sort", "order", "choice")
-_MANNER_KEYS = ("ask", "notify", "blocks")
-"""What is said under `sim:` of a tool's answer, and not of what the tool does."""
+_NO_PART_OF_PLANS = ("ask", "notify", "blocks", "python")
+"""What is said under `sim:` of a tool's answer, and not of what the tool does; and what a plan calls by other names."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor")
 
@@ -80,12 +81,12 @@ def read_spec(place: Place, path: Path, reading: Reading, server: str | None = N
     key = server or name
     tools = {prefix + tool: Tool(prefix + tool, key, at.value, wording) for tool, at in found.items()}
     entities = {entity: _entity(entity, part) for entity, part in said.entities.items()}
-    _check_sim(place.at("sim"), said.sim, found)
+    _check_sim(place.at("sim"), said.sim, found, path.parent)
     return Spec(
         server=_server(place, name, said, tuple(tools)),
         tools=tools,
         entities=entities,
-        overrides={prefix + tool: _override(part) for tool, part in said.sim.items() if tool in found},
+        overrides={prefix + tool: _override(part, path.parent) for tool, part in said.sim.items() if tool in found},
         examples=tuple(_examples(place.at("examples"), said.examples, found, prefix)),
         links=tuple(_links(place, said)),
         places={prefix + tool: at for tool, at in found.items()},
@@ -172,9 +173,11 @@ def _template(part: ErrorPart) -> Template:
     return Template("text", part.text) if part.text is not None else Template("json", part.json_text)
 
 
-def _override(part: SimPart) -> dict[str, Any]:
-    """The fields of a plan that the spec fixes, as a plan has them."""
-    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _MANNER_KEYS}
+def _override(part: SimPart, folder: Path) -> dict[str, Any]:
+    """The fields of a plan that the spec fixes, as a plan has them. A function's module may lie in the folder."""
+    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NO_PART_OF_PLANS}
+    if part.python is not None:
+        fixed |= {"behaviour": "python", "operation": located(part.python, folder)}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(filter_.field, filter_.op) for argument, filter_ in part.filters.items()}
     if part.searched is not None:
@@ -186,7 +189,7 @@ def _override(part: SimPart) -> dict[str, Any]:
     if part.swap is not None:
         fixed["swap"] = Swap(**part.swap.model_dump())
     if part.choices is not None:
-        fixed["choices"] = {value: _override(one) for value, one in part.choices.items()}
+        fixed["choices"] = {value: _override(one, folder) for value, one in part.choices.items()}
     if part.paging is not None:
         fixed["paging"] = Paging(**part.paging.model_dump())
     if part.envelope is not None:
@@ -197,7 +200,7 @@ def _override(part: SimPart) -> dict[str, Any]:
 # what is said of tools and entities -----------------------------------------------------------------------------------
 
 
-def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place]) -> None:
+def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place], folder: Path) -> None:
     for name, part in sim.items():
         at = place.at(name)
         if name not in tools:
@@ -205,10 +208,21 @@ def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Pla
             continue
         if part.behaviour is not None and part.behaviour not in behaviours.names():
             at.at("behaviour").error(f"unknown behaviour{did_you_mean(part.behaviour, behaviours.names())}")
+        if part.python is not None:
+            _check_function(at, part, folder)
         _check_arguments(at, part, tools[name].value)
         _doubt_filters(at, part)
         for value, one in (part.choices or {}).items():
             _check_arguments(at.at("choices", value), one, tools[name].value)
+            if one.python is not None:
+                at.at("choices", value, "python").error("a function answers the whole tool, not one choice of it")
+
+
+def _check_function(at: Place, part: SimPart, folder: Path) -> None:
+    if part.behaviour is not None or part.operation is not None:
+        at.at("python").error("says how the tool works: leave out `behaviour` and `operation`")
+    elif part.python is not None and (reason := problem(located(part.python, folder))) is not None:
+        at.at("python").error(f"{part.python} {reason}")
 
 
 def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
