@@ -58,3 +58,15 @@ async def test_the_total_of_an_order_is_no_number_of_records(tmp_path: Path) -> 
         placed = value(await world.call("place_order", {"note": "A bell"}))
         assert placed["total"] > 0
         assert value(await world.call("get_order", {"order_id": placed["id"]})) == placed
+
+
+async def test_the_owner_of_an_account_is_no_account(tmp_path: Path) -> None:
+    spec = """
+    tools:
+      - name: create_account
+        inputSchema: {type: object, properties: {owner: {type: string}}, required: [owner]}
+      - {name: list_accounts, inputSchema: {type: object, properties: {owner: {type: string}}}}
+    """
+    async with service(tmp_path, spec, "records: {account: 3}") as sim, sim.open() as world:
+        assert value(await world.call("create_account", {"owner": "Ada"}))["owner"] == "Ada"
+        assert value(await world.call("list_accounts", {"owner": "Ada"}))["total"] == 1

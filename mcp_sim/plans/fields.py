@@ -16,6 +16,9 @@ _PERSON_ROLES = vocabulary(
     "owner assignee author creator user reporter reviewer manager sender recipient assigned_to created_by updated_by "
     "approver member requester"
 )
+_OF_OTHERS = vocabulary("owner assignee author user sender recipient member requester")
+"""Roles of people in what is not itself a person: the owner of an account is no account."""
+
 _PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
 _COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"})
 _NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
@@ -122,7 +125,7 @@ def _target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) 
     if many and name.endswith("_ids"):
         name, schema = name.removesuffix("s"), items(schema)
     if not name.endswith("_id"):
-        return _person(name, schema, keys) if name in _PERSON_ROLES else None
+        return _person(entity, name, schema, keys) if name in _PERSON_ROLES else None
     stem = name.removesuffix("_id")
     if stem in {entity, "", *_NOT_LINKS}:
         return None
@@ -131,15 +134,15 @@ def _target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) 
     found = max((other for other in keys if stem == other or stem.endswith(f"_{other}")), key=len, default=None)
     found = found or max((other for other in keys if other.endswith(f"_{stem}")), key=len, default=None)
     if found is None:
-        return _person(stem, schema, keys)
+        return _person(entity, stem, schema, keys)
     return found if _same_type(schema, keys[found]) else None
 
 
-def _person(name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
+def _person(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
     """`owner_id` and the like: the users, where there are any and the ids look the same."""
     if name not in _PERSON_ROLES or constants(schema) or (not name.endswith("_by") and "format" in schema):
         return None
-    people = next((other for other in _PEOPLE if other in keys), None)
+    people = next((one for one in _PEOPLE if one in keys and not (one == entity and name in _OF_OTHERS)), None)
     is_id = people is not None and _same_type(schema, keys[people])
     return people if is_id and schema.get("pattern") == keys[people or ""].get("pattern") else None
 
