@@ -12,6 +12,7 @@ import pytest
 
 from mcp_sim.documents import check, load
 from mcp_sim.records.generation import generate
+from mcp_sim.simulator import Simulator
 from mcp_sim.types import Record
 
 TOOLS: list[dict[str, Any]] = [
@@ -222,3 +223,22 @@ def test_what_links_to_records_of_a_file_can_be_made_up(tmp_path: Path) -> None:
     assert {deal["contact_id"] for deal in tables(path)["deal"]} == {"con_00007"}
     (tmp_path / "people.csv").write_text("id,name\n", encoding="utf-8")
     assert "no deal is made up: each must link to a contact, and there is none" in str(check([path]))
+
+
+@pytest.mark.parametrize("place", ["records", "state"])
+async def test_a_reference_that_tools_ask_for_is_the_key_of_given_records(tmp_path: Path, place: str) -> None:
+    asked = {
+        "type": "object",
+        "properties": {"booking_reference": {"type": "string"}},
+        "required": ["booking_reference"],
+    }
+    tools = [{"name": name, "inputSchema": asked} for name in ("get_booking", "cancel_booking")]
+    rows = [{"booking_reference": key, "status": "open"} for key in ("BK-1", "BK-2")]
+    (tmp_path / "b.json").write_text(json.dumps({"bookings": rows}), encoding="utf-8")
+    (tmp_path / "desk.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    body = {"mcp_sim": 1, "name": "desk", "tools": "desk.json", "world": {place: "b.json"}}
+    (tmp_path / "x.json").write_text(json.dumps(body), encoding="utf-8")
+    async with Simulator.load(tmp_path / "x.json").open() as world:
+        assert (await world.call("get_booking", {"booking_reference": "BK-2"})).ok
+        assert (await world.call("cancel_booking", {"booking_reference": "BK-1"})).ok
+        assert not (await world.call("get_booking", {"booking_reference": "BK-9"})).ok

@@ -21,6 +21,7 @@ _OF_OTHERS = vocabulary("owner assignee author user sender recipient member requ
 
 _PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
 _COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"})
+_ENDINGS = ("id", "uuid", "key", "number", "code", "reference")
 _NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
 
 
@@ -50,7 +51,7 @@ def key_field(
         return declared.key
     by_name = {snake(name): name for name in fields}
     short = entity.rsplit("_", 1)[-1]
-    named = [f"{name}_{ending}" for name in (entity, short) for ending in ("id", "uuid", "key", "number", "code")]
+    named = [f"{name}_{ending}" for name in (entity, short) for ending in _ENDINGS]
     wanted = ["id", *named, *(snake(key) for key in keys), "uuid", "key", "identifier", "slug", "number"]
     for name in wanted:
         if name in by_name and main_type(fields[by_name[name]].schema) in {"string", "integer", "number", ""}:

@@ -12,6 +12,7 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import is_plural, singular, snake, vocabulary, words
 
 _KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")
+_ENDINGS = ("id", "uuid", "key", "number", "code", "reference", "name")
 _COLLECTIONS = vocabulary(
     "list map queue record records table history store db database collection data entries index dict registry log set"
 )
@@ -233,7 +234,7 @@ def _key_among(entity: str, fields: Mapping[str, Field], rows: Sequence[Record])
     """The field that tells rows apart, by its name; None where none does."""
     by_name = {snake(name): name for name in reversed([*fields])}
     short = entity.rsplit("_", 1)[-1]
-    named = [f"{one}_{ending}" for one in (entity, short) for ending in ("id", "uuid", "key", "number", "code", "name")]
+    named = [f"{one}_{ending}" for one in (entity, short) for ending in _ENDINGS]
     ids = [name for name in by_name if name.endswith(("_id", "_key"))]
     for name in ("id", *named, *_KEYS, *ids):
         values = [row.get(by_name[name]) for row in rows] if name in by_name else []

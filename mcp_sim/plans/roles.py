@@ -69,7 +69,7 @@ def roles_and_fields(
     """The roles of every tool's arguments, the fields with those that only arguments tell of, and the key fields."""
     fields = {name: _with_state(name, parts, looks) for name, parts in shown.items()}
     roles: dict[str, Roles] = {}
-    keys = _keys(looks, fields, declared)
+    keys = _keys(looks, shown, declared)
     within = scoped(looks, {name: key for name, key in keys.items() if name not in declared})
     keys |= dict.fromkeys(within, "id")
     named = names_of_records(looks, keys, within)
