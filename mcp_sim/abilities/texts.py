@@ -18,7 +18,7 @@ from mcp_sim.words import vocabulary, words
 
 SUBJECT = role("text", TEXT, "input, string, content, str, data, value, message, input_text, source_text, document")
 _PLACES = ("result", "text", "output", "value")
-_LONGEST = 10_000_000
+LONGEST = 10_000_000
 """So many characters may a text come to have that is made of others, again and again."""
 
 _ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
@@ -108,8 +108,8 @@ def _filled(given: Given) -> str:
     lacking = [name for name in wanted if name not in values]
     if lacking:
         raise Refused("invalid", f"Missing values for {', '.join(dict.fromkeys(lacking))}")
-    if len(template) + sum(len(values[name]) for name in wanted) > _LONGEST:
-        raise Refused("invalid", f"The result is too long; at most {_LONGEST:,} characters are possible")
+    if len(template) + sum(len(values[name]) for name in wanted) > LONGEST:
+        raise Refused("invalid", f"The result is too long; at most {LONGEST:,} characters are possible")
     return re.sub(r"{{?\s*(\w+)\s*}?}", lambda hit: values[hit[1]], template)
 
 

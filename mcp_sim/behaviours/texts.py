@@ -1,8 +1,8 @@
-"""Tools that work on a text, or make one up: counts, cases, codes, hashes, summaries, random numbers and ids."""
+"""Tools that work on a text, or make one up: counts, cases, codes, matches, summaries, random numbers and ids."""
 
 from __future__ import annotations
 
-from mcp_sim.abilities import chances, readings, texts
+from mcp_sim.abilities import chances, matching, readings, texts
 from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
@@ -10,7 +10,7 @@ from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Tool
 
-_OPERATIONS = (*texts.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
+_OPERATIONS = (*texts.OPERATIONS, *matching.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
 
 
 @behaviours.register("texts")

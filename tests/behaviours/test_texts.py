@@ -31,6 +31,28 @@ BOOLEAN = {"type": "boolean"}
             "d41d8cd98f00b204e9800998ecf8427e",
         ),
         (tool("slugify", {"title": STRING}), {"title": "Hello, World!"}, "hello-world"),
+        (
+            tool("regex_match", {**TEXT, "pattern": STRING}),
+            {"text": "xaböab", "pattern": "ö?a(b)"},
+            {
+                "matches": [
+                    {"match": "ab", "index": 1, "groups": ["b"]},
+                    {"match": "öab", "index": 3, "groups": ["b"]},
+                ],
+                "count": 2,
+            },
+        ),
+        (
+            tool("test_regex", {"regex": STRING, "flags": STRING, "input": STRING}, {"matches": BOOLEAN}),
+            {"regex": "^AB", "flags": "i", "input": "abc"},
+            {"matches": True},
+        ),
+        (
+            tool("regex_replace", {**TEXT, "pattern": STRING, "replacement": STRING}),
+            {"text": "7 May, 8 May", "pattern": r"(\d) (May)", "replacement": r"$2 \1$9"},
+            "May 7, May 8",
+        ),
+        (tool("repeat_text", {**TEXT, "times": INTEGER}), {"text": "ab", "times": 3}, "ababab"),
         (tool("reverse_string", TEXT), {"text": "abc"}, "cba"),
         (tool("validate_json", {"json": STRING}, {"valid": BOOLEAN}), {"json": "[1]"}, {"valid": True}),
         (
@@ -139,3 +161,12 @@ async def test_what_only_a_language_model_could_know_is_marked_as_guessed(tmp_pa
         told(await world.call("count_words", {"text": "Good morning"}))
         calls = [step for step in world.ledger.steps if step["entry"] == "call"]
         assert [step["guessed"] for step in calls] == [True, False]
+
+
+async def test_what_matches_nothing_that_is_an_expression_or_grows_too_long_is_refused(tmp_path: Path) -> None:
+    tools = [tool("regex_match", {**TEXT, "pattern": STRING}), tool("repeat_text", {**TEXT, "times": INTEGER})]
+    async with simulator(tmp_path, tools).open() as world:
+        assert "Invalid regular expression '('" in refused(
+            await world.call("regex_match", {"text": "a", "pattern": "("})
+        )
+        assert "too long" in refused(await world.call("repeat_text", {"text": "ab", "times": 10**8}))
