@@ -180,7 +180,8 @@ class ToolResult:
 
     `form` says how it goes out: `structured` (the value as structuredContent, and its JSON as text), `json` (its JSON
     as text only), `text` (a string as text only), `blocks` (a list of MCP content blocks, passed on as they are).
-    `text` replaces the rendered text where the two differ on purpose.
+    `text` replaces the rendered text where the two differ on purpose. A text that stands alone under `result`, as SDKs
+    wrap what a tool returns, goes out bare.
     """
 
     value: Json
@@ -198,8 +199,17 @@ class ToolResult:
         """The MCP content blocks: those given, or the value as one block of text."""
         if self.form == "blocks":
             return self.value
-        text = self.text if self.text is not None else self.value if self.form == "text" else self.encoded.decode()
-        return [{"type": "text", "text": text}]
+        return [{"type": "text", "text": self.text if self.text is not None else self._rendered}]
+
+    @property
+    def _rendered(self) -> str:
+        match self.form, self.value:
+            case "text", _:
+                return self.value
+            case "structured", {"result": str(text), **others} if not others:
+                return text
+            case _:
+                return self.encoded.decode()
 
 
 @dataclass(frozen=True, slots=True)

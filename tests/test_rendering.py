@@ -42,3 +42,12 @@ def test_blocks_and_plain_text_go_out_as_they_are(version: str) -> None:
         assert written["content"] == body.content
         assert written["isError"] is body.is_error
         assert "structuredContent" not in written
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_a_text_that_stands_alone_under_result_is_told_bare(version: str) -> None:
+    wrapped = call_result(ToolResult({"result": "Note saved"}), version)
+    assert wrapped["content"] == [{"type": "text", "text": "Note saved"}]
+    assert wrapped["structuredContent"] == {"result": "Note saved"}
+    for other in ({"result": 3}, {"result": "Note saved", "id": 1}, {"note": "saved"}):
+        assert call_result(ToolResult(other), version)["content"][0]["text"] == encode(other).decode()
