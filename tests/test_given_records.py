@@ -108,6 +108,33 @@ def test_a_sqlite_file_is_read_and_left_as_it_is(tmp_path: Path) -> None:
                                "from 'customer', 'order'"]  # fmt: skip
 
 
+ENDLESS = "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t) SELECT i AS id FROM t WHERE i < 0"
+
+
+def test_a_view_of_sqlite_stands_in_for_a_table_that_there_is_not(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
+        base.execute("CREATE TABLE people (id TEXT, name TEXT, age INTEGER, vip INTEGER, score REAL, tags TEXT)")
+        base.execute("INSERT INTO people VALUES ('c2', 'Bo', 7, 0, NULL, '[]')")
+        base.execute("CREATE VIEW customers AS SELECT * FROM people")
+        base.execute("CREATE TABLE orders (id INTEGER, customer_id TEXT)")
+        base.execute(f"CREATE VIEW 'order' AS {ENDLESS}")
+        base.commit()
+    place = scenario(tmp_path, "records: shop.sqlite")
+    assert tables(place)["customer"] == [BO]
+    assert [one.partition(":")[2].partition(",")[0] for one in problems(place)] == [
+        " warning: people: no tool speaks of it"
+    ]
+
+
+def test_a_view_that_computes_without_end_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_sim.documents.tables._MOST_STEPS", 100_000)
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
+        base.execute(f"CREATE VIEW orders AS {ENDLESS}")
+        base.commit()
+    place = scenario(tmp_path, "records: shop.sqlite")
+    assert problems(place) == ["shop.sqlite: cannot be read as SQLite: the view orders: interrupted"]
+
+
 def test_a_folder_holds_a_file_per_table(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()

@@ -194,6 +194,13 @@ def test_what_cannot_be_asked_is_told_in_a_sentence(
     assert list(here.iterdir()) == []
 
 
+def test_what_a_server_says_commands_no_terminal_and_is_cut(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "mcp", sys.executable, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if not line.isprintable() or len(line) > 1000] == []
+    assert "it says: \N{REPLACEMENT CHARACTER}[2J" in told[0]
+
+
 # clients --------------------------------------------------------------------------------------------------------------
 
 

@@ -22,9 +22,13 @@ from mcp_sim.errors import DocumentError, UsageError
 from mcp_sim.extensions import Imported, Importer, Unreached, importers
 from mcp_sim.importing.naming import distinct
 from mcp_sim.importing.placeholders import Unfilled, filled
+from mcp_sim.server.telling import plain
 
 NOBODY = 4
 MOST_DOUBTS = 20
+LONGEST_LINE = 1000
+"""So many characters of what a server says are shown."""
+
 SCENARIO = "scenario.yaml"
 
 _OPTIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -70,10 +74,16 @@ def run(args: argparse.Namespace) -> int:
     found = anyio.run(_importer(args).imported)
     for one in found:
         if isinstance(one, Unreached):
-            print(f"{one.name}: {one.reason}", file=sys.stderr)
+            print(_line(f"{one.name}: {one.reason}"), file=sys.stderr)
     servers = _named_apart([one for one in found if isinstance(one, Imported)])
     codes = [_check(servers, args.out)] if args.check else [_write(servers, args.kind, args.out)]
     return next((code for code in (NOBODY if len(servers) < len(found) else 0, *codes) if code), 0)
+
+
+def _line(text: str) -> str:
+    """What a server said, as a line that is not too long and commands no terminal."""
+    line = text.rstrip("\n")
+    return plain(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}...")
 
 
 def _importer(args: argparse.Namespace) -> Importer:
@@ -156,7 +166,7 @@ def _write_one(server: Imported, files: Files, news: Sequence[str]) -> int:
         print(f"  since the last import: {', '.join(news)}")
     doubts = [*files.doubts, *map(str, problems)]
     for doubt in doubts[:MOST_DOUBTS]:
-        print(f"  {doubt}", file=sys.stderr)
+        print(f"  {_line(doubt)}", file=sys.stderr)
     if len(doubts) > MOST_DOUBTS:
         print(f"  and {len(doubts) - MOST_DOUBTS} more like these", file=sys.stderr)
     return 1 if problems else 0
@@ -192,7 +202,7 @@ def _check(servers: Sequence[Imported], folder: Path) -> int:
     found = {server.name: list(_checked(server, folder)) for server in servers}
     for name, lines in found.items():
         print(f"{name}: {'has changed' if lines else 'is as it was imported'}")
-        print("".join(f"  {line}\n" for line in lines), end="")
+        print("".join(f"  {_line(line)}\n" for line in lines), end="")
     return 1 if any(found.values()) else 0
 
 

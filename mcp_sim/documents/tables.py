@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +25,10 @@ MOST_ROWS = 1_000_000
 
 DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
+_STEPS = 100_000
+_MOST_STEPS = 200_000_000
+"""How many steps of SQLite's machine reading a view may take."""
+
 MOST_SEPARATED = 256 * 1024
 """How many characters a value in a CSV file may have."""
 
@@ -70,7 +75,7 @@ def read_tables(path: Path, reading: Reading, entities: Iterable[str]) -> list[T
     if path.suffix.lower() in CSVS:
         return list(_csv(path, reading))
     if path.suffix.lower() in DATABASES:
-        return list(_database(path, reading))
+        return list(_database(path, reading, entities))
     return list(_document(path, reading, entities))
 
 
@@ -174,8 +179,11 @@ def _record(names: Sequence[str], row: Sequence[str]) -> Record:
 # SQLite ---------------------------------------------------------------------------------------------------------------
 
 
-def _database(path: Path, reading: Reading) -> Iterator[Table]:
-    """The tables of a SQLite file, in the order of their rows; it is read, never opened for writing."""
+def _database(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator[Table]:
+    """The tables of a SQLite file, in the order of their rows; it is read, never opened for writing.
+
+    A view is read where it has the name of an entity of which there is no table.
+    """
     data = reading.bytes_of(path)
     if data is None:
         return
@@ -187,7 +195,7 @@ def _database(path: Path, reading: Reading) -> Iterator[Table]:
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.deserialize(_without_log(data))
             connection.execute("PRAGMA trusted_schema = OFF")
-            for name, rows in _stored(connection).items():
+            for name, rows in _stored(connection, entities).items():
                 if _is_within(rows, display(path), reading):
                     yield Table(name, display(path), rows, is_loose=True)
     except sqlite3.Error as error:
@@ -199,17 +207,35 @@ def _without_log(data: bytes) -> bytes:
     return data[:18] + b"\x01\x01" + data[20:] if data[18:20] == b"\x02\x02" else data
 
 
-def _stored(connection: sqlite3.Connection) -> dict[str, list[Record]]:
+def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record]]:
     listed = connection.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
-    )
-    found: dict[str, list[Record]] = {}
-    for (name,) in listed.fetchall():
-        quoted = str(name).replace('"', '""')
-        cursor = connection.execute(f'SELECT * FROM "{quoted}" LIMIT {MOST_ROWS + 1}')  # noqa: S608 (a quoted name)
-        columns = [column[0] for column in cursor.description]
-        found[str(name)] = [dict(zip(columns, row, strict=True)) for row in cursor]
+        "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
+    ).fetchall()
+    found = {str(name): _rows_of(connection, str(name)) for kind, name in listed if kind == "table"}
+    held = {entity_named(name, entities) for name in found}
+    for name in (str(name) for kind, name in listed if kind == "view"):
+        entity = entity_named(name, entities)
+        if entity is not None and entity not in held:
+            held.add(entity)
+            found[name] = _rows_of_view(connection, name)
     return found
+
+
+def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
+    """The rows of a view, which may compute without end: then it is interrupted."""
+    steps = count()
+    connection.set_progress_handler(lambda: next(steps) > _MOST_STEPS // _STEPS, _STEPS)
+    try:
+        return _rows_of(connection, view)
+    except sqlite3.OperationalError as error:
+        raise sqlite3.OperationalError(f"the view {view}: {error}") from None
+
+
+def _rows_of(connection: sqlite3.Connection, table: str) -> list[Record]:
+    quoted = table.replace('"', '""')
+    cursor = connection.execute(f'SELECT * FROM "{quoted}" LIMIT {MOST_ROWS + 1}')  # noqa: S608 (a quoted name)
+    columns = [column[0] for column in cursor.description]
+    return [dict(zip(columns, row, strict=True)) for row in cursor]
 
 
 def _is_within(rows: Sequence[Any], file: str, reading: Reading) -> bool:
