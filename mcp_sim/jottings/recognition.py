@@ -25,6 +25,7 @@ _CLEARS = vocabulary("clear reset wipe empty")
 _TAKES = vocabulary("remove delete drop")
 _TICKS = vocabulary("complete done finish check tick mark toggle")
 _CHANGES = vocabulary("update edit change replace")
+_WHOLE = _CHANGES | vocabulary("write store save set")
 _INDEXES = (
     "index", "number", "position", "item_number", "task_number", "todo_index", "item_index", "line", "n", "idx",
 )  # fmt: skip
@@ -141,11 +142,7 @@ def _operation(purpose: Purpose, named: set[str]) -> str | None:
     has_index = purpose.argument(_INDEXES, ("integer", "number")) is not None
     if named & _CLEARS or (named & _TAKES and "all" in named):
         return "clear"
-    if (
-        _list(purpose) is not None
-        and named & (_ADDS | _CHANGES | {"set"})
-        and purpose.argument(_TEXTS, ("string",)) is None
-    ):
+    if named & _WHOLE and _list(purpose) is not None and purpose.argument(_TEXTS, ("string",)) is None:
         return "replace"
     if has_index:
         by_words = (("untick", {"undone", "uncheck", "reopen", "uncomplete"}), ("tick", _TICKS), ("remove", _TAKES))

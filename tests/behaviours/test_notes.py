@@ -54,3 +54,8 @@ def test_notes_that_go_by_ids_are_records(tmp_path: Path) -> None:
     known = behaviours(simulator(tmp_path, tools))
     assert known["add_note"] == "records"
     assert not [one for one in known.values() if one.startswith("notes")]
+
+
+def test_several_that_are_created_at_once_do_not_replace_the_list(tmp_path: Path) -> None:
+    tools = [tool("create_todos", {"todos": TODOS}), tool("list_todos")]
+    assert behaviours(simulator(tmp_path, tools)) == {"create_todos": "records", "list_todos": "records"}
