@@ -38,7 +38,7 @@ COMMANDS = {
     "generate": "invent the records of a fictional world, into a file that scenarios can begin with",
     "eval": "measure a language model as a world model, by AgentWorldBench",
     "list": "document perturbations, triggers, expectations, world models, and what ships",
-    "schema": "print the JSON Schema of scenarios or tool specs, for editors",
+    "schema": "print the JSON Schema of scenarios, tool specs or presets, for editors",
     "client-config": "print the entry that a client needs to start mcp-sim",
 }
 
