@@ -1,4 +1,4 @@
-"""What copies a record or saves over one is told by names alone; amounts of a record are no numbers of records."""
+"""Tools that copy a record, save over one, or count them, are known by their names; what is no count, and no link."""
 
 from __future__ import annotations
 
@@ -70,3 +70,23 @@ async def test_the_owner_of_an_account_is_no_account(tmp_path: Path) -> None:
     async with service(tmp_path, spec, "records: {account: 3}") as sim, sim.open() as world:
         assert value(await world.call("create_account", {"owner": "Ada"}))["owner"] == "Ada"
         assert value(await world.call("list_accounts", {"owner": "Ada"}))["total"] == 1
+
+
+async def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:
+    count = "outputSchema: {type: object, properties: {count: {type: integer}}, required: [count]}"
+    spec = f"""
+    tools:
+      - name: create_book
+        inputSchema:
+          {{type: object, properties: {{title: {{type: string}}, genre: {{type: string}}}}, required: [title]}}
+      - {{name: list_books, inputSchema: {{type: object, properties: {{genre: {{type: string}}}}}}}}
+      - {{name: count_books, inputSchema: {{type: object, properties: {{genre: {{type: string}}}}}}, {count}}}
+      - {{name: getBookCount, inputSchema: {{type: object, properties: {{}}}}, {count}}}
+      - {{name: get_number_of_books, inputSchema: {{type: object, properties: {{}}}}, {count}}}
+    """
+    async with service(tmp_path, spec, "records: {book: 3}") as sim, sim.open() as world:
+        await world.call("create_book", {"title": "Emma", "genre": "regency"})
+        assert value(await world.call("count_books", {"genre": "regency"})) == {"count": 1}
+        for name in ("count_books", "getBookCount", "get_number_of_books"):
+            assert value(await world.call(name, {})) == {"count": 4}
+        assert not any(sim.scenario.domain.plans[name].guessed for name in ("count_books", "getBookCount"))

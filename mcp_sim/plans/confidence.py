@@ -126,7 +126,9 @@ def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
     if not properties(output):
         return
     envelope = plan.envelope
-    if plan.verb in {"list", "search"}:
+    if plan.verb in {"list", "search"} and evidence.reading.word == "count" and envelope.total is not None:
+        yield 0.1, f"how many there are, at '{envelope.total}'"
+    elif plan.verb in {"list", "search"}:
         yield (0.1, f"rows at '{envelope.rows}'") if envelope.rows is not None else (-0.3, "its result holds no rows")
     elif plan.verb == "delete":
         told = envelope.success is not None or envelope.key is not None

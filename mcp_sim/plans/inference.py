@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.contents import contents_shown
+from mcp_sim.plans.counts import with_counts
 from mcp_sim.plans.elements import with_elements
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.given import Given, given_state
@@ -56,6 +57,7 @@ def infer(
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
     looks = looks_at(tools, declared, overrides, examples, readings, alone, given.records)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
+    looks = with_counts(looks, overrides)
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)
