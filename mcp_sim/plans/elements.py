@@ -23,20 +23,23 @@ def with_elements(
     said: Collection[str],
 ) -> list[Look]:
     """The looks; those that change a list are about the record that has it. `said`: tools of which a spec tells."""
-    return [look if look.tool.id in said else _changed(look, told, declared) for look in looks]
+    lists = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in told.items()}
+    return [look if look.tool.id in said else _changed(look, lists, declared) for look in looks]
 
 
-def _changed(look: Look, told: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]) -> Look:
+def _changed(look: Look, lists: Mapping[str, Sequence[Field]], declared: Mapping[str, Entity]) -> Look:
     how: How | None = "append" if look.reading.word in _IN else "remove" if look.reading.word in _OUT else None
     if how is None or look.single is not None or look.unfolded.each is not None:
         return look
     names = [*_names(look)]
-    for holder, fields in told.items():
+    for holder, fields in lists.items():
+        if not fields:
+            continue
         known = declared.get(holder)
         key, score = key_argument("update", holder, known.key if known is not None else "id", look.input)
         if key is None or score < 2 or (known is not None and (known.singleton or known.inside)):
             continue
-        found = next((field for name in names for field in fields.values() if _is_list_of(field, name, how)), None)
+        found = next((field for name in names for field in fields if _is_list_of(field, name, how)), None)
         argument = None if found is None else _argument(look, key, names, found.name)
         if found is not None and argument is not None:
             element = Element(key, argument, found.name, how)
@@ -59,12 +62,15 @@ def _names(look: Look) -> Iterator[str]:
     yield reading.word.removeprefix("un")
 
 
+def _is_list(field: Field) -> bool:
+    return main_type(field.schema) == "array" and field.derived is None
+
+
 def _is_list_of(field: Field, name: str, how: How) -> bool:
     kind = main_type(items(field.schema))
-    lists = main_type(field.schema) == "array" and field.derived is None
     plain = kind in {"string", "integer", "number"} or (not kind and not items(field.schema))
     short = snake(field.name).removesuffix("_list").removesuffix("_ids")
-    return lists and (plain or how == "remove") and short in {name, plural(name)}
+    return (plain or how == "remove") and short in {name, plural(name)}
 
 
 def _argument(look: Look, key: str, names: Sequence[str], field: str) -> str | None:
