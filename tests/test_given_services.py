@@ -207,3 +207,13 @@ async def test_the_key_that_stands_outside_is_what_tools_call_it(tmp_path: Path)
         await world.call("create_bay", {"name": "west", "theme": "Reed"})
         assert value(await world.call("get_bay", {"name": "west"}))["theme"] == "Reed"
         assert refused(await world.call("set_theme", {"name": "east", "theme": "Mud"}))
+
+
+async def test_lists_show_the_ids_by_which_records_are_asked_for(tmp_path: Path) -> None:
+    state = {"keepers": {"K1": {"name": "Ada"}, "K2": {"name": "Bo"}}}
+    tools = tool("list_keepers"), tool("get_keeper", "keeper_id"), tool("create_keeper", "name")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("create_keeper", {"name": "Cy"})
+        rows = value(await world.call("list_keepers", {}))
+        assert [row["keeper_id"] for row in rows] == ["K1", "K2", "K3"]
+        assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"keeper_id": "K3", "name": "Cy"}

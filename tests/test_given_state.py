@@ -53,8 +53,14 @@ def test_a_mapping_is_a_table_whether_its_keys_stand_in_the_records_or_beside_th
         "loans_db": {"7": {"title": "Dune"}, "8": {"title": "Emma"}},
     }, Nouns(frozenset({"book", "loan"}), frozenset({"loan_id"})))  # fmt: skip
     assert (found.entities["book"].key, found.entities["book"].fields["book_id"].hidden) == ("book_id", False)
+    assert (found.entities["loan"].key, found.entities["loan"].fields["loan_id"].hidden) == ("loan_id", False)
+    assert [row["loan_id"] for row in found.records["loan"]] == [7, 8]
+
+
+def test_a_key_beside_the_records_is_not_shown_where_results_have_an_id_of_another_name() -> None:
+    nouns = Nouns(frozenset({"loan"}), frozenset({"loan_id"}), bare=frozenset({"loan_id"}))
+    found = given_state({"loans": {"7": {"title": "Dune"}, "8": {"title": "Emma"}}}, nouns)
     assert (found.entities["loan"].key, found.entities["loan"].fields["id"].hidden) == ("id", True)
-    assert [row["id"] for row in found.records["loan"]] == [7, 8]
 
 
 def test_names_with_ids_are_records_and_what_is_left_is_one_of_a_kind() -> None:

@@ -45,11 +45,15 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
-    """What the tools speak of: `names` of entities, the arguments that are whole numbers, and those that are texts."""
+    """What the tools speak of: `names` of entities, the arguments that are whole numbers, and those that are texts.
+
+    `bare` are arguments of tools whose results have an `id`.
+    """
 
     names: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    bare: frozenset[str] = frozenset()
 
     def meant(self, name: str) -> str:
         """The entity that a table's name means: one that tools speak of, else what the name says."""
@@ -189,17 +193,7 @@ def _table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> 
     fields = _fields([row for _, row in rows])
     outside = rows[0][0] is not None if rows else False
     if outside:
-        key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
-        if key is not None:
-            return _with_like(entity, key, fields, [row for _, row in rows])
-        named = _name_asked_for(nouns, entity, fields, [str(at) for at, _ in rows])
-        if named is not None:
-            whole = [{named: at, **row} for at, row in rows]
-            return _with_like(entity, named, _fields(whole), whole)
-        key = "id" if "id" not in fields else f"{entity}_id"
-        numbers = f"{entity}_id" in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
-        keyed = [{key: int(cast("str", at)) if numbers else at, **row} for at, row in rows]
-        return _hiding(entity, key, fields, keyed), keyed
+        return _table_by_outer_keys(nouns, entity, rows, fields)
     links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
     own = {name: field for name, field in fields.items() if snake(name) not in links}
     key = _key_among(entity, own, [row for _, row in rows])
@@ -212,9 +206,28 @@ def _table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> 
     return _hiding(entity, key, fields, keyed), keyed
 
 
+def _table_by_outer_keys(
+    nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]], fields: Mapping[str, Field]
+) -> tuple[Entity, list[Record]]:
+    """A table of records that stand under their keys; these are shown where tools ask for them by a name of theirs."""
+    key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
+    if key is not None:
+        return _with_like(entity, key, fields, [row for _, row in rows])
+    own = f"{entity}_id"
+    numbers = own in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
+    named = _name_asked_for(nouns, entity, fields, [str(at) for at, _ in rows])
+    key = named or ("id" if "id" not in fields else own)
+    keyed = [{key: int(cast("str", at)) if numbers else at, **row} for at, row in rows]
+    table = _with_like(entity, key, _fields(keyed), keyed)[0] if named else _hiding(entity, key, fields, keyed)
+    return table, keyed
+
+
 def _name_asked_for(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
-    """What tools call the key that stands outside the records: `name` where keys are names, or what the entity is."""
-    if {f"{entity}_id", "id"} & (nouns.texts | nouns.numbers) or any(key.isdecimal() for key in keys):
+    """What tools call the key that stands outside the records: `room_id`, `name` where keys are names, or `room`."""
+    asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
+    if own in asked:
+        return own if own not in nouns.bare and "id" not in fields else None
+    if "id" in asked or any(key.isdecimal() for key in keys):
         return None
     is_named = not any(letter.isdigit() for key in keys for letter in key)
     tries = (f"{entity}_name", f"{entity}name", *(("name",) if is_named else ()), entity)

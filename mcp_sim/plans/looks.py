@@ -176,12 +176,14 @@ def spoken(readings: Iterable[Reading], tools: Iterable[Tool]) -> Nouns:
         names |= {singular_phrase(phrase[start:end]) for start, end in ends}
     numbers: set[str] = set()
     texts: set[str] = set()
+    bare: set[str] = set()
     for tool in tools:
         parts = properties(tool.input_schema)
         numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
         texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
+        bare |= {snake(name) for name in parts if "id" in properties(_output(tool, None))}
         names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
-    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts))
+    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare))
 
 
 def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:
