@@ -365,11 +365,11 @@ async def test_remotes_may_be_given_and_one_is_made_up_where_nothing_is(tmp_path
 async def test_a_repository_that_is_begun_where_the_caller_says_holds_the_files_that_are_given(tmp_path: Path) -> None:
     state = {"files": {"a.txt": "one", "src/b.txt": "two"}}
     async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        await said(world, "git_init", repo_path="/work/box")
-        assert "\ta.txt" in await said(world, "git_status", repo_path="/work/box")
-        await said(world, "git_add", repo_path="/work/box", files=["a.txt"])
-        await said(world, "git_commit", repo_path="/work/box", message="First")
-        assert "a.txt" in await said(world, "git_show", repo_path="/work/box", revision="HEAD")
+        await said(world, "git_init", repo_path="/srv/box")
+        assert "\ta.txt" in await said(world, "git_status", repo_path="/srv/box")
+        await said(world, "git_add", repo_path="/srv/box", files=["a.txt"])
+        await said(world, "git_commit", repo_path="/srv/box", message="First")
+        assert "a.txt" in await said(world, "git_show", repo_path="/srv/box", revision="HEAD")
 
 
 async def test_branches_are_of_a_kind_that_there_is_and_times_are_seconds_where_a_number_is_asked_for(
@@ -387,9 +387,9 @@ async def test_branches_are_of_a_kind_that_there_is_and_times_are_seconds_where_
 async def test_files_without_a_place_are_below_the_repository_that_a_state_names_and_there_is_no_other(
     tmp_path: Path,
 ) -> None:
-    state = {"repo_path": "/work/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],
+    state = {"repo_path": "/srv/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],
              "branch": "main", "files": {"a.txt": "one", "b.txt": "two"}}  # fmt: skip
     async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
-        status = await said(world, "git_status", repo_path="/work/box")
+        status = await said(world, "git_status", repo_path="/srv/box")
         assert status.endswith("Untracked files:\n\tb.txt\n\nnothing added to commit but untracked files present")
-        assert "Not a git repository" in await refused(world, "git_status", repo_path="/work/other")
+        assert "Not a git repository" in await refused(world, "git_status", repo_path="/srv/other")
