@@ -160,7 +160,7 @@ sim:
 
 def test_sim_can_fix_whatever_a_plan_has() -> None:
     inferred = {"tool", "confidence", "reasons"}
-    said = {"ask", "notify", "blocks"}  # of the answer, which is not the plan's
+    said = {"ask", "notify", "blocks", "python"}  # of the answer, which is not the plan's
     assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
     assert set(SwapPart.model_fields) == {part.name for part in fields(Swap)}
     assert set(PagingPart.model_fields) == {part.name for part in fields(Paging)}
