@@ -217,3 +217,12 @@ async def test_lists_show_the_ids_by_which_records_are_asked_for(tmp_path: Path)
         rows = value(await world.call("list_keepers", {}))
         assert [row["keeper_id"] for row in rows] == ["K1", "K2", "K3"]
         assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"keeper_id": "K3", "name": "Cy"}
+
+
+async def test_a_verb_alone_sets_the_flag_that_its_result_shows(tmp_path: Path) -> None:
+    shown = {"type": "object", "properties": {"running": {"type": "boolean"}}}
+    tools = [{**tool(name), "outputSchema": shown} for name in ("pause", "resume", "get_pump")]
+    state = {"pump": {"running": True, "litres": 7}}
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        for name, running in (("pause", False), ("get_pump", False), ("resume", True), ("get_pump", True)):
+            assert value(await world.call(name, {})) == {"running": running}

@@ -31,6 +31,9 @@ _OTHERS = {
     "turn_on": ("on", "powered", "powered_on", "enabled", "active"),
     "check": ("checked", "done", "completed"), "close": ("closed", "done"), "resolve": ("resolved", "done"),
 }  # fmt: skip
+_ENDED = {"pause": ("playing", "running", "active")}
+"""Flags that are true until what the verb says is done."""
+
 BESIDE_A_STATE = frozenset(_PARTICIPLES) - {"read"}
 """Verbs of flags that need no state: a pinned message is one wherever it stands."""
 
@@ -67,7 +70,10 @@ def flag_set(word: str, entity: Entity) -> dict[str, Json]:
         if main_type(field.schema) == "boolean" and field.derived is None
     }
     found = next((flags[name] for name in names if name in flags), None)
-    return {found: yes} if found is not None else {}
+    if found is not None:
+        return {found: yes}
+    ended = next((flags[name] for name in _ENDED.get(verb, ()) if name in flags), None)
+    return {ended: not yes} if ended is not None else {}
 
 
 def flags_spoken_of(words: Iterable[str]) -> list[Field]:

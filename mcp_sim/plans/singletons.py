@@ -199,7 +199,8 @@ def _written(
     field = _field_meant(reading, shows, entity)
     if field is None:
         near = _joined(entity.name) in {"".join(reading.noun), _core("_".join(reading.noun))}
-        return {}, flag_set(reading.word, entity) if near and not needed else {}
+        flags = flag_set(reading.word, entity) if not needed else {}
+        return {}, flags if near or (not reading.noun and flags.keys() & {*shows.values()}) else {}
     alone = needed[0] if len(needed) == 1 else None
     if alone is not None and reading.word in _SETTERS:
         return {alone: field}, {}
