@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -69,6 +70,7 @@ class Mcp(Importer):
                 with anyio.fail_after(self.timeout):
                     return await self._imported(said)
             except (BaseExceptionGroup, *_failures()) as error:
+                _stop_if_interrupted()
                 reason = self._reason(error)
                 asked = f"{self.sources[0]}: " if self._is_url else ""
                 return Unreached(self._called, secrets.hidden(asked + reason + _last_lines(said)))
@@ -227,6 +229,13 @@ def _failures() -> tuple[type[BaseException], ...]:
     from mcp import MCPError  # noqa: PLC0415 (see above)
 
     return (OSError, ValueError, HTTPError, InvalidURL, MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError)
+
+
+def _stop_if_interrupted() -> None:
+    """Ctrl-C is no failure of the server, though a client that is torn down for it may raise as for one."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
