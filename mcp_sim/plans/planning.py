@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import RECORDLESS, Entity, Field, How, Plan
+from mcp_sim.domain import RECORDLESS, Entity, Envelope, Field, How, Plan
 from mcp_sim.plans.arguments import Roles, noun_of_key
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.deeds import LOOKING, touching_nothing
@@ -17,6 +17,7 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
 from mcp_sim.plans.singletons import Single
+from mcp_sim.plans.whole_texts import whole_text
 from mcp_sim.schemas import constants, main_type, properties
 from mcp_sim.words import plural, singular_phrase, snake
 
@@ -61,6 +62,7 @@ def plan_of(
     rows = given.records.get(look.entity, ())
     moves = look.verb == "update" and look.element is None
     fixed = led_to(look.reading, entity, about, rows) if moves else {}
+    text = whole_text(look, entity)
     plan = Plan(
         look.tool.id,
         look.verb,
@@ -73,7 +75,7 @@ def plan_of(
         holder=roles.holder,
         counter=given.counter(look.entity) if look.verb == "create" else None,
         from_state=from_state(roles, entity, given, declared) if look.verb == "create" else {},
-        shows=renamed(look, entity),
+        shows=text or renamed(look, entity),
         swap=swapped(properties(look.input), entity, entities) if _exchanges(look, roles) else None,
         filters=roles.filters,
         query=roles.query,
@@ -81,7 +83,7 @@ def plan_of(
         sort=roles.sort,
         order=roles.order,
         paging=roles.paging,
-        envelope=look.envelope,
+        envelope=Envelope() if text else look.envelope,
     )
     if not said and _is_outside(look, declared, given, sharing):
         return _outside(look)

@@ -56,8 +56,20 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     whole = plan.shows.get("") if bare else None
     fill = _of_record(whole) if whole else _Filler(tool, plan, domain).filled(_schema(tool, plan, domain), "")
     if tool.output_schema is None:
-        return lambda facts: Observation(ToolResult(fill(facts), form="json"))
+        return _bare_result(fill) if whole else lambda facts: Observation(ToolResult(fill(facts), form="json"))
     return lambda facts: Observation(ToolResult(fill(facts)))
+
+
+def _bare_result(fill: Fill) -> Told:
+    """The observation that tells one field alone: a text as it is, anything else as JSON; nothing as no text."""
+
+    def tell(facts: Facts) -> Observation:
+        value = fill(facts)
+        if value is ABSENT or value is None:
+            return Observation(ToolResult("", form="text"))
+        return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
+
+    return tell
 
 
 def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | None:
@@ -68,7 +80,7 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
     by_itself = (bare and plan.envelope.key != "" and _is_told(tool, plan, domain)) or (
         place is not None and snake(place) in TEXTS and not says_data(tool.description)
     )
-    if say is None and by_itself:
+    if say is None and by_itself and (place or "") not in plan.shows:
         entity = domain.entities[plan.entity or ""]
         is_short = place is not None and plan.verb in {"create", "update"}
         say = confirmation(plan, entity) if is_short else sentences(plan, entity, domain.entities)
