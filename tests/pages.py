@@ -24,6 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
+SAID_OF_TERMINALS = frozenset({"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Workplace:
             program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n', encoding="utf-8")
             program.chmod(0o755)
         self._environment = {
-            **{name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")},
+            **{name: value for name, value in os.environ.items() if name not in SAID_OF_TERMINALS},
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
             "PYTHONDONTWRITEBYTECODE": "1",
