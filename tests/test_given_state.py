@@ -197,6 +197,32 @@ async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) ->
         assert value(await world.call("get_booking", {"booking_id": "b2"}))["charges"] == []
 
 
+async def test_what_exchanged_parts_cost_more_or_less_is_paid_or_paid_back(tmp_path: Path) -> None:
+    ids: Json = {"type": "array", "items": STRING}
+    deposit = {"payment_type": "PAYMENT", "amount": 80, "card": "c1"}
+    small, large = {"seat_id": "s1", "price": 80}, {"seat_id": "s2", "price": 99.95}
+    row = {"row_id": "r1", "seats": {"s1": small, "s2": large}}
+    trip = {"trip_id": "t1", "status": "booked", "seats": [dict(small)], "payments": [deposit]}
+    about = "Change the seats of a trip. The difference in price is paid by card or paid back to it."
+    arguments = {"trip_id": STRING, "seat_ids": ids, "new_seat_ids": ids, "card": STRING}
+    sim = simulator(
+        tmp_path, {"trips": {"t1": trip}, "rows": {"r1": row}},
+        tool("modify_trip_seats", arguments, *arguments, about=about),
+        tool("get_trip", {"trip_id": STRING}, "trip_id"),
+        tool("get_row", {"row_id": STRING}, "row_id"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        for old, new in (("s1", "s2"), ("s2", "s1"), ("s1", "s1")):
+            change = {"trip_id": "t1", "seat_ids": [old], "new_seat_ids": [new], "card": "c2"}
+            await world.call("modify_trip_seats", change)
+        told = value(await world.call("get_trip", {"trip_id": "t1"}))
+        assert told["payments"] == [
+            deposit,
+            {"payment_type": "PAYMENT", "amount": 19.95, "card": "c2"},
+            {"payment_type": "REFUND", "amount": 19.95, "card": "c2"},
+        ]
+
+
 async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None:
     done = {"memo_id": STRING, "message": STRING}
     sim = simulator(

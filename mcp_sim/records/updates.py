@@ -14,6 +14,7 @@ from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder, given, links_of, missing_link, sets_of
+from mcp_sim.records.price_differences import settling_difference
 from mcp_sim.records.referring import referring, renamed
 from mcp_sim.records.refunds import refunding
 from mcp_sim.records.refusals import conflict, either, quoted
@@ -52,6 +53,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     sets, links = sets_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
     swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
+    paid = settling_difference(tool, plan, entity)
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
@@ -71,7 +73,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         exchanged = swapped(turn, key, before)
         if isinstance(exchanged, Observation):
             return exchanged
-        beside = {**exchanged, **refunded(before)}
+        beside = {**exchanged, **refunded(before), **paid(turn, before, exchanged)}
         said, after = {**said, **beside}, {**after, **beside}
         is_same = not said or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
