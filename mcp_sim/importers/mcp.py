@@ -134,7 +134,7 @@ async def _started(
 @asynccontextmanager
 async def _http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 (see above)
-    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415
+    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 (see above)
 
     async with (
         create_mcp_http_client(headers=headers) as http,

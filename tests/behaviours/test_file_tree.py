@@ -302,20 +302,20 @@ async def test_what_cannot_be_one_of_several_kinds_of_blocks_is_left_out(tmp_pat
 
 async def test_paths_of_a_state_are_below_the_root_that_it_names(tmp_path: Path) -> None:
     """Callers write whole paths; what lies elsewhere may not be seen."""
-    state = {"root": "/box/work", "files": {"a.txt": "one", "docs/b.md": "two", "empty/": ""}}
+    state = {"root": "/box/desk", "files": {"a.txt": "one", "docs/b.md": "two", "empty/": ""}}
     async with simulator(tmp_path, TOOLS, state) as sim, sim.open("desk") as world:
-        assert await said(world, "read_file", path="/box/work/docs/b.md") == "two"
-        assert await said(world, "list_directory", path="/box/work") == "[FILE] a.txt\n[DIR] docs\n[DIR] empty"
-        assert "/box/work" in await said(world, "list_allowed_directories")
+        assert await said(world, "read_file", path="/box/desk/docs/b.md") == "two"
+        assert await said(world, "list_directory", path="/box/desk") == "[FILE] a.txt\n[DIR] docs\n[DIR] empty"
+        assert "/box/desk" in await said(world, "list_allowed_directories")
         assert "outside the allowed directories" in await refused(world, "read_file", path="/etc/passwd")
 
 
 async def test_where_tools_speak_of_what_may_be_seen_it_is_the_directory_that_holds_all_that_is_given(
     tmp_path: Path,
 ) -> None:
-    state = {"files": {"/box/work/a.txt": "one", "/box/work/docs/b.md": "two"}}
+    state = {"files": {"/box/desk/a.txt": "one", "/box/desk/docs/b.md": "two"}}
     async with simulator(tmp_path, TOOLS, state) as sim, sim.open("desk") as world:
-        assert await said(world, "list_allowed_directories") == "Allowed directories:\n/box/work"
+        assert await said(world, "list_allowed_directories") == "Allowed directories:\n/box/desk"
         assert "outside" in await refused(world, "write_file", path="/box/other.txt", content="x")
 
 
