@@ -237,8 +237,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _plain(
         "convert_unit",
-        "convert, convert_unit, conversion, unit_conversion, unit_converter, convert_measurement, si_unit_conversion, "
-        "imperial_si_conversion, convert_length, convert_weight, convert_temperature, convert_volume, convert_mass, "
+        "convert, convert_unit, conversion, unit_conversion, unit_converter, convert_measurement, "
+        "convert_length, convert_weight, convert_temperature, convert_volume, convert_mass, "
         "convert_speed, convert_distance, convert_area, convert_time_unit, convert_energy, convert_pressure",
         (
             role("value", NUMBER, "amount, quantity, number, temperature, length, weight, distance"),

@@ -14,7 +14,8 @@ from mcp_sim.words import snake, vocabulary, words
 
 _NOISE = vocabulary(
     "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "
-    "values two list of the a an function operation matrix matrices vector vectors text string str"
+    "values two list of the a an function operation matrix matrices vector vectors text string str "
+    "si metric imperial"
 )
 _NO_QUANTITY = (
     "id",

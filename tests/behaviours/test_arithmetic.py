@@ -23,6 +23,11 @@ CALCULATOR = tool("calculate", {"expression": STRING}, about="Evaluate a mathema
     [
         (tool("add", {"a": NUMBER, "b": NUMBER}, RESULT), {"a": 2, "b": 3}, {"result": 5}),
         (
+            tool("metric_unit_conversion", {"value": NUMBER, "unit_in": STRING, "unit_out": STRING}, RESULT),
+            {"value": 2, "unit_in": "km", "unit_out": "m"},
+            {"result": 2000},
+        ),
+        (
             tool("math-subtract", {"minuend": NUMBER, "subtrahend": NUMBER}, RESULT),
             {"minuend": 2, "subtrahend": 3},
             {"result": -1},
