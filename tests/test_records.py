@@ -23,8 +23,9 @@ from mcp_sim.records.chance import Chance
 from mcp_sim.records.counts import counted
 from mcp_sim.records.generation import generate
 from mcp_sim.records.keys import keys_of, next_key
+from mcp_sim.records.pages import Page
 from mcp_sim.records.patterns import matching
-from mcp_sim.records.queries import Page, selection
+from mcp_sim.records.queries import selection
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.values import chance_of, value_maker

@@ -7,16 +7,17 @@ from dataclasses import replace
 
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
+from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batches import Batch, WriteMany, batch
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
 from mcp_sim.records.fitting import fitting
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
-from mcp_sim.records.learnt import failing
 from mcp_sim.records.parents import parent_check
 from mcp_sim.records.parts import part_page, part_write
-from mcp_sim.records.queries import ABSENT, argument, selection
+from mcp_sim.records.queries import selection
+from mcp_sim.records.recorded_failures import failing
 from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.records.removal import removal
 from mcp_sim.records.results import Facts, Told, result, tells_failures

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.records.arguments import argument
 from mcp_sim.records.batches import Batch, Failed
 from mcp_sim.records.facts import Facts, Fill
-from mcp_sim.records.queries import argument
 from mcp_sim.records.refusals import sentence_of
 from mcp_sim.records.showing import shown
 from mcp_sim.schemas import as_object, constants, is_nullable, items, main_type, properties, required, types_of

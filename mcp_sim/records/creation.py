@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Invent
+from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import given, links_of, missing_link, sets_of
 from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.records.named import found_key
-from mcp_sim.records.queries import ABSENT, argument
 from mcp_sim.records.refusals import conflict, neighbours, not_found
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling

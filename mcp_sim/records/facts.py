@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mcp_sim.records.batches import Batch
-from mcp_sim.records.queries import Page
+from mcp_sim.records.pages import Page
 from mcp_sim.types import Json, Key, Observation, Record, Turn, View
 
 EMPTY = Page((), 0)

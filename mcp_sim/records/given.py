@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.named import found_key
-from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.refusals import invalid, neighbours, not_found
 from mcp_sim.records.shown import field_schemas
 from mcp_sim.schemas import as_object, at, expanded, items, takes_null, types_of

@@ -12,10 +12,10 @@ from typing import cast
 from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
 from mcp_sim.draws import Draws
 from mcp_sim.extensions import Answer, Invent
+from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.named import found_key
-from mcp_sim.records.queries import ABSENT, Fetch, argument
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense
 from mcp_sim.records.values import value_maker

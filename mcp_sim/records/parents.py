@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.given import Link, missing_link
-from mcp_sim.records.queries import ABSENT, argument
 from mcp_sim.schemas import required
 from mcp_sim.types import Observation, Record, Tool, Turn
 

@@ -9,13 +9,14 @@ from typing import TypeAlias, cast
 
 from mcp_sim.domain import Domain, Entity, Inside, Plan
 from mcp_sim.extensions import Invent
+from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.creation import making
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder, given, sets_of
 from mcp_sim.records.inside import found_inside, parts_of
 from mcp_sim.records.keys import following, keys_of
-from mcp_sim.records.queries import ABSENT, Page, argument
+from mcp_sim.records.pages import Page
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.sums import settling
 from mcp_sim.schemas import as_list

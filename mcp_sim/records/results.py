@@ -12,11 +12,12 @@ from mcp_sim.choices import choices_of
 from mcp_sim.domain import Domain, Envelope, Plan
 from mcp_sim.json_text import encode
 from mcp_sim.paths import NOWHERE, value_at
+from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batch_results import batch_rows, beside_rows, plain_batch
 from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
 from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.learnt import learnt
-from mcp_sim.records.queries import ABSENT, Page, argument
+from mcp_sim.records.pages import Page
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_record, says_data, sentences, speaks
 from mcp_sim.records.showing import shown

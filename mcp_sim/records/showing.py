@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from mcp_sim.domain import Entity
+from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.conforming import conforming
 from mcp_sim.records.lookups import lookup
-from mcp_sim.records.queries import ABSENT
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object, is_nullable, main_type, properties, required

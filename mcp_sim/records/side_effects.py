@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from mcp_sim.domain import Also, Domain, Field, Plan
 from mcp_sim.extensions import Invent
+from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.named import found_key
-from mcp_sim.records.queries import ABSENT, argument
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.ways import Refused, entered
 from mcp_sim.types import Change, Json, Observation, Record, Tool, Turn, View

@@ -7,9 +7,9 @@ from typing import TypeAlias, cast
 
 from mcp_sim.conditions import equal
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.records.arguments import argument
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.named import found_key
-from mcp_sim.records.queries import argument
 from mcp_sim.records.refusals import conflict, invalid, not_found
 from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
