@@ -11,6 +11,7 @@ from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batches import Batch, WriteMany, batch
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
+from mcp_sim.records.facts import Facts, Told
 from mcp_sim.records.fitting import fitting
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
@@ -20,7 +21,7 @@ from mcp_sim.records.queries import selection
 from mcp_sim.records.recorded_failures import failing
 from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.records.removal import removal
-from mcp_sim.records.results import Facts, Told, result, tells_failures
+from mcp_sim.records.results import result, tells_failures
 from mcp_sim.records.updates import updating
 from mcp_sim.schemas import properties
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
