@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from mcp_sim.domain import Entity, Plan, Verb
-from mcp_sim.plans.arguments import CONTAINERS, key_argument
+from mcp_sim.plans.customary import CONTAINERS
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from mcp_sim.domain import Entity, Envelope, Plan
-from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Record

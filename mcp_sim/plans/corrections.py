@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.domain import Domain, Plan
-from mcp_sim.plans.arguments import key_argument, noun_of_key
+from mcp_sim.plans.keys import key_argument, noun_of_key
 from mcp_sim.plans.names import read_names
 from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Record

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Field, How
-from mcp_sim.plans.arguments import OPTIONS, key_argument
+from mcp_sim.plans.customary import OPTIONS
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Element, Look, envelope_meant
 from mcp_sim.plans.names import Words
 from mcp_sim.schemas import items, main_type, properties, required

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import RECORDLESS, Entity, Field
-from mcp_sim.plans.arguments import Roles, key_argument
+from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.beginnings import beginning_as_given
 from mcp_sim.plans.boundless import is_boundless
 from mcp_sim.plans.details import WHO
 from mcp_sim.plans.fields import counted, is_natural, key_like, with_links
 from mcp_sim.plans.given import Given
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.states import begun, with_choices, with_stamp
 from mcp_sim.scenario import Example

@@ -8,9 +8,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.plans.arguments import OPTIONS, key_argument
+from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.envelopes import SUCCESS, envelope_of
 from mcp_sim.plans.flags import flag_of
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading, Words
 from mcp_sim.schemas import at, expanded, main_type, properties, required
 from mcp_sim.types import Record, Tool

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
-from mcp_sim.plans.arguments import is_paged, key_argument
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.given import Nouns
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.lone import alone_in
 from mcp_sim.plans.names import Reading, read_names
+from mcp_sim.plans.pages import is_paged
 from mcp_sim.plans.singletons import Single, single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, verb_meant
 from mcp_sim.scenario import Example

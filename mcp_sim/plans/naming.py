@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 
-from mcp_sim.plans.arguments import OPTIONS, key_argument
+from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.fields import is_counted
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Record

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.domain import Field
-from mcp_sim.plans.arguments import BOUNDS, OPTIONS, is_time
+from mcp_sim.plans.customary import OPTIONS
+from mcp_sim.plans.filters import BOUNDS, is_time
 from mcp_sim.schemas import constants, items, main_type, properties, required
 from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake, vocabulary, words

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Plan
-from mcp_sim.plans.arguments import key_argument
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.words import vocabulary
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, Field, How, Plan
-from mcp_sim.plans.arguments import Roles, noun_of_key
+from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.deeds import LOOKING, touching_nothing
 from mcp_sim.plans.details import from_state, renamed, searched
 from mcp_sim.plans.envelopes import batch_envelope
 from mcp_sim.plans.given import Given
+from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
 from mcp_sim.plans.singletons import Single

@@ -8,8 +8,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from mcp_sim.domain import RECORDLESS, Entity, Field
-from mcp_sim.plans.arguments import Known, Roles, key_argument, reading_roles, writing_roles
+from mcp_sim.plans.arguments import Roles, reading_roles, writing_roles
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
+from mcp_sim.plans.keys import key_argument
+from mcp_sim.plans.known import Known
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.naming import names_of_records, scoped
 from mcp_sim.plans.narrowing import asked_for

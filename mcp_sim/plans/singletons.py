@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, How, Verb
-from mcp_sim.plans.arguments import OPTIONS
+from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import at, items, main_type, properties, required

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mcp_sim.domain import Entity, Verb
-from mcp_sim.plans.arguments import LIMITS, QUERIES, key_argument
+from mcp_sim.plans.customary import LIMITS, QUERIES
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
