@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.documents import load
-from mcp_sim.plans.given import Nouns, given_state
+from mcp_sim.plans.given import given_state
+from mcp_sim.plans.nouns import Nouns
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import Observation, ToolResult
 

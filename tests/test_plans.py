@@ -17,7 +17,7 @@ from mcp_sim.cli import main
 from mcp_sim.documents import load
 from mcp_sim.domain import Domain, Entity, Example, Filter, Plan
 from mcp_sim.plans import infer
-from mcp_sim.plans.names import read_names
+from mcp_sim.plans.readings import read_names
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import Tool, ToolResult
 from mcp_sim.words import plural, singular

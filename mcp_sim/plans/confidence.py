@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.keys import key_argument
-from mcp_sim.plans.names import Reading, verb_meant
+from mcp_sim.plans.names import Reading
+from mcp_sim.plans.verbs import verb_meant
 from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
 from mcp_sim.words import snake

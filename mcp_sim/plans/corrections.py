@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.plans.keys import key_argument, noun_of_key
-from mcp_sim.plans.names import read_names
+from mcp_sim.plans.readings import read_names
 from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Record
 

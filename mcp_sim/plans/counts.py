@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from mcp_sim.domain import Envelope
 from mcp_sim.plans.looks import Look
-from mcp_sim.plans.names import Words, last_segment
+from mcp_sim.plans.names import Words
+from mcp_sim.plans.readings import last_segment
 from mcp_sim.schemas import main_type, properties
 from mcp_sim.words import singular_phrase, words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.plans.names import TRANSITIONS
+from mcp_sim.plans.verbs import TRANSITIONS
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json
 from mcp_sim.words import snake

@@ -10,11 +10,12 @@ from typing import Any
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
-from mcp_sim.plans.given import Nouns
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.lone import alone_in
-from mcp_sim.plans.names import Reading, read_names
+from mcp_sim.plans.names import Reading
+from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.pages import is_paged
+from mcp_sim.plans.readings import read_names
 from mcp_sim.plans.singletons import Single, single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, verb_meant
 from mcp_sim.scenario import Example

@@ -9,7 +9,8 @@ from typing import Any
 
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import Plan
-from mcp_sim.plans.names import last_segment, read
+from mcp_sim.plans.names import read
+from mcp_sim.plans.readings import last_segment
 from mcp_sim.schemas import properties, required
 from mcp_sim.types import Record, Tool
 from mcp_sim.words import singular, singular_phrase, snake, vocabulary, words
