@@ -128,6 +128,19 @@ class Also:
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """To whom a record must belong: the record of `entity` that `argument` names.
+
+    It is named by the field `link` of the record, or has the record's key in its own list `listed`.
+    """
+
+    argument: str
+    entity: str
+    link: str | None = None
+    listed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Swap:
     """Which parts of a record a call exchanges for others: those of `field` whose `key` the argument `old` lists.
 
@@ -157,7 +170,7 @@ class Plan:
     which the entity's records stand. `counter` is a field of an only record
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
     (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
-    `swap` which parts of the record it exchanges.
+    `swap` which parts of the record it exchanges. `owners` are those to whom the record must belong that `key` names.
     `shows` maps places of the result to the fields that stand there under another name. `choice` is an argument that
     says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
     `login` is a field of an only record (`session.current_user`) which tells whether somebody is logged in, as whoever
@@ -185,6 +198,7 @@ class Plan:
     counter: str | None = None
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
     also: tuple[Also, ...] = ()
+    owners: tuple[Owner, ...] = ()
     login: str | None = None
     swap: Swap | None = None
     shows: Mapping[str, str] = field(default_factory=dict[str, str])

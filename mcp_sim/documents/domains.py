@@ -132,6 +132,7 @@ def _relocated(plan: Plan, server: str) -> Plan:
         swap=plan.swap and replace(plan.swap, entity=f"{server}.{plan.swap.entity}"),
         choices={value: _relocated(one, server) for value, one in plan.choices.items()},
         also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
+        owners=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.owners),
         login=None if plan.login is None else f"{server}.{plan.login}",
         counter=None if plan.counter is None else f"{server}.{plan.counter}",
         from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},

@@ -42,7 +42,7 @@ def _changed(look: Look, lists: Mapping[str, Sequence[Field]], declared: Mapping
             continue
         found = next((field for name in names for field in fields if _is_list_of(field, name, how)), None)
         argument = None if found is None else _argument(look, key, names, found.name)
-        if found is not None and argument is not None:
+        if found is not None and argument is not None and _may_name(argument, found, declared):
             element = Element(key, argument, found.name, how)
             return replace(
                 look,
@@ -52,6 +52,12 @@ def _changed(look: Look, lists: Mapping[str, Sequence[Field]], declared: Mapping
                 envelope=envelope_meant("update", holder, look.output),
             )
     return look
+
+
+def _may_name(argument: str, field: Field, declared: Mapping[str, Entity]) -> bool:
+    """Can an argument be what a list holds? What names a record that there is not yet is not."""
+    target = declared.get(field.link or "")
+    return target is None or snake(argument) == snake(target.key) or snake(argument) not in map(snake, target.fields)
 
 
 def _names(look: Look) -> Iterator[str]:

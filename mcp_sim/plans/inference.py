@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.belongings import belonging, with_lists, with_owners
 from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.counts import with_counts
 from mcp_sim.plans.elements import with_elements
@@ -55,9 +56,10 @@ def infer(
     given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
     alone = told_alone(tools, readings, declared, overrides) if state is None else {}
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
+    declared = with_lists(declared, given.records)
     looks = looks_at(tools, declared, overrides, examples, readings, alone, given.records)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
-    looks = with_counts(looks, overrides)
+    looks = belonging(with_counts(looks, overrides), declared)
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)
@@ -73,6 +75,8 @@ def infer(
     plans |= making(looks, plans, entities, overrides) if state is None else {}
     plans |= contents_shown(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)
+    untold = [look for look in looks if look.tool.id not in overrides]
+    plans |= with_owners(untold, plans, entities, given.records)
     return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))
 
 

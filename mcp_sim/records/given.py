@@ -9,6 +9,7 @@ from typing import cast
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.named import found_key
+from mcp_sim.records.owners import owner_check
 from mcp_sim.records.refusals import invalid, neighbours, not_found
 from mcp_sim.records.shown import field_schemas
 from mcp_sim.schemas import as_object, at, expanded, items, takes_null, types_of
@@ -24,12 +25,13 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
 
     if plan.key is None and plan.filters and not entity.singleton:
         return _finder_by_fields(tool, plan, entity)
+    belongs = owner_check(tool, plan)
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
         key = found_key(turn.view, name, asked)
         if key is not None:
-            return key
+            return belongs(turn, key) or key
         if asked is ABSENT and plan.key is not None:
             return invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))

@@ -45,12 +45,17 @@ def either(values: Iterable[Json]) -> str:
     return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nothing"
 
 
-def not_found(tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = ()) -> Observation:
-    """The failure that no such record exists. `name` is the argument that asked for it, `others` what there is."""
+def not_found(
+    tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = (), *, where: str = ""
+) -> Observation:
+    """The failure that no such record exists. `name` is the argument that asked for it, `others` what there is.
+
+    `where` says where it was looked for: ` for customer C1`.
+    """
     slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
     slots = {slot: said for slot, said in slots.items() if slot not in _RESERVED}
     more: Record = {"entity": entity, "key": value, "id": value, "argument": name, "value": value}
-    sentence = f"{label(entity)} {told(value)} not found"
+    sentence = f"{label(entity)} {told(value)} not found{where}"
     if others:
         near = did_you_mean(str(value), [str(other) for other in others])
         sentence += near or f". Available: {', '.join(str(other) for other in others)}"
