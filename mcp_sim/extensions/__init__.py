@@ -1,0 +1,73 @@
+"""The families that can be extended: their base classes and registries.
+
+A kind is a pydantic model whose fields are its YAML options and whose methods are its behaviour; its docstring is its
+manual. Kinds are immutable and shared by all worlds: what a kind must remember stands in `turn.memory`.
+"""
+
+from __future__ import annotations
+
+from mcp_sim.extensions.behaviour import UNCLAIMING, Answer, Behaviour, Claims, Invent, Survey, Tables
+from mcp_sim.extensions.expectation import Expectation, Verdict
+from mcp_sim.extensions.importer import Imported, Importer, Unreached
+from mcp_sim.extensions.kind import Kind
+from mcp_sim.extensions.perturbation import Apply, Listing, Occasion, Perturbation, Stage
+from mcp_sim.extensions.registries import (
+    COMBINATORS,
+    COMMON_EXPECTATION_KEYS,
+    COMMON_PERTURBATION_KEYS,
+    COMMON_WORLD_MODEL_KEYS,
+    behaviours,
+    expectations,
+    families,
+    importers,
+    perturbations,
+    stores,
+    triggers,
+    world_models,
+)
+from mcp_sim.extensions.sink import Sink
+from mcp_sim.extensions.store import Saved, Shelf, Store
+from mcp_sim.extensions.trigger import Check, Role, Trigger
+from mcp_sim.extensions.world_model import Predictor, WorldModel
+
+__all__ = [
+    "COMBINATORS",
+    "COMMON_EXPECTATION_KEYS",
+    "COMMON_PERTURBATION_KEYS",
+    "COMMON_WORLD_MODEL_KEYS",
+    "UNCLAIMING",
+    "Answer",
+    "Apply",
+    "Behaviour",
+    "Check",
+    "Claims",
+    "Expectation",
+    "Imported",
+    "Importer",
+    "Invent",
+    "Kind",
+    "Listing",
+    "Occasion",
+    "Perturbation",
+    "Predictor",
+    "Role",
+    "Saved",
+    "Shelf",
+    "Sink",
+    "Stage",
+    "Store",
+    "Survey",
+    "Tables",
+    "Trigger",
+    "Unreached",
+    "Verdict",
+    "WorldModel",
+    "behaviours",
+    "expectations",
+    "families",
+    "importers",
+    "perturbations",
+    "stores",
+    "triggers",
+    "world_models",
+]

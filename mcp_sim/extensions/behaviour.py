@@ -1,0 +1,109 @@
+"""What is a behaviour: which tools does it claim, and how does it answer them?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from mcp_sim.domain import Domain, Entity, Example, Plan
+from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
+
+T = TypeVar("T")
+
+
+class Invent(Protocol):
+    """Fills in a field that neither the arguments nor the world determine."""
+
+    def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
+        """A value for `field` of the record under way, valid under `schema`."""
+        ...
+
+    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+        """Which of these records of `target` a reference leads to that nobody gave; the first is the world's choice."""
+        ...
+
+
+Answer: TypeAlias = Callable[[Turn, Invent], Transition]
+"""What one tool does, compiled: a pure function of the turn, and of what `Invent` fills in."""
+
+Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
+"""Records by entity and key, in the order of creation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of one server before anything is inferred: its tools by id, and the state that is given (or None).
+
+    `examples` are recorded calls, `found` what `once` has found.
+    """
+
+    tools: Mapping[str, Tool]
+    state: Json = None
+    examples: Sequence[Example] = ()
+    found: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
+
+    def once(self, find: Callable[[Iterable[Tool]], T]) -> T:
+        """What these tools are found to be, found out once for all behaviours that ask."""
+        if find not in self.found:
+            self.found[find] = find(self.tools.values())
+        return self.found[find]
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The tools that a behaviour takes to be its own.
+
+    `plans` say how it would answer them, and how sure it is: those that are a guess lose against any other claim, and
+    against records. `entities` are what these tools work on, `records` what the given state holds of them, and `state`
+    is what is left of the given state for others.
+    """
+
+    plans: Sequence[Plan] = ()
+    entities: Sequence[Entity] = ()
+    records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, Sequence[Record]])
+    state: Json = None
+
+
+class Behaviour:
+    """A way for tools to work on the world, chosen by a plan. It answers from the plan and the state alone.
+
+    Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only
+    in who fills the open fields.
+    """
+
+    def claims(self, survey: Survey) -> Claims | None:
+        """The tools of a server that work this way, by the evidence of all of them together; None where none does.
+
+        Evidence is names, schemas and descriptions, never one vendor's name. What is claimed surely (confidence at
+        least 0.6) is not looked at by the inference of records.
+        """
+        return None
+
+    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        """The records that a world begins with, given and made up, and what these plans need beside them."""
+        return tables
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        """The closure that answers calls of this tool, by whoever may call it."""
+        raise NotImplementedError
+
+    def answering(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        """The closure that answers calls of this tool; whoever must be logged in and is not is refused."""
+        answer = self.compile(tool, plan, domain)
+        if plan.login is None:
+            return answer
+        entity, _, field = plan.login.rpartition(".")
+
+        def guarded(turn: Turn, invent: Invent) -> Transition:
+            session = turn.view.get(entity, entity) or {}
+            if session.get(field):
+                return answer(turn, invent)
+            told = "Not logged in. Please log in first."
+            return Transition(tool.failure("unauthorized", told, **turn.call.arguments))
+
+        return guarded
+
+
+UNCLAIMING = frozenset({"python", "records", "schema_only"})
+"""The behaviours of tools that nobody claims: inferred or said, and not loaded before a tool is called."""

@@ -1,0 +1,31 @@
+"""Where are the kinds of each family found by their names?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_sim.extensions.behaviour import Behaviour
+from mcp_sim.extensions.expectation import Expectation
+from mcp_sim.extensions.importer import Importer
+from mcp_sim.extensions.perturbation import Perturbation
+from mcp_sim.extensions.store import Store
+from mcp_sim.extensions.trigger import Trigger
+from mcp_sim.extensions.world_model import WorldModel
+from mcp_sim.registry import Registry
+
+COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible", "group", "enabled"})
+COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
+COMMON_WORLD_MODEL_KEYS = frozenset({"tools"})
+COMBINATORS = frozenset({"any", "all", "not", "per"})
+perturbations: Registry[Perturbation] = Registry("perturbations", Perturbation, COMMON_PERTURBATION_KEYS)
+triggers: Registry[Trigger] = Registry("triggers", Trigger, COMBINATORS)
+expectations: Registry[Expectation] = Registry("expectations", Expectation, COMMON_EXPECTATION_KEYS)
+world_models: Registry[WorldModel] = Registry("world_models", WorldModel, COMMON_WORLD_MODEL_KEYS)
+behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour)
+stores: Registry[Store] = Registry("stores", Store)
+importers: Registry[Importer] = Registry("importers", Importer)
+families: Mapping[str, Registry[Any]] = {
+    registry.family: registry
+    for registry in (perturbations, triggers, expectations, world_models, behaviours, stores, importers)
+}
