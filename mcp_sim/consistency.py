@@ -6,7 +6,8 @@ to mend. What a tool's plan does not tell about a result is not judged here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
@@ -21,15 +22,16 @@ NOWHERE = object()
 def inspection(plan: Plan, domain: Domain) -> Inspection:
     """The checks for one tool, compiled from its plan."""
     entity = domain.entities.get(plan.entity or "")
+    sets = _sets(plan, entity)
 
     def inspect(turn: Turn, transition: Transition) -> list[str]:
         body = transition.observation.body
         changes = (*transition.changes, *transition.pins)
-        after = turn.view.after(changes) if changes else turn.view
+        after = _After(turn.view, changes)
         written = (
             (
                 *_change_problems(turn, plan, changes, after, domain),
-                *_set_problems(turn, plan, entity, changes),
+                *_set_problems(turn, plan, sets, changes),
             )
             if changes
             else ()
@@ -42,6 +44,23 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
     return inspect
 
 
+class _After:
+    """The world as it is after a call, for whoever asks for records by their keys: nothing is written for that."""
+
+    __slots__ = ("_before", "_changes", "_records")
+
+    def __init__(self, before: View, changes: tuple[Change, ...]) -> None:
+        self._before, self._changes = before, changes
+        self._records = {(one.entity, one.key): one.record for one in changes if one.op != "reserve"}
+
+    def get(self, entity: str, key: Key) -> Record | None:
+        at = (entity, key)
+        return self._records[at] if at in self._records else self._before.get(entity, key)
+
+    def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
+        return self._before.after(self._changes).find(entity, field, value)
+
+
 def at(value: Json, path: str) -> Any:
     """The value at a dotted path; '' is the whole, NOWHERE where there is none."""
     for part in path.split(".") if path else ():
@@ -51,7 +70,9 @@ def at(value: Json, path: str) -> Any:
     return value
 
 
-def _change_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...], after: View, domain: Domain) -> Iterator[str]:
+def _change_problems(
+    turn: Turn, plan: Plan, changes: tuple[Change, ...], after: _After, domain: Domain
+) -> Iterator[str]:
     for change in changes:
         entity = domain.entities.get(change.entity)
         if entity is None or change.record is None:
@@ -87,7 +108,25 @@ def _with(arguments: Record, path: list[str], item: Json) -> Record:
     return {**arguments, head: _with(inner, rest, item) if rest else item}
 
 
-def _set_problems(turn: Turn, plan: Plan, entity: Entity | None, changes: tuple[Change, ...]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """An argument and the field that it sets."""
+
+    argument: str
+    field: str
+    how: How
+    may_be_null: bool
+
+
+def _sets(plan: Plan, entity: Entity | None) -> list[_Set]:
+    fields: Mapping[str, Field] = entity.fields if entity is not None else {}
+    return [
+        _Set(argument, name, plan.how.get(name, "set"), name not in fields or _may_be_null(fields[name]))
+        for argument, name in plan.sets.items()
+    ]
+
+
+def _set_problems(turn: Turn, plan: Plan, sets: list[_Set], changes: tuple[Change, ...]) -> Iterator[str]:
     """Where the one record that a call writes, or an item of a batch, does not say what the arguments said."""
     written = [change for change in changes if change.entity == plan.entity and change.op == "put"]
     parts = {change.part for change in written}
@@ -95,13 +134,13 @@ def _set_problems(turn: Turn, plan: Plan, entity: Entity | None, changes: tuple[
         return
     for change in written:
         arguments = _arguments_of(turn, plan, change)
-        for argument, name in plan.sets.items():
-            given = at(arguments, argument)
-            if given is None and entity is not None and name in entity.fields and not _may_be_null(entity.fields[name]):
+        for rule in sets:
+            given = at(arguments, rule.argument)
+            if given is NOWHERE or (given is None and not rule.may_be_null):
                 continue
-            told = _told(change.record or {}, name)
-            if given is not NOWHERE and not _holds(told, given, plan.how.get(name, "set")):
-                yield f"R3: {plan.entity} {change.key!r}: {name} is {told!r}, but {given!r} was given"
+            told = _told(change.record or {}, rule.field)
+            if not _holds(told, given, rule.how):
+                yield f"R3: {plan.entity} {change.key!r}: {rule.field} is {told!r}, but {given!r} was given"
 
 
 def _told(record: Record, name: str) -> Json:
@@ -123,7 +162,7 @@ def _may_be_null(field: Field) -> bool:
     return not types or "null" in types
 
 
-def _link_problems(change: Change, entity: Entity, after: View) -> Iterator[str]:
+def _link_problems(change: Change, entity: Entity, after: _After) -> Iterator[str]:
     for name, value in (change.record or {}).items():
         field = entity.fields.get(name)
         if field is None or field.link is None or value is None:
@@ -139,12 +178,13 @@ def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
         yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
 
 
-def _record_problems(value: Json, plan: Plan, entity: Entity, after: View) -> Iterator[str]:
+def _record_problems(value: Json, plan: Plan, entity: Entity, after: _After) -> Iterator[str]:
+    find = _finder(after, entity)
     for shown in _shown(value, plan):
         key = shown.get(entity.key)
         if not isinstance(key, str | int) or (plan.each is not None and _says_failed(shown)):
             continue
-        stored = _stored(after, entity, key)
+        stored = find(key)
         if stored is None:
             yield f"R1: {entity.name} {key!r} does not exist"
             continue
@@ -188,13 +228,18 @@ def _echo_problems(value: Json, plan: Plan, turn: Turn) -> Iterator[str]:
             yield f"R8: {path} is {told!r}, but {argument} was given as {turn.call.arguments[argument]!r}"
 
 
-def _stored(after: View, entity: Entity, key: Key) -> Record | None:
-    """The record as the world has it, also where it stands inside another."""
-    if entity.inside is None:
-        return after.get(entity.name, key)
-    held = after.find(entity.inside.entity, f"{entity.inside.field}.*.{entity.key}", key)
-    parts = (one for _, record in held for one in _elements(record[entity.inside.field]))
-    return next((one for one in parts if one.get(entity.key) == key), None)
+def _finder(after: _After, entity: Entity) -> Callable[[Key], Record | None]:
+    """The records as the world has them, by key, also where they stand inside others."""
+    inside, name = entity.inside, entity.name
+    if inside is None:
+        return lambda key: after.get(name, key)
+
+    def find(key: Key) -> Record | None:
+        held = after.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
+        parts = (one for _, record in held for one in _elements(record[inside.field]))
+        return next((one for one in parts if one.get(entity.key) == key), None)
+
+    return find
 
 
 def _elements(value: Json) -> list[Record]:

@@ -353,7 +353,7 @@ class State:
             overlays = overlays.insert(change.entity, written)
             size += size_of(written, change.key) - size_of(overlay, change.key)
         due = tuple(sorted((*self.agenda, *agenda), key=lambda entry: entry.at)) if agenda else self.agenda
-        return replace(self, overlays=overlays, agenda=due, size=size)
+        return State(self.base, overlays, due, size)
 
     def split_agenda(self, is_due: Callable[[Due], bool]) -> tuple[tuple[Due, ...], State]:
         """The entries that are due, earliest first, and the state without them."""

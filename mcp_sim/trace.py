@@ -69,6 +69,8 @@ def step_bytes(step: Step) -> bytes:
 def _call_bytes(step: Step) -> bytes:
     truth, served = step.truth, step.served
     same = truth is not None and served is not None and served == truth.observation
+    committed = changes_bytes(step.committed)
+    meant = committed if truth is not None and truth.changes is step.committed else None
     return (
         b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b%b'
         % (
@@ -76,9 +78,9 @@ def _call_bytes(step: Step) -> bytes:
             encode(step.tool),
             encode(step.arguments),
             b',"answers":%b' % encode(step.answers) if step.answers else b"",
-            b"null" if truth is None else transition_bytes(truth),
+            b"null" if truth is None else _transition_bytes(truth, meant),
             b"null" if same or served is None else observation_bytes(served),
-            changes_bytes(step.committed),
+            committed,
             changes_bytes(step.pins),
             b',"guessed":true' if step.guessed else b',"guessed":false',
             b',"stub":true' if step.stub else b"",
@@ -96,10 +98,11 @@ def changes_bytes(changes: Sequence[Change]) -> bytes:
     return b"[]" if not changes else encode([change.to_json() for change in changes])
 
 
-def transition_bytes(transition: Transition) -> bytes:
+def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
+    """A transition; `changes` are its changes where they are written already."""
     return b'{"observation":%b,"changes":%b}' % (
         observation_bytes(transition.observation),
-        changes_bytes(transition.changes),
+        changes_bytes(transition.changes) if changes is None else changes,
     )
 
 

@@ -398,8 +398,10 @@ def scope_of(call: Call) -> str:
 def _has_names(value: Any) -> bool:
     """Is every key in it a string?"""
     if isinstance(value, dict):
-        body = cast("dict[Any, Any]", value)
-        return all(isinstance(key, str) and _has_names(inner) for key, inner in body.items())
+        for key, inner in cast("dict[Any, Any]", value).items():
+            if not isinstance(key, str) or (not isinstance(inner, str | int) and not _has_names(inner)):
+                return False
+        return True
     return all(map(_has_names, cast("Sequence[Any]", value))) if isinstance(value, list | tuple) else True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, neighbours, not_found
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
-from mcp_sim.records.times import sense, written
+from mcp_sim.records.times import sense, time_writer
 from mcp_sim.records.uniqueness import is_unique
 from mcp_sim.records.updates import changing
 from mcp_sim.schemas import constants, fitting_type, is_nullable, main_type
@@ -154,19 +155,22 @@ def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What a field that nobody gave holds from the beginning. `settled`: a value that is no question."""
+    """What a field that nobody gave holds from the beginning. `settled`: a value that is no question.
+
+    `stamp` writes the time of the call, in a field that tells when the record was made.
+    """
 
     entity: str
     field: Field
-    stamped: bool
+    stamp: Callable[[datetime], Json] | None
     settled: Json
     place: tuple[str, str] | None
 
     def fill(self, turn: Turn, invent: Invent, record: Record) -> None:
         field = self.field
         current = self._current(turn.view)
-        if self.stamped:
-            record[field.name] = written(turn.now, field.name, field.schema)
+        if self.stamp is not None:
+            record[field.name] = self.stamp(turn.now)
         elif current is not None and fitting_type(current, field.schema):
             record[field.name] = current
         elif self.settled is not ABSENT:
@@ -213,7 +217,8 @@ def _rules(plan: Plan, entity: Entity) -> Iterator[_Rule]:
             continue
         stamped = sense(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
         only, _, name = plan.from_state.get(field.name, "").rpartition(".")
-        yield _Rule(entity.name, field, stamped, _settled(field), (only, name) if only else None)
+        stamp = time_writer(field.name, field.schema) if stamped else None
+        yield _Rule(entity.name, field, stamp, _settled(field), (only, name) if only else None)
 
 
 def _settled(field: Field) -> Json:

@@ -26,7 +26,7 @@ def fitting(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
     tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
     if not tests:
         return write
-    sets = sets_of(tool, plan, domain, defaults=False)
+    sets = [rule for rule in sets_of(tool, plan, domain, defaults=False) if rule.field in {*tests, "*"}]
 
     def checked(turn: Turn, invent: Invent) -> Effect | Observation:
         for field, value in given(turn, sets).items():

@@ -21,7 +21,7 @@ from mcp_sim.records.refusals import conflict, either, quoted
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
 from mcp_sim.records.swaps import swapping
-from mcp_sim.records.times import sense, written
+from mcp_sim.records.times import sense, time_writer
 from mcp_sim.records.ways import Refused, entered
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
@@ -157,13 +157,13 @@ def _is_afresh(state: str) -> bool:
 def _moving_on(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
     """The time of the last change, and versions that count changes."""
     stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
-    stamps = [field for field in stored if sense(field.name, field.schema) == "updated"]
+    stamps = {f.name: time_writer(f.name, f.schema) for f in stored if sense(f.name, f.schema) == "updated"}
     versions = [
         field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
     ]
 
     def moved(before: Record, given: Mapping[str, Json], now: datetime) -> Record:
-        found = {field.name: written(now, field.name, field.schema) for field in stamps}
+        found = {name: write(now) for name, write in stamps.items()}
         for field in versions:
             number: Json = before.get(field.name)
             if isinstance(number, int) and field.name not in given:
