@@ -132,6 +132,12 @@ def duration(text: str) -> timedelta:
 
 def iso(moment: datetime) -> str:
     """RFC 3339 in UTC with `Z`; fractions only where there are any."""
-    utc = moment.astimezone(UTC)
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     text = utc.isoformat()[: 26 if utc.microsecond else 19]
     return f"{text.rstrip('0')}Z" if utc.microsecond else f"{text}Z"
+
+
+def iso_seconds(moment: datetime) -> str:
+    """The same without fractions, whatever is left of the second."""
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return f"{utc.isoformat(timespec='seconds')[:19]}Z"

@@ -18,9 +18,9 @@ class Chance:
     __slots__ = ("_at", "_digest", "_drawn")
 
     def __init__(self, begun_with: bytes) -> None:
-        self._digest = sha256(begun_with).digest()
-        self._drawn: tuple[int, ...] = _NUMBERS(self._digest)
-        self._at = 0
+        self._digest = begun_with
+        self._drawn: tuple[int, ...] = ()
+        self._at = 8
 
     def unit(self) -> float:
         """A number in [0, 1), in steps of 2^-32."""

@@ -130,7 +130,10 @@ def _end(chance: Chance, record: Record, when: Moment) -> datetime:
 
 def _told(record: Record, names: tuple[str, ...]) -> datetime | None:
     """The moment that the first field with such a name tells."""
-    return next((moment_of(value) for name, value in record.items() if name.lower().startswith(names)), None)
+    for name, value in record.items():
+        if name.lower().startswith(names):
+            return moment_of(value)
+    return None
 
 
 def _quarter(day: datetime, chance: Chance) -> datetime:

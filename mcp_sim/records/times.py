@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from mcp_sim.clock import iso
+from mcp_sim.clock import iso_seconds
 from mcp_sim.records.progress import step_of
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
@@ -72,7 +72,7 @@ def time_writer(name: str, schema: Record) -> Callable[[datetime], Json]:
         return lambda moment: moment.date().isoformat()
     if form == "time":
         return lambda moment: moment.strftime("%H:%M:%SZ")
-    return lambda moment: iso(moment.replace(microsecond=0) if moment.microsecond else moment)
+    return iso_seconds
 
 
 def moment_of(value: Json) -> datetime | None:
