@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.verbs import TRANSITIONS
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json
-from mcp_sim.words import snake
+from mcp_sim.words import plural, snake
 
 _PARTICIPLES = {
     "pin": "pinned", "star": "starred", "mute": "muted", "block": "blocked", "hide": "hidden", "flag": "flagged",
@@ -74,6 +74,23 @@ def flag_set(word: str, entity: Entity) -> dict[str, Json]:
         return {found: yes}
     ended = next((flags[name] for name in _ENDED.get(verb, ()) if name in flags), None)
     return {ended: not yes} if ended is not None else {}
+
+
+def switch_of(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
+    """The flag that says whether what a verb switches is on, and its value: `roaming_enabled` of `enable_roaming`."""
+    verb, yes = meant_by(word)
+    if verb not in _SWITCHED or not noun:
+        return {}
+    flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
+    one = "_".join(noun)
+    names = [f"{begun}{what}{ending}" for what in (one, plural(one)) for begun in _BEGUN for ending in _ENDED_BY]
+    found = next((flags[name] for name in names if name in flags), None)
+    return {found: yes} if found is not None else {}
+
+
+_SWITCHED = frozenset({"enable", "activate", "turn_on"})
+_BEGUN = ("", "is_", "has_")
+_ENDED_BY = ("_enabled", "_active", "_on", "_allowed", "_activated", "", "_mode", "_enabled_setting")
 
 
 def flags_spoken_of(words: Iterable[str]) -> list[Field]:

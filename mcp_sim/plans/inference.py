@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.any_kind import of_any_kind, without_nouns
 from mcp_sim.plans.belongings import belonging, with_lists, with_owners
 from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.counts import with_counts
@@ -22,6 +23,7 @@ from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
 from mcp_sim.plans.tallies import tallied
+from mcp_sim.plans.told_states import with_told_states
 from mcp_sim.scenario import Example
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import vocabulary
@@ -58,6 +60,8 @@ def infer(
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
     declared = with_lists(declared, given.records)
     looks = looks_at(tools, declared, overrides, examples, readings, alone, given.records)
+    anyhow = of_any_kind(looks, declared, overrides)
+    looks = with_told_states(without_nouns(looks, anyhow), declared)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
     looks = belonging(with_counts(looks, overrides), declared)
     told = shown(looks, declared)
@@ -77,7 +81,7 @@ def infer(
     plans |= tallied(looks, plans, entities, given.records, overrides)
     untold = [look for look in looks if look.tool.id not in overrides]
     plans |= with_owners(untold, plans, entities, given.records)
-    return Inferred(entities, put_together(plans, several), given.records, _unmentioned(looks, given))
+    return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 
 
 def _as_given(entity: Entity, given: Given) -> Entity:

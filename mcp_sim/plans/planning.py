@@ -72,7 +72,7 @@ def plan_of(
         sets=roles.sets,
         how=_ways(look, roles, entity),
         fixed=fixed,
-        requires=required_state(look.reading, entity, fixed, rows) if look.verb in {"update", "delete"} else {},
+        requires=required_state(look.reading, entity, about, fixed, rows) if look.verb in {"update", "delete"} else {},
         holder=roles.holder,
         counter=given.counter(look.entity) if look.verb == "create" else None,
         from_state=from_state(roles, entity, given, declared) if look.verb == "create" else {},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Plan, Swap
-from mcp_sim.plans.flags import flag_set, participle_meant
+from mcp_sim.plans.flags import flag_set, participle_meant, switch_of
 from mcp_sim.plans.names import Reading
+from mcp_sim.plans.told_states import known_states, spelt, stated, states_needed, status_field
 from mcp_sim.schemas import constants, items, main_type, properties
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
@@ -16,21 +16,6 @@ from mcp_sim.words import snake
 _STATUS = ("status", "state", "stage")
 IN_USE = ("active", "open", "enabled")
 """The states of what may be used."""
-
-_LEADS = re.compile(
-    r"(?:status|state|stage)\b[^.'\"]{0,40}?\b(?:to|becomes|as|is)\s+[\"'`]([^\"'`]{1,40})[\"'`]", re.IGNORECASE
-)
-
-
-def status_field(entity: Entity) -> str | None:
-    """The field that tells in which state a record is."""
-    return next((name for name in entity.fields if snake(name) in _STATUS), None)
-
-
-def stated(about: str, entity: Entity) -> dict[str, Json]:
-    """`The order status will be changed to 'return requested'`."""
-    field, found = status_field(entity), _LEADS.search(about)
-    return {field: found[1]} if field is not None and found else {}
 
 
 def alike(plan: Plan, word: str, others: Iterable[tuple[str, Plan]]) -> dict[str, Json]:
@@ -62,14 +47,16 @@ def swapped(arguments: Mapping[str, Record], entity: Entity, entities: Mapping[s
 
 
 def required_state(
-    reading: Reading, entity: Entity, fixed: Mapping[str, Json], rows: Sequence[Record]
+    reading: Reading, entity: Entity, about: str, fixed: Mapping[str, Json], rows: Sequence[Record]
 ) -> dict[str, tuple[Json, ...]]:
-    """`cancel_pending_order`: the states of a record for which the tool is, where its name says one of them."""
+    """`cancel_pending_order`, `must be pending`: the states of a record for which the tool is, as it says itself."""
     field = status_field(entity)
     if field is None:
         return {}
-    states = dict.fromkeys([str(one) for one in choices_of(entity.fields[field].schema)])
-    states |= dict.fromkeys(str(row[field]) for row in rows if isinstance(row.get(field), str))
+    states = known_states(field, entity, rows)
+    told = states_needed(about, states)
+    if told:
+        return {field: told}
     named = [word for word in reading.noun if word in {snake(state) for state in states}]
     if not named:
         return {}
@@ -80,7 +67,8 @@ def required_state(
 
 def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
     """The field and value that a verb like `close` stands for, spelt as the entity spells it."""
-    said = stated(about, entity) or flag_set(reading.word, entity)
+    said = stated(about, entity, rows) or switch_of(reading.word, reading.noun, entity.fields)
+    said = said or flag_set(reading.word, entity)
     if reading.status is None and not said:
         return _held_state(reading.word, entity, rows)
     if reading.status is None or said:
@@ -94,7 +82,7 @@ def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record])
                 found = next((one for one in [*choices, *held] if snake(str(one)) == reading.status), None)
             if found is not None:
                 return {name: found}
-            return {} if constants(field.schema) else {name: _spelt(reading.status, [*held, *choices])}
+            return {} if constants(field.schema) else {name: spelt(reading.status, [*held, *choices])}
     return {}
 
 
@@ -108,11 +96,3 @@ def _held_state(word: str, entity: Entity, rows: Sequence[Record]) -> dict[str, 
     wanted = [participle] if yes else [state for state in IN_USE if participle in states]
     found = next((states[state] for state in wanted if state in states), None)
     return {name: found} if found is not None else {}
-
-
-def _spelt(status: str, others: Sequence[Json]) -> str:
-    """A state as the others are spelt: `Closed` beside `Open`."""
-    text = status.replace("_", " ") if any(" " in str(one) for one in others) else status
-    if others and all(str(one).isupper() for one in others):
-        return text.upper()
-    return text.capitalize() if others and all(str(one)[:1].isupper() for one in others) else text

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from mcp_sim.domain import Entity, Verb
 from mcp_sim.plans.customary import LIMITS, QUERIES
+from mcp_sim.plans.flags import switch_of
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import items, main_type, properties, required
@@ -31,6 +32,9 @@ def entity_meant(
     done = _made_by(reading, schema, declared)
     if done is not None:
         return done
+    switched = _switched(reading, schema, declared)
+    if switched is not None:
+        return switched
     declared_nouns = {words(name) for name in declared}
     noun = reading.noun
     told = _told(noun, reading, schema, declared) if noun and noun not in declared_nouns else None
@@ -84,6 +88,16 @@ def _made_by(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -
     for one in declared.values():
         is_named = len(word) > 3 and one.name.startswith(word[:-1]) and one.name != word
         if is_named and not one.singleton and len(names & {snake(name) for name in one.fields}) > 1:
+            return one.name
+    return None
+
+
+def _switched(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table whose records have what a verb switches on or off: `enable_roaming(line_id)` a line."""
+    for one in declared.values():
+        if one.singleton or not switch_of(reading.word, reading.noun, one.fields):
+            continue
+        if key_argument("update", one.name, one.key, schema)[1] >= 2:
             return one.name
     return None
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from mcp_sim.domain import Also, Entity, How, Plan
 from mcp_sim.plans.looks import Look, envelope_meant
-from mcp_sim.plans.preconditions import IN_USE, status_field
+from mcp_sim.plans.preconditions import IN_USE
+from mcp_sim.plans.told_states import status_field
 from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake, vocabulary, words
