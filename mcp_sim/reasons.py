@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mcp_sim.deciding import Numbered, checks_of, counted, draw_of, nested_path
 from mcp_sim.domain import Domain
 from mcp_sim.errors import Unevaluable
 from mcp_sim.extensions import Check, Role, Trigger
-from mcp_sim.rules import Numbered, checks_of, counted, draw_of, nested_path
 from mcp_sim.types import Tool, Turn
 
 

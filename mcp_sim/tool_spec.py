@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from mcp_sim.domain import How, Operator, Verb
 from mcp_sim.errors import CRASH_CODE, did_you_mean
 from mcp_sim.options import Count, CountFromZero
-from mcp_sim.spec_surface import Asks, Blocks, IconPart, NotifyPart, Part, PromptPart, ResourcePart, StubPart, one_of
+from mcp_sim.spec_content import Blocks, IconPart, Part, one_of
+from mcp_sim.spec_surface import Asks, NotifyPart, PromptPart, ResourcePart, StubPart
 from mcp_sim.types import Json
 
 

@@ -18,11 +18,11 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.trace_file import trace_file
 from mcp_sim.clock import Mode, iso
+from mcp_sim.deciding import describe
 from mcp_sim.documents import load
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Sink, stores
 from mcp_sim.intensity import with_intensity
-from mcp_sim.rules import describe
 from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried

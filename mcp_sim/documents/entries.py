@@ -33,7 +33,8 @@ from mcp_sim.extensions import (
 from mcp_sim.json_text import canonical
 from mcp_sim.registry import Registry
 from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
-from mcp_sim.spec_surface import Part, StubPart
+from mcp_sim.spec_content import Part
+from mcp_sim.spec_surface import StubPart
 from mcp_sim.types import Json, Tool
 from mcp_sim.validation import Validator
 

@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from mcp_sim.clock import DEFAULT_NOW, Mode
 from mcp_sim.options import Count, CountFromZero, Duration, Moment, SpanText
-from mcp_sim.spec_surface import Part, StubPart
+from mcp_sim.spec_content import Part
+from mcp_sim.spec_surface import StubPart
 from mcp_sim.tool_spec import Root
 from mcp_sim.types import Json
 

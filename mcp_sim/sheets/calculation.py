@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from mcp_sim.abilities.formulas import Failing, Value, compiled, is_formula, worked_out
+from mcp_sim.abilities.formula_values import Failing, Value
+from mcp_sim.abilities.formulas import compiled, is_formula, worked_out
 from mcp_sim.abilities.grids import Area, filled, read
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json, Record
