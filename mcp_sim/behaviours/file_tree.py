@@ -13,14 +13,16 @@ from mcp_sim.file_trees.given import Given, given_files
 from mcp_sim.file_trees.paths import ROOT, directories_above, names_of, normal, parent
 from mcp_sim.file_trees.recognition import plans_of
 from mcp_sim.types import Key, Record, Tool
+from mcp_sim.version_control.recognition import plans_of as repository_plans
 
 
 @behaviours.register("file_tree")
 class FileTree(Behaviour):
     """Files and directories by path: entities `file` (path, folder, content) and `directory`.
 
-    A singleton `shell` holds the working directory, and the directories that may be seen. Directories that a path
-    leads through are there too.
+    A singleton `shell` holds the working directory, and the directories that may be seen; where no state says what the
+    files are below, also what callers turn out to call that (`above`). Directories that a path leads through are there
+    too.
     """
 
     def claims(self, survey: Survey) -> Claims | None:
@@ -28,7 +30,10 @@ class FileTree(Behaviour):
         if not plans:
             return None
         given, rest = given_files(survey.state)
-        return Claims(plans, entities(), _records(given, plans), rest)
+        records = _records(given, plans)
+        if given.is_open and not any(repository_plans(listed) for listed in survey.once(server_purposes)):
+            records[SHELL][0]["above"] = None
+        return Claims(plans, entities(), records, rest)
 
     def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         made = dict(tables)
@@ -52,7 +57,7 @@ def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:
 def _allowed(given: Given, plans: Sequence[Plan]) -> list[str]:
     """What may be seen: where tools speak of that and the state does not, the directory that holds all it gives."""
     places = [*map(parent, given.files), *given.directories]
-    if given.allowed or not places or not any(plan.operation == "allowed" for plan in plans):
+    if given.is_open or given.allowed or not places or not any(plan.operation == "allowed" for plan in plans):
         return given.allowed or [ROOT]
     return [posixpath.commonpath(places)]
 

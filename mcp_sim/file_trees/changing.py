@@ -290,6 +290,7 @@ def cd(asked: Asked) -> Outcome:
     entry = asked.tree.directory(asked.path)
     if entry.path != asked.tree.working:
         asked.tree.go(entry.path)
-    text = f"Working directory is now {entry.path}"
-    told = asked.path if names_of(asked.path) == [entry.name] else entry.path
+    place = asked.tree.told(entry.path)
+    text = f"Working directory is now {place}"
+    told = asked.path if names_of(asked.path) == [entry.name] else place
     return Outcome(text, {"path": told}, "path", changes=tuple(asked.tree.changes))

@@ -16,7 +16,11 @@ _PLACE = {"path": Field("path", _TEXT, required=True), "folder": Field("folder",
 def entities() -> list[Entity]:
     """The entities that a tree of files is made of."""
     listed: Record = {"type": "array", "items": _TEXT}
-    shell = {"working_directory": Field("working_directory", _TEXT), "allowed": Field("allowed", listed)}
+    shell = {
+        "working_directory": Field("working_directory", _TEXT),
+        "allowed": Field("allowed", listed),
+        "above": Field("above", {"type": ["string", "null"]}),
+    }
     return [
         Entity(
             FILE, "path", None, {**_PLACE, "content": Field("content", _TEXT, required=True), **_TIMES}, natural=True

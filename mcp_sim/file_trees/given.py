@@ -61,6 +61,11 @@ class Given:
         return [*self.files, *self.directories]
 
     @property
+    def is_open(self) -> bool:
+        """Does nothing say what the files are below?"""
+        return not (self.root or self.working or self.allowed) and self.bare.issuperset(self.paths())
+
+    @property
     def is_empty(self) -> bool:
         return not (self.files or self.directories or self.working or self.allowed)
 

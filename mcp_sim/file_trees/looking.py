@@ -95,7 +95,7 @@ def listing(asked: Asked) -> Outcome:
         held = [one for one in held if not one.name.startswith(".")]
     if asked.text("sort") == "size":
         held.sort(key=lambda one: -one.size)
-    rows = [_placed(one, entry) if deep else shown(one) for one in held]
+    rows = [_placed(asked, one, entry) if deep else _told(asked, one) for one in held]
     text = "\n".join(_listed(asked, rows))
     facts = {"entries": rows, "path": asked.path, "count": len(rows)}
     names = {
@@ -116,8 +116,12 @@ def _listed(asked: Asked, rows: list[Record]) -> Iterator[str]:
         yield f"\n{len(files)} files, {len(rows) - len(files)} directories, {sum(files)} B in all"
 
 
-def _placed(entry: Entry, base: Entry) -> Record:
-    return {**shown(entry), "name": entry.path[len(base.path.rstrip("/")) + 1 :]}
+def _told(asked: Asked, entry: Entry) -> Record:
+    return {**shown(entry), "path": asked.tree.told(entry.path)}
+
+
+def _placed(asked: Asked, entry: Entry, base: Entry) -> Record:
+    return {**_told(asked, entry), "name": entry.path[len(base.path.rstrip("/")) + 1 :]}
 
 
 def tree(asked: Asked) -> Outcome:
@@ -171,9 +175,8 @@ def _hit_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
 
 
 def _told_place(asked: Asked, base: Entry, entry: Entry) -> str:
-    """A path as it is told: below the path that was asked for, where that was relative; else the whole."""
-    start = asked.path
-    return entry.path if start.startswith("/") else start.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
+    """A path as it is told: below the path that was asked for."""
+    return asked.path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
 
 
 def grep(asked: Asked) -> Outcome:
@@ -261,9 +264,10 @@ def diff(asked: Asked) -> Outcome:
 
 
 def pwd(asked: Asked) -> Outcome:
-    return Outcome(asked.tree.working, {"path": asked.tree.working}, "path")
+    working = asked.tree.told(asked.tree.working)
+    return Outcome(working, {"path": working}, "path")
 
 
 def allowed(asked: Asked) -> Outcome:
-    listed: list[Json] = list(asked.tree.allowed)
+    listed: list[Json] = [asked.tree.told(one) for one in asked.tree.allowed]
     return Outcome("Allowed directories:\n" + "\n".join(listed), {"directories": listed}, "directories")

@@ -1,8 +1,8 @@
 """What is in a tree of files, over a view of the state, and what is written to change it?
 
 Files and directories are records of two entities, keyed by path; `folder` is the directory that each is in, which the
-state can look up. All directories but the root are records of their own. The working directory and the directories
-that may be seen stand in a singleton.
+state can look up. All directories but the root are records of their own. The working directory, the directories that
+may be seen, and what is above the tree where no state says so, stand in a singleton.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.clock import iso
 from mcp_sim.file_trees.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.file_trees.paths import ROOT, directories_above, is_within, joined, names_of, parent, resolved
-from mcp_sim.types import Change, Record, Turn, View
+from mcp_sim.file_trees.standing import above_of, above_told, below, is_absolute
+from mcp_sim.types import Change, Past, Record, Turn, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,14 @@ class Tree:
     view: View
     now: datetime
     prefix: str = ""
+    history: Sequence[Past] = ()
+    above: str = ROOT
     changes: list[Change] = field(default_factory=list[Change])
 
     @classmethod
     def of(cls, turn: Turn, entity: str) -> Tree:
         """`entity` is that of files; where servers are kept apart it is `server.file`."""
-        return cls(turn.view, turn.now, entity.removesuffix(FILE))
+        return cls(turn.view, turn.now, entity.removesuffix(FILE), turn.history)
 
     # looking
 
@@ -73,11 +76,28 @@ class Tree:
 
     def at(self, path: str) -> str:
         """The absolute path that a caller means. Raises Refused where it is outside of what may be seen."""
-        found = resolved(path, self.working)
+        found = self._placed(path, resolved(path, self.working))
         if not is_within(found, self.allowed):
             inside = ", ".join(self.allowed)
             raise Refused("forbidden", f"Access denied: {path} is outside the allowed directories: {inside}", path=path)
         return found
+
+    def _placed(self, asked: str, path: str) -> str:
+        """The path within the tree, where nobody has said what is above it."""
+        if "above" not in self.shell or not is_absolute(asked) or self._stands(path):
+            return path
+        known = self.shell["above"]
+        self.above = known or above_of(path, self._stands, self.history)
+        inside = below(path, self.above)
+        return inside if inside != path or known is None else below(path, above_told(path, self._stands) or ROOT)
+
+    def _stands(self, path: str) -> bool:
+        return self.find(path) is not None
+
+    def told(self, path: str) -> str:
+        """A path of the tree as callers would write it."""
+        above = self.shell.get("above") or self.above
+        return path if above == ROOT else above + path.removesuffix("/")
 
     def find(self, path: str) -> Entry | None:
         """What stands at an absolute path."""
@@ -159,15 +179,19 @@ class Tree:
 
     def go(self, path: str) -> None:
         """Another working directory."""
+        self._note("working_directory", path)
+
+    def _note(self, what: str, said: str) -> None:
         name = self.prefix + SHELL
-        record = {**self.shell, "working_directory": path}
-        self._change(Change("put", name, name, record, expected=self.view.version(name, name)))
+        self._change(Change("put", name, name, {**self.shell, what: said}, expected=self.view.version(name, name)))
 
     def _put(self, kind: str, path: str, said: Record) -> None:
         entity = self.prefix + kind
         before, now = self.view.get(entity, path), iso(self.now.replace(microsecond=0))
         fresh: Record = {"path": path, "folder": parent(path), "created_at": now}
         record = {**(before or fresh), **said, "modified_at": now}
+        if self.above != ROOT and self.shell.get("above", ROOT) is None:
+            self._note("above", self.above)
         self._change(Change("put", entity, path, record, expected=self.view.version(entity, path)))
 
     def _change(self, change: Change) -> None:

@@ -375,3 +375,20 @@ async def test_files_to_read_may_be_named_in_objects(tmp_path: Path) -> None:
     async with simulator(tmp_path, tools, STATE) as sim, sim.open() as world:
         told = await said(world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}])
         assert told == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
+
+
+@pytest.mark.parametrize("state", [{"files": {"data/a.csv": "1"}}, {"root": {"data": {"type": "directory", "contents": {
+    "a.csv": {"type": "file", "content": "1"}}}}}])  # fmt: skip
+async def test_files_whose_root_no_state_names_are_where_callers_look_for_them(tmp_path: Path, state: Json) -> None:
+    sim = simulator(tmp_path, TOOLS, state)
+    async with sim, sim.open() as world:
+        home = "/home/ada/farm"
+        assert "data" in str(await said(world, "list_directory", path=home))
+        assert "1" in str(await said(world, "read_file", path=f"{home}/data/a.csv"))
+        await said(world, "create_directory", path=f"{home}/new/deep")
+        await said(world, "write_file", path=f"{home}/new/deep/b.txt", content="bee")
+        assert "bee" in str(await said(world, "read_file", path=f"{home}/new/deep/b.txt"))
+        assert f"{home}/new/deep/b.txt" in str(await said(world, "search_files", path=home, pattern="b.txt"))
+        await refused(world, "read_file", path=f"{home}/data/b.txt")
+        await refused(world, "list_directory", path="/home/ada/elsewhere")
+        await refused(world, "read_file", path="/etc/passwd")
