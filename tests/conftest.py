@@ -8,10 +8,15 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from pets import Told, Write
 
-from mcp_sim import Simulator
+from mcp_sim import Simulator, documents
+
+if TYPE_CHECKING:
+    from over_http import Served
 
 SMALL_CRM = """\
 mcp_sim: 1
@@ -83,3 +88,42 @@ def crm(tmp_path: Path) -> Callable[[str], Simulator]:
         return Simulator.load(path)
 
     return simulator
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Writes a document into the working directory, which is empty, and gives its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def put(text: str | bytes, file: str = "x.yaml") -> str:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    return put
+
+
+@pytest.fixture
+def told(write: Write) -> Told:
+    """What `check` says of a document."""
+
+    def tell(text: str | bytes, file: str = "x.yaml") -> list[str]:
+        return [str(problem) for problem in documents.check([write(text, file)])]
+
+    return tell
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def calm() -> Generator[Served]:
+    """A server of the CRM without faults, over HTTP."""
+    from over_http import listening  # its client takes a while to import
+
+    with listening("calm_crm") as served:
+        yield served

@@ -1,0 +1,20 @@
+"""A scenario's head, a tool spec of pets, and who writes and checks such documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+HEAD = "mcp_sim: 1\ntools: crm\n"
+PET_TOOLS = """\
+  - name: get_pet
+    inputSchema: {type: object, properties: {pet_id: {type: string}}, required: [pet_id]}
+    outputSchema: {type: object, properties: {id: {type: string}, name: {type: string}}, required: [id]}
+  - name: list_pets
+    inputSchema: {type: object, properties: {limit: {type: integer}, q: {type: string}}}
+    outputSchema:
+      type: object
+      properties: {pets: {type: array, items: {type: object, properties: {id: {type: string}, name: {type: string}}}}}
+"""
+PETS = "mcp_sim: 1\nname: pets\ntools:\n" + PET_TOOLS
+Write = Callable[..., str]
+Told = Callable[..., list[str]]
