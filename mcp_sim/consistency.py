@@ -152,9 +152,24 @@ def _told(record: Record, name: str) -> Json:
 def _holds(value: Json, given: Json, how: How) -> bool:
     """Does a field say what was given, in the way that it was to get there? A text may say a number."""
     if how == "set" or not isinstance(value, list):
-        return how != "set" or value == given or (isinstance(given, int | float) and value == str(given))
+        return how != "set" or _says(value, given) or (isinstance(given, int | float) and value == str(given))
     listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
     return how != "append" or all(part in listed for part in parts)
+
+
+def _says(value: Json, given: Json) -> bool:
+    """Is it what was given? Of a line of a list more may be known than was given: its price."""
+    if value == given or not (isinstance(value, list) and isinstance(given, list)):
+        return value == given
+    lines = cast("list[Any]", value), cast("list[Any]", given)
+    return len(lines[0]) == len(lines[1]) and all(map(_completes, *lines))
+
+
+def _completes(line: Json, given: Json) -> bool:
+    if not (isinstance(line, dict) and isinstance(given, dict)):
+        return line == given
+    known = cast("Record", line)
+    return all(name in known and known[name] == said for name, said in cast("Record", given).items())
 
 
 def _may_be_null(field: Field) -> bool:

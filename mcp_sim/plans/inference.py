@@ -22,6 +22,7 @@ from mcp_sim.plans.origins import with_origins
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
+from mcp_sim.plans.takings import taking
 from mcp_sim.plans.tallies import tallied
 from mcp_sim.plans.told_states import with_told_states
 from mcp_sim.scenario import Example
@@ -81,6 +82,7 @@ def infer(
     plans |= tallied(looks, plans, entities, given.records, overrides)
     untold = [look for look in looks if look.tool.id not in overrides]
     plans |= with_owners(untold, plans, entities, given.records)
+    plans |= taking(looks, plans, entities, overrides)
     return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 
 

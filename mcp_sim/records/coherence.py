@@ -17,9 +17,9 @@ from mcp_sim.words import snake
 Mend: TypeAlias = Callable[[Record], None]
 """Brings a made-up field into line with what the record says already."""
 
-_PRICES = ("unit_price", "price", "price_each", "unit_cost")
-_COUNTS = ("quantity", "qty", "count")
-_TOTALS = ("total", "line_total", "total_price", "amount", "subtotal", "total_amount", "grand_total")
+PRICES = ("unit_price", "price", "price_each", "unit_cost")
+COUNTS = ("quantity", "qty", "count")
+TOTALS = ("total", "line_total", "total_price", "amount", "subtotal", "total_amount", "grand_total")
 _TAXES = ("tax", "tax_amount", "vat", "vat_amount")
 _RATES = ("vat_rate", "tax_rate", "tax_percent", "vat_percent", "tax_percentage")
 _SHIPPING = ("shipping", "shipping_cost", "shipping_fee", "delivery_fee")
@@ -102,9 +102,9 @@ def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
 
 
 def _products(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
-    price = next((fields[name] for name in _PRICES if name in fields), None)
-    count = next((fields[name] for name in _COUNTS if name in fields), None)
-    total = next((fields[name] for name in _TOTALS if name in fields), None)
+    price = next((fields[name] for name in PRICES if name in fields), None)
+    count = next((fields[name] for name in COUNTS if name in fields), None)
+    total = next((fields[name] for name in TOTALS if name in fields), None)
     if price is None or count is None or total is None:
         return []
     return [(total.name, _computed(total, lambda record: record[price.name] * record[count.name]))]

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
+from mcp_sim.records.bequests import bequests
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import given, links_of, missing_link, sets_of
 from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
@@ -138,12 +139,13 @@ def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent
     """The whole record, in the order of the entity's fields."""
     rules = [rule for rule in _rules(plan, entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
-    order, settle = tuple(entity.fields), settling(entity, domain)
+    order, settle, bequeath = tuple(entity.fields), settling(entity, domain), bequests(entity, domain)
 
     def make(turn: Turn, invent: Invent, record: Record, said: Mapping[str, Json]) -> Record:
         for field in lists:
             if field.name in record and not isinstance(record[field.name], list):
                 record[field.name] = [record[field.name]]
+        bequeath(turn.view, record)
         for rule in rules:
             if rule.field.name not in record:
                 rule.fill(turn, invent, record)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 from mcp_sim.domain import Also, Domain, Field, Plan
 from mcp_sim.extensions import Invent
@@ -11,6 +13,7 @@ from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.ways import Refused, entered
+from mcp_sim.schemas import as_object
 from mcp_sim.types import Change, Json, Observation, Record, Tool, Turn, View
 
 
@@ -25,8 +28,9 @@ def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
         if isinstance(effect, Observation):
             return effect
         view, changes = turn.view.after(effect.changes), list(effect.changes)
-        for rule in rules:
-            change = rule.change(turn, view, effect.record)
+        meant = [(rule, *one) for rule in rules for one in rule.meant(turn, effect.record)]
+        for one, asked, value in meant:
+            change = one.change(view, asked, value)
             if isinstance(change, Observation):
                 return change
             if change is not None:
@@ -45,19 +49,30 @@ class _Rule:
         self.tool, self.also, self.entity = tool, also, domain.entities[also.entity]
         self.field = self.entity.fields.get(also.field) or Field(also.field, {})
 
-    def change(self, turn: Turn, view: View, record: Record) -> Change | Observation | None:
-        """What is written, or what forbids it; None where the call names no such record."""
+    def meant(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
+        """The records that a call names, each with what gets into its field; none where it names none."""
+        key, value = self.also.key, self.also.value
+        lines, _, part = (key or "").partition(".")
+        listed: Json = _named(turn, record, lines) if part else ABSENT
+        if not isinstance(listed, list):
+            asked = self.entity.name if key is None else _named(turn, record, key)
+            yield asked, self.also.fixed if value is None else _named(turn, record, value)
+            return
+        for line in map(as_object, cast("list[Json]", listed)):
+            count = ABSENT if value is None else argument(value.partition(".")[2])(line)
+            yield argument(part)(line), self.also.fixed if count is ABSENT else count
+
+    def change(self, view: View, asked: Json, value: Json) -> Change | Observation | None:
+        """What is written, or what forbids it; None where the call says no record, or nothing of it is counted."""
         name = self.entity.name
-        asked = name if self.also.key is None else _named(turn, record, self.also.key)
-        if asked is ABSENT or asked is None:
+        if asked is ABSENT or asked is None or value is ABSENT or value is None:
             return None
         key = found_key(view, name, asked)
         if key is None:
             return not_found(self.tool, name, asked, self.also.key)
-        value = self.also.fixed if self.also.value is None else _named(turn, record, self.also.value)
-        if value is ABSENT or value is None:
-            return None
         before = view.get(name, key) or {}
+        if self.also.how == "subtract" and before.get(self.field.name, 0) is None:
+            return None
         found = entered(before.get(self.field.name), value, self.also.how, self.field)
         if isinstance(found, Refused):
             return conflict(self.tool, name, key, found.why, field=self.field.name)

@@ -42,8 +42,25 @@ def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Fin
         value = given(call, argument)
         if value is NOWHERE or field == "*" or field not in record:
             continue
-        if record[field] != value and not (isinstance(value, int | float) and record[field] == str(value)):
+        if not _says(record[field], value):
             yield "R3", f"{field} is written as {record[field]!r}, but {argument} was given as {value!r}"
+
+
+def _says(written: Json, value: Json) -> bool:
+    """A text may say a number; lines of a list may say more than was given of each."""
+    if written == value or (isinstance(value, int | float) and written == str(value)):
+        return True
+    if not (isinstance(written, list) and isinstance(value, list)):
+        return False
+    lines, given_lines = cast("list[Any]", written), cast("list[Any]", value)
+    return len(lines) == len(given_lines) and all(map(_says_line, lines, given_lines))
+
+
+def _says_line(written: Json, value: Json) -> bool:
+    if not (isinstance(written, dict) and isinstance(value, dict)):
+        return written == value
+    line = cast("Record", written)
+    return all(name in line and line[name] == said for name, said in cast("Record", value).items())
 
 
 def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: list[Record]) -> Iterator[Finding]:
