@@ -141,6 +141,14 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
+class Picked:
+    """Which argument picks one entry of the mapping that records have in `field`: a day of a flight's `dates`."""
+
+    argument: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class Swap:
     """Which parts of a record a call exchanges for others: those of `field` whose `key` the argument `old` lists.
 
@@ -171,8 +179,9 @@ class Plan:
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
     (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
     `swap` which parts of the record it exchanges. `owners` are those to whom the record must belong that `key` names.
-    `shows` maps places of the result to the fields that stand there under another name. `choice` is an argument that
-    says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
+    `shows` maps places of the result to the fields that stand there under another name, `only` are the fields that are
+    shown and no others (`plan_id.price` by a link), `picked` is the one entry of a mapping that is. `choice` is an
+    argument that says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
     `login` is a field of an only record (`session.current_user`) which tells whether somebody is logged in, as whoever
     calls the tool must be.
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
@@ -202,6 +211,8 @@ class Plan:
     login: str | None = None
     swap: Swap | None = None
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
+    only: tuple[str, ...] = ()
+    picked: Picked | None = None
     choice: str | None = None
     choices: Mapping[str, Plan] = field(default_factory=dict[str, "Plan"])
     filters: Mapping[str, Filter] = field(default_factory=dict[str, Filter])

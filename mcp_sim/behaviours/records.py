@@ -17,6 +17,7 @@ from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.parents import parent_check
 from mcp_sim.records.parts import part_page, part_write
+from mcp_sim.records.picking import picking
 from mcp_sim.records.queries import selection
 from mcp_sim.records.recorded_failures import failing
 from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
@@ -138,13 +139,14 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
     entity = domain.entities[plan.entity or ""]
     if entity.inside is not None:
         return _getting_inside(tool, plan, entity, tell)
-    find, name = finder(tool, plan, entity), entity.name
+    find, name, pick = finder(tool, plan, entity), entity.name, picking(tool, plan)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         key = find(turn)
         if isinstance(key, Observation):
             return Transition(key)
-        return Transition(tell(Facts(turn, turn.view, turn.view.get(name, key), key)))
+        record = pick(turn, key, turn.view.get(name, key) or {})
+        return Transition(record if isinstance(record, Observation) else tell(Facts(turn, turn.view, record, key)))
 
     return answer
 

@@ -143,6 +143,9 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "pages": _paging(plan.paging),
         "result": _envelope(plan.envelope),
         "shows": ", ".join(f"{place} = {field}" for place, field in plan.shows.items() if place != field),
+        "only": ", ".join(plan.only),
+        "picks": f"{plan.picked.argument} of {plan.picked.field}" if plan.picked else "",
+        "of whom": ", ".join(owner.argument for owner in plan.owners),
         "because": "; ".join(plan.reasons),
     }
     yield from ((label, text) for label, text in texts.items() if text)

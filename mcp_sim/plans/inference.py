@@ -8,11 +8,13 @@ from typing import Any
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.any_kind import of_any_kind, without_nouns
+from mcp_sim.plans.aspects import with_aspects
 from mcp_sim.plans.belongings import belonging, with_lists, with_owners
 from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.counts import with_counts
 from mcp_sim.plans.elements import with_elements
 from mcp_sim.plans.entities import entities_of
+from mcp_sim.plans.entries import with_entries
 from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
@@ -80,6 +82,8 @@ def infer(
     plans |= making(looks, plans, entities, overrides) if state is None else {}
     plans |= contents_shown(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)
+    plans |= with_entries(looks, plans, entities, given.records, overrides)
+    plans |= with_aspects(looks, plans, entities, given.records, overrides)
     untold = [look for look in looks if look.tool.id not in overrides]
     plans |= with_owners(untold, plans, entities, given.records)
     plans |= taking(looks, plans, entities, overrides)

@@ -10,6 +10,7 @@ from mcp_sim.records.arguments import argument
 from mcp_sim.records.matching import matching_rows
 from mcp_sim.records.ordering import ordering
 from mcp_sim.records.pages import Page, page_asked
+from mcp_sim.records.picking import picked_rows
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.terms import not_understood, terms
 from mcp_sim.types import Observation, Tool, Turn
@@ -22,11 +23,13 @@ def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Ent
     matching = matching_rows(tool, plan, entity, entities)
     order, paged = ordering(tool, plan, entity), page_asked(tool, plan)
     sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
+    picked = picked_rows(plan)
     unread, understood = not_understood(entity), terms(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         found = matching(turn.view, arguments)
+        found = found if plan.picked is None else picked(turn, found)
         clause = unread(query(arguments)) if not found else None
         if clause is not None:
             known = ", ".join(entity.fields)

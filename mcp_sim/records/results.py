@@ -15,6 +15,7 @@ from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.filling import Filler
 from mcp_sim.records.forms import example_of, form
 from mcp_sim.records.learnt import learnt
+from mcp_sim.records.only import part_of_record
 from mcp_sim.records.pages import Page
 from mcp_sim.records.plain_places import of_record
 from mcp_sim.records.refusals import label, told
@@ -40,6 +41,9 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
         return _sentence_result(plan)
     if plan.envelope.key == "" and bare:
         return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
+    if plan.only and bare:
+        part = part_of_record(plan, domain)
+        return lambda facts: Observation(ToolResult(part(facts), form="json"))
     whole = plan.shows.get("") if bare else None
     fill = of_record(whole) if whole else Filler(tool, plan, domain).filled(form(tool, plan, domain), "")
     if tool.output_schema is None:
