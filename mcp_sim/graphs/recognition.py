@@ -47,12 +47,14 @@ _TEXTS = ("observations", "contents", "facts", "notes")
 _QUERIES = ("query", "q", "text", "term")
 _ADDS = ("create", "add", "insert", "new", "upsert", "make", "store", "connect", "put")
 _REMOVES = ("delete", "remove", "drop", "disconnect", "forget")
+_CHANGES = ("update", "edit", "set", "change", "modify")
 _SEARCHES = ("search", "find", "query")
 
 VERBS: Mapping[str, Verb] = {
     "add_nodes": "create", "add_edges": "create", "add_notes": "update", "delete_nodes": "delete",
     "delete_edges": "delete", "delete_notes": "update", "read": "list", "search": "search", "open": "get",
     "neighbours": "list", "nodes": "list", "edges": "list", "path": "get", "update": "update",
+    "update_edges": "update",
 }  # fmt: skip
 """Operation -> what it does, as plans say it."""
 
@@ -138,6 +140,8 @@ def operation_of(purpose: Purpose) -> str | None:
         return "add_notes" if purpose.has(*_ADDS) else "delete_notes" if purpose.has(*_REMOVES) else None
     if about_edge and joins and purpose.has(*_ADDS, *_REMOVES):
         return "add_edges" if purpose.has(*_ADDS) else "delete_edges"
+    if about_edge and joins and purpose.has(*_CHANGES):
+        return "update_edges"
     if about_node and purpose.has(*_ADDS, *_REMOVES) and (_named(parts, _KEYS) or _list(purpose)):
         return "add_nodes" if purpose.has(*_ADDS) else "delete_nodes"
     if purpose.has("path") and joins:
@@ -154,7 +158,7 @@ def _look(purpose: Purpose, *, about_node: bool, about_edge: bool) -> str | None
         return "search"
     if about_node and purpose.has("open", "get", "read", "show", "fetch") and purpose.needed and not about_edge:
         return "open"
-    if about_node and purpose.has("update", "edit", "set") and _named(_parts(purpose), _KEYS):
+    if about_node and purpose.has(*_CHANGES) and _named(_parts(purpose), _KEYS):
         return "update"
     if (about_node or about_edge) and purpose.has("list", "get") and not purpose.needed:
         return "nodes" if about_node else "edges"
@@ -164,7 +168,7 @@ def _look(purpose: Purpose, *, about_node: bool, about_edge: bool) -> str | None
 def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
     """What an operation needs -> the argument that gives it."""
     listed = _items(purpose)
-    if listed is not None and operation in {"add_nodes", "add_edges", "add_notes", "delete_edges", "delete_notes"}:
+    if listed is not None and operation in _LISTED:
         yield "items", listed
         return
     named = _list(purpose)
@@ -181,7 +185,8 @@ def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
             yield role, argument
 
 
-_ENDS = frozenset({"add_edges", "delete_edges", "path"})
+_ENDS = frozenset({"add_edges", "delete_edges", "update_edges", "path"})
+_LISTED = _ENDS - {"path"} | {"add_nodes", "add_notes", "delete_notes", "update"}
 
 
 def _items(purpose: Purpose) -> str | None:

@@ -34,7 +34,7 @@ def _thinking(plan: Plan) -> Operate:
             **({arguments["total"]: raised} if "total" in arguments else {}),
             **({arguments["more"]: called.get(arguments["more"])} if "more" in arguments else {}),
             "branches": [*branches],
-            "thoughtHistoryLength": len(kept),
+            "thought_history_length" if "_" in arguments["number"] else "thoughtHistoryLength": len(kept),
         }
         return Outcome(plain(told), told, is_json=True, changes=(change,))
 

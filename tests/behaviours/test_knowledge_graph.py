@@ -102,6 +102,22 @@ async def test_notes_of_a_node_that_is_not_there_are_refused(memory: Simulator) 
         assert world.view.get("entity", "Ada") == {**STATE["entities"][0], "observations": []}
 
 
+async def test_nodes_and_edges_in_a_list_are_changed_and_each_must_be_there(tmp_path: Path) -> None:
+    changes = [
+        tool("update_entities", entities=many(name=TEXT, entityType=TEXT, observations=TEXTS)),
+        tool("update_relations", relations=RELATIONS),
+    ]
+    async with simulator(tmp_path, [*MEMORY, *changes], STATE).open() as world:
+        ada = {"name": "Ada", "entityType": "founder", "observations": ["likes coffee"]}
+        assert await said(world, "update_entities", entities=[ada]) == [ada]
+        assert (await said(world, "open_nodes", names=["Ada"]))["entities"] == [ada]
+        assert "Nobody" in await refused(world, "update_entities", entities=[{**ada, "name": "Nobody"}])
+        assert await said(world, "update_relations", relations=STATE["relations"]) == STATE["relations"]
+        unknown = {"from": "Ada", "to": "Wielhuis", "relationType": "left"}
+        assert "left" in await refused(world, "update_relations", relations=[unknown])
+        assert (await said(world, "read_graph"))["relations"] == STATE["relations"]
+
+
 async def test_a_graph_is_empty_where_nothing_is_given(tmp_path: Path) -> None:
     async with simulator(tmp_path, MEMORY).open() as world:
         assert await said(world, "read_graph") == {"entities": [], "relations": []}

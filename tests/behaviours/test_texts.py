@@ -144,6 +144,13 @@ async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
         assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
 
 
+async def test_the_length_of_what_was_thought_is_called_in_the_style_of_the_arguments(tmp_path: Path) -> None:
+    words = {"thought": STRING, "thought_number": INTEGER, "total_thoughts": INTEGER}
+    async with simulator(tmp_path, [tool("think_step", words)]) as sim, sim.open() as world:
+        answer = told(await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2}))
+        assert answer["thought_history_length"] == 1
+
+
 async def test_texts_of_records_are_left_alone(tmp_path: Path) -> None:
     tools = [
         tool("hash", {"file_path": STRING}),
