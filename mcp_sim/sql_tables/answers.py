@@ -9,8 +9,10 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
+from mcp_sim.sql_tables.copies import makes_table
 from mcp_sim.sql_tables.database import Database, Told
 from mcp_sim.sql_tables.recognition import SCHEMA
+from mcp_sim.sql_tables.row_tools import row_statement
 from mcp_sim.sql_tables.statements import asked_for, understood
 from mcp_sim.types import Json, Record, Tool, Turn
 
@@ -19,7 +21,16 @@ _NAMES: Names = {
     "columns": ("fields", "column_names", "schema"),
     "affected_rows": ("rows_affected", "row_count", "changes", "affected", "updated", "modified"),
     "count": ("row_count", "total", "num_rows", "rows_returned"),
-    "last_insert_id": ("last_row_id", "lastrowid", "insert_id", "last_insert_rowid"),
+    "last_insert_id": (
+        "inserted_id",
+        "row_id",
+        "rowid",
+        "id",
+        "last_row_id",
+        "lastrowid",
+        "insert_id",
+        "last_insert_rowid",
+    ),
     "name": ("table_name", "table"),
     "tables": ("results", "table_names"),
     "notnull": ("not_null", "required"),
@@ -51,6 +62,21 @@ def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:
     return _answer(told, plan)
 
 
+def _rows(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    """Do to the rows of a table what is asked for."""
+    given, tables = turn.call.arguments, database.tables(turn.view)
+    table = str(given.get(plan.arguments["table"]) or "")
+    if plan.operation != "make" and table not in tables:
+        raise _missing(table, tables)
+    statement, values = row_statement(plan.operation, plan.arguments, given)
+    return _answer(database.run(turn, [statement], values), plan)
+
+
+def _missing(table: str, tables: Mapping[str, str]) -> Refused:
+    told = f"Table {table} not found; tables: {', '.join(tables) or 'none'}"
+    return Refused("not_found", told, key=table, entity="table")
+
+
 def _answer(told: list[Told], plan: Plan) -> Outcome:
     last = told[-1]
     changes = tuple(change for one in told for change in one.changes)
@@ -59,16 +85,19 @@ def _answer(told: list[Told], plan: Plan) -> Outcome:
         text = "\n".join(" | ".join(str(value) for value in row.values()) for row in rows)
         facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
         return Outcome(text or "No rows", facts, "rows", is_json=True, changes=changes)
-    if plan.operation == "create":
-        return Outcome("Table created successfully", {"affected_rows": 0}, changes=changes)
+    if plan.operation in {"create", "make", "drop"}:
+        done = "dropped" if plan.operation == "drop" else "created"
+        return Outcome(f"Table {done} successfully", {"affected_rows": 0}, changes=changes)
     affected = sum(one.affected for one in told)
     facts: Record = {"affected_rows": affected}
     more: Json = {"last_insert_id": last.last} if last.last is not None and affected else {}
     return Outcome(f"{affected} rows affected", {**facts, **more}, is_json=True, changes=changes)
 
 
-def _tables(database: Database, turn: Turn, _plan: Plan) -> Outcome:
-    names = list(database.tables(turn.view))
+def _tables(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    """The tables; views too, where the tool speaks of them."""
+    known = database.tables(turn.view).items()
+    names = [name for name, told in known if makes_table(told) or plan.fixed.get("views")]
     facts: Record = {"tables": [{"name": name} for name in names], "count": len(names)}
     return Outcome("\n".join(names) or "No tables", facts, "tables", is_json=True)
 
@@ -77,13 +106,23 @@ def _describe(database: Database, turn: Turn, plan: Plan) -> Outcome:
     name = str(turn.call.arguments.get(plan.arguments.get("table", ""), ""))
     tables = database.tables(turn.view)
     if name not in tables:
-        told = f"Table {name} not found; tables: {', '.join(tables) or 'none'}"
-        raise Refused("not_found", told, key=name, entity="table")
+        raise _missing(name, tables)
     rows = database.columns(turn, name)
     text = "\n".join(f"{row['name']} {row['type']}" for row in rows)
     return Outcome(
         text, {"columns": rows, "name": name, "sql": tables[name], "count": len(rows)}, "columns", is_json=True
     )
+
+
+def _info(database: Database, turn: Turn, _plan: Plan) -> Outcome:
+    """What is known of the database as a whole."""
+    names: list[Json] = list(database.tables(turn.view))
+    facts: Record = {"exists": True, "table_count": len(names), "tables": names}
+    return Outcome(f"{len(names)} tables: {', '.join(names)}", facts, is_json=True)
+
+
+def _databases(_database: Database, _turn: Turn, _plan: Plan) -> Outcome:
+    return Outcome("main", {"databases": [{"name": "main"}], "count": 1}, "databases", is_json=True)
 
 
 def _all(database: Database, turn: Turn, _plan: Plan) -> Outcome:
@@ -94,5 +133,6 @@ def _all(database: Database, turn: Turn, _plan: Plan) -> Outcome:
 
 _OPERATIONS: Mapping[str, Callable[[Database, Turn, Plan], Outcome]] = {
     "query": _run, "write": _run, "execute": _run, "create": _run, "tables": _tables, "describe": _describe,
-    "schema": _all,
+    "schema": _all, "databases": _databases, "info": _info, "insert": _rows, "select": _rows, "modify": _rows,
+    "remove": _rows, "make": _rows, "drop": _rows,
 }  # fmt: skip

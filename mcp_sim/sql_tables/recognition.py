@@ -1,4 +1,4 @@
-"""Which of a server's tools speak SQL, and which tell of the tables?
+"""Which of a server's tools speak SQL, which tell of the tables, and which work on their rows without SQL?
 
 What is looked at: an argument for a statement, and that name, description or argument speak of SQL or its words.
 """
@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan, Verb
 from mcp_sim.schemas import items, main_type
-from mcp_sim.types import Tool
+from mcp_sim.sql_tables.row_tools import row_operation, row_roles
+from mcp_sim.types import Record, Tool
 from mcp_sim.words import snake, vocabulary, words
 
 SCHEMA = "sql_table"
@@ -34,18 +35,27 @@ _ABOUT = vocabulary(
 
 _VERBS: dict[str, Verb] = {
     "query": "search", "write": "update", "execute": "update", "create": "create", "tables": "list", "describe": "get",
-    "schema": "list", "drop": "delete",
+    "schema": "list", "databases": "list", "info": "get", "insert": "create", "select": "search", "modify": "update",
+    "remove": "delete", "make": "create", "drop": "delete",
 }  # fmt: skip
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server that work on tables by SQL; none where none takes a statement."""
     found = [(purpose, operation_of(purpose)) for purpose in listed]
-    if not any(operation in {"query", "write", "execute", "create"} for _, operation in found):
+    operations = {operation for _, operation in found}
+    speaks = not _STATED.isdisjoint(operations)
+    if not speaks and (len(operations & _OF_ROWS) < _COMPANY or not any(_SPEAKS.search(one.said) for one in listed)):
         return []
     dialect = _dialect({one.tool.id: one.tool for one in listed}.values())
     plans = {one.tool.id: _plan(one, operation, dialect) for one, operation in found if operation is not None}
     return list(plans.values())
+
+
+_STATED = frozenset({"query", "write", "execute", "create"})
+_OF_ROWS = frozenset({"insert", "select", "modify", "remove"})
+_COMPANY = 3
+"""So many kinds of tools work on rows where none takes a statement."""
 
 
 def _dialect(tools: Iterable[Tool]) -> str:
@@ -70,12 +80,14 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
 
 
 def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
-    reason = "an argument takes SQL" if operation not in {"tables", "describe", "schema"} else "tells of the tables"
-    arguments = dict(_roles(purpose))
+    reason = "an argument takes SQL" if operation in _STATED else "tells of tables, or works on their rows"
+    arguments = row_roles(purpose) if operation in {*_OF_ROWS, "make", "drop"} else dict(_roles(purpose))
+    fixed: Record = {"dialect": dialect} if dialect else {}
+    fixed |= {"views": True} if operation == "tables" and purpose.says("view", "views") else {}
     about = (f"its dialect is that of {dialect}",) if dialect else ()
     return Plan(
         purpose.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments,
-        fixed={"dialect": dialect} if dialect else {}, confidence=0.9, reasons=(reason, *about),
+        fixed=fixed, confidence=0.9, reasons=(reason, *about),
     )  # fmt: skip
 
 
@@ -83,10 +95,16 @@ def operation_of(purpose: Purpose) -> str | None:
     """What a purpose does by SQL."""
     roles = dict(_roles(purpose))
     used = set(roles.values())
+    of_rows = row_operation(purpose) if "statement" not in roles or not _speaks_sql(purpose, roles) else None
+    used |= set(row_roles(purpose).values()) if of_rows is not None else set()
     if purpose.selector is not None or any(not _is_about(name) for name in purpose.needed - used):
         return None
+    if of_rows is not None:
+        return of_rows
     if _speaks_sql(purpose, roles):
         return _kind(purpose)
+    if purpose.nouns and purpose.nouns <= _INFORMS and purpose.has(*_DATABASES):
+        return "databases" if "databases" in purpose.words else "info"
     if purpose.has("table") and purpose.has("list", "show", "get") and "table" not in roles:
         return "tables"
     if purpose.has("describe", "schema", "column") and "table" in roles and purpose.has("table", "schema", "column"):
@@ -94,6 +112,12 @@ def operation_of(purpose: Purpose) -> str | None:
     if purpose.has("schema") and purpose.has("get", "show", "list", "read", "database") and not purpose.needed:
         return "schema"
     return None
+
+
+_DATABASES = vocabulary("database db")
+_INFORMS = vocabulary(
+    "get show list describe read database db sqlite info information stat statistic overview summary all"
+)
 
 
 def _is_about(name: str) -> bool:

@@ -247,3 +247,49 @@ async def test_only_an_insert_tells_the_id_of_a_new_row(database: Simulator) -> 
     assert made["affected_rows"] == 1
     assert "last_insert_id" in made
     assert changed == gone == {"affected_rows": 1}
+
+
+ROWS = [
+    tool("query", "Execute a raw SQL query", needed="sql", sql=TEXT, values={"type": "array"}),
+    tool("list_tables", "List all tables"),
+    tool("db_info", "Get information about the SQLite database"),
+    tool("create_record", table=TEXT, data={"type": "object"}),
+    tool("read_records", needed="table", table=TEXT, conditions={"type": "object"}, limit={"type": "integer"}),
+    tool("update_records", table=TEXT, data={"type": "object"}, conditions={"type": "object"}),
+    tool("delete_records", table=TEXT, conditions={"type": "object"}),
+]
+
+
+async def test_tools_that_name_a_table_and_its_rows_work_on_what_sql_sees(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, ROWS, {"parts": [{"id": 1, "name": "bell", "stock": 4}, {"id": 2, "name": "hub"}]})
+    async with sim.open() as world:
+        assert (await said(world, "create_record", table="parts", data={"name": "rim"}))["last_insert_id"] == 3
+        assert await said(world, "query", sql="SELECT name FROM parts WHERE id = 3") == [{"name": "rim"}]
+        await said(world, "update_records", table="parts", data={"stock": 9}, conditions={"name": "rim"})
+        many = await said(world, "read_records", table="parts", conditions={"stock": {"gt": 4}})
+        assert many == [{"id": 3, "name": "rim", "stock": 9}]
+        assert len(await said(world, "read_records", table="parts", limit=2)) == 2
+        await said(world, "delete_records", table="parts", conditions={"id": [1, 3]})
+        assert [one["id"] for one in await said(world, "read_records", table="parts")] == [2]
+        assert "missing" in await refused(world, "read_records", table="missing")
+        assert "colour" in await refused(world, "create_record", table="parts", data={"colour": "red"})
+        assert (await said(world, "db_info"))["table_count"] == 1
+        await said(world, "query", sql="CREATE VIEW named AS SELECT name FROM parts")
+        assert await said(world, "list_tables") == [{"name": "parts"}]
+
+
+async def test_rows_are_worked_on_without_a_tool_for_statements(tmp_path: Path) -> None:
+    columns = {"type": "array", "items": {"type": "object"}}
+    tools = [
+        tool("create_table", "Create a table in the SQLite database", table_name=TEXT, columns=columns),
+        *(one for one in ROWS if one["name"].endswith(("_record", "_records"))),
+        tool("drop_table", "Drop a table", table_name=TEXT),
+    ]
+    sim = simulator(tmp_path, tools, {})
+    async with sim.open() as world:
+        made = [{"name": "id", "type": "INTEGER", "primary_key": True}, {"name": "told", "type": "TEXT"}]
+        await said(world, "create_table", table_name="notes", columns=made)
+        await said(world, "create_record", table="notes", data={"told": "hens"})
+        assert await said(world, "read_records", table="notes") == [{"id": 1, "told": "hens"}]
+        await said(world, "drop_table", table_name="notes")
+        await refused(world, "read_records", table="notes")
