@@ -173,6 +173,7 @@ class Plan:
     `each` is an argument with a list: the tool does the same for each item, and paths below it (`tasks.title`, or
     `tasks` where an item is a plain value) are those of one item.
     `requires` maps fields to the values that they must have before (`cancel_order`: status -> pending).
+    `positive` are arguments that must be more than nothing (`deposit(amount)`).
     `if_exists` says what a create does where the record exists: refuse, update it, or keep it as it is.
     `copies` is an argument that names the record of which a create makes a copy, `holder` one that names the record in
     which the entity's records stand. `counter` is a field of an only record
@@ -201,6 +202,7 @@ class Plan:
     how: Mapping[str, How] = field(default_factory=dict[str, How])
     each: str | None = None
     requires: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    positive: tuple[str, ...] = ()
     if_exists: Literal["refuse", "update", "keep"] = "refuse"
     copies: str | None = None
     holder: str | None = None

@@ -43,7 +43,14 @@ class Known:
             if name in self.fields:
                 return self.fields[name]
         stem = argument.removesuffix("_id")
-        return self.links.get(stem)
+        return self.links.get(stem) or self._abbreviated(argument)
+
+    def _abbreviated(self, argument: str) -> str | None:
+        """`dob` is the `date_of_birth`."""
+        found = [
+            name for short, name in self.fields.items() if "".join(part[0] for part in short.split("_")) == argument
+        ]
+        return found[0] if len(argument) > 2 and len(found) == 1 else None
 
     def synonym(self, argument: str) -> str | None:
         """The field whose name means the same as the argument's."""

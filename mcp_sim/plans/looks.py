@@ -17,7 +17,7 @@ from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.pages import is_paged
 from mcp_sim.plans.readings import read_names
 from mcp_sim.plans.singletons import Single, single_of
-from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, verb_meant
+from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, schema_of
 from mcp_sim.types import Json, Record, Tool
@@ -98,6 +98,8 @@ def looks_at(
             entity = _made(entity, schema, output, tables)
         if reading.word == "cancel" and entity in tables and not said and _is_stateless(tables[entity], looks):
             verb = "delete"
+        if verb == "get" and entity in held and finds_several(tool.description, entity, schema):
+            verb = "list"
         mine = alone_in(alone, reading)
         others = [one for name, one in declared.items() if name not in alone or one is mine]
         others = [one for one in others if not said or (one.singleton and one.name == said.get("entity"))]

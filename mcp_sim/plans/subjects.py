@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from mcp_sim.domain import Entity, Verb
@@ -217,6 +218,16 @@ def _asks_for_several(entity: str, schema: Record) -> bool:
     lists = [name for name in required(schema) if main_type(properties(schema).get(name, {})) == "array"]
     plain = [name for name in lists if main_type(items(properties(schema)[name])) in {"string", "integer", ""}]
     return bool(plain) and key_argument("get", entity, "id", schema)[1] < 2
+
+
+def finds_several(about: str, entity: str, schema: Record) -> bool:
+    """Is a tool that is called like a get said to find several: `Searches for patients by name`?"""
+    text, many = about.lower(), plural(entity).replace("_", " ")
+    told = re.search(
+        rf"\b(?:search(?:es)?(?: for)?|(?:return|list)s? all|multiple|several) (?:matching )?{many}\b", text
+    )
+    is_said = told is not None or "multiple matches" in text
+    return is_said and key_argument("update", entity, "id", schema)[1] < 2
 
 
 def _all_said(schema: Record) -> bool:

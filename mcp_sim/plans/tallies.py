@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Also, Entity, How, Plan
+from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look, envelope_meant
 from mcp_sim.plans.preconditions import IN_USE
 from mcp_sim.plans.told_states import status_field
@@ -14,7 +15,9 @@ from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake, vocabulary, words
 
-_UP = vocabulary("deposit fund credit increase increment earn award refill replenish restock receive top_up")
+_UP = vocabulary(
+    "deposit fund credit increase increment earn award refill replenish restock receive top top_up refuel recharge"
+)
 _DOWN = vocabulary("withdraw spend debit deduct decrease decrement consume reduce redeem")
 _AMOUNTS = vocabulary("amount quantity points credits units value sum qty")
 _COUNTED = ("balance", "quantity", "stock", "points", "credits", "funds", "credit")
@@ -34,6 +37,7 @@ def tallied(
         plan = plans[look.tool.id]
         if look.tool.id in said or look.single is not None or plan.verb not in {"update", "unknown", "none"}:
             continue
+        plan = _of_what_is_named(look, plan, entities, held) or plan
         tally = _moved(look, plan, entities, held) or _counted(look, plan, entities, held)
         if tally is not None:
             found[look.tool.id] = tally
@@ -44,15 +48,50 @@ def _counted(
     look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
 ) -> Plan | None:
     """`deposit(account_id, amount)`: what an argument says goes on top of the balance."""
-    how: How | None = "add" if look.reading.word in _UP else "subtract" if look.reading.word in _DOWN else None
+    spoken = {look.reading.word, _first_word(look)}
+    how: How | None = "add" if spoken & _UP else "subtract" if spoken & _DOWN else None
     entity, amount = entities.get(plan.entity or ""), _amount(look.input)
     if how is None or entity is None or amount is None or entity.singleton or not (plan.key or plan.filters):
         return None
-    field = _field(entity, amount)
+    field = _field_of_verb(look, entity) or _field(entity, amount)
     if field is None:
         return None
-    asks = _running(entity, held.get(entity.name, ()))
-    return replace(plan, sets={amount: field}, how={field: how}, fixed={}, requires=asks)
+    asks = plan.requires or _running(entity, held.get(entity.name, ()))
+    return replace(plan, sets={amount: field}, how={field: how}, fixed={}, requires=asks, positive=(amount,))
+
+
+def _of_what_is_named(
+    look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
+) -> Plan | None:
+    """`refuel_data(line_id, amount)`: an update of the given record that is named, and has such a number."""
+    if plan.verb == "update" or (look.reading.word not in _UP | _DOWN and _first_word(look) not in _UP | _DOWN):
+        return None
+    for name in held:
+        entity = entities.get(name)
+        key = None if entity is None or entity.singleton or entity.inside else _key_named(look, entity)
+        if entity is not None and key is not None and _field_of_verb(look, entity) is not None:
+            return Plan(
+                plan.tool, "update", name, key=key, envelope=envelope_meant("update", name, look.output),
+                confidence=0.65, reasons=(f"counts a number of the {name} that {key} names",),
+            )  # fmt: skip
+    return None
+
+
+def _key_named(look: Look, entity: Entity) -> str | None:
+    name, score = key_argument("update", entity.name, entity.key, look.input)
+    return name if score >= 2 else None
+
+
+def _first_word(look: Look) -> str:
+    return next(iter(words(look.tool.name)), "")
+
+
+def _field_of_verb(look: Look, entity: Entity) -> str | None:
+    """The number that is called after the verb and what it is done to: `data_refueling_gb` of `refuel_data`."""
+    verb, nouns = _first_word(look), {*words(look.tool.name)[1:]}
+    numbers = [name for name, one in entity.fields.items() if main_type(one.schema) in {"integer", "number"}]
+    named = [name for name in numbers if any(word.startswith(verb) for word in words(name)) and nouns & {*words(name)}]
+    return named[0] if len(named) == 1 else None
 
 
 def _moved(look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> Plan | None:
@@ -73,6 +112,7 @@ def _moved(look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping
         sets={amount: field},
         how={field: "subtract"},
         requires=_running(entity, held.get(entity.name, ())),
+        positive=(amount,),
         also=(Also(entity.name, field, key=target[stem], how="add", value=amount),),
         envelope=envelope_meant("update", entity.name, look.output),
         confidence=0.75,

@@ -58,6 +58,20 @@ def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
     return find
 
 
+def amounts_given(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
+    """The failure that an amount is nothing, or less."""
+    asked = [(name, argument(name)) for name in plan.positive]
+
+    def check(turn: Turn) -> Observation | None:
+        for name, fetch in asked:
+            value = fetch(turn.call.arguments)
+            if isinstance(value, int | float) and value <= 0:
+                return invalid(tool, name, value, f"{name} must be positive, got {value}")
+        return None
+
+    return check
+
+
 @dataclass(frozen=True, slots=True)
 class Set:
     """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given.

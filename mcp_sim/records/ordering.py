@@ -21,6 +21,9 @@ Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | O
 _NEWEST = vocabulary("newest recent latest most_recent date_desc")
 _OLDEST = vocabulary("oldest earliest date_asc")
 _ANY = vocabulary("relevance best_match best default none")
+_SAID_FIRST = re.compile(
+    r"\b(?:most recent|newest|latest) first\b|\bnewest to oldest\b|\breverse chronological", re.IGNORECASE
+)
 _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
 
 
@@ -30,9 +33,12 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
     allowed = {str(value) for value in _allowed(tool, plan)}
     created = next((name for name, field in entity.fields.items() if sense(name, field.schema) == "created"), None)
     named = next((fields[name] for name in _NAMES if name in fields), None)
+    newest = _newest_first(tool, entity, created)
 
     def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
         parts = _parts(asked)
+        if not parts and newest is not None and plan.order is None:
+            return _sorted(rows, newest, reverse=True)
         if not parts:
             return _unasked(rows, plan, direction, text, named)
         for part in reversed(parts):
@@ -50,6 +56,15 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
         return rows
 
     return order
+
+
+def _newest_first(tool: Tool, entity: Entity, created: str | None) -> str | None:
+    """The time by which rows are told in turn, where the tool is said to tell the newest first."""
+    if not _SAID_FIRST.search(tool.description):
+        return None
+    times = {name: sense(name, field.schema) for name, field in entity.fields.items()}
+    happened = (name for name, meaning in times.items() if meaning in {"occurred", "past"})
+    return created or next(happened, None)
 
 
 def _allowed(tool: Tool, plan: Plan) -> list[Json]:

@@ -13,7 +13,7 @@ from mcp_sim.extensions import Invent
 from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write
-from mcp_sim.records.given import finder, given, links_of, missing_link, sets_of
+from mcp_sim.records.given import amounts_given, finder, given, links_of, missing_link, sets_of
 from mcp_sim.records.price_differences import settling_difference
 from mcp_sim.records.referring import referring, renamed
 from mcp_sim.records.refunds import refunding
@@ -38,10 +38,10 @@ _AFRESH = vocabulary("open active draft pending new enabled restored reopened to
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record as a call changes it, compiled."""
     entity = domain.entities[plan.entity or ""]
-    find, change = finder(tool, plan, entity), changing(tool, plan, domain)
+    find, change, amounts = finder(tool, plan, entity), changing(tool, plan, domain), amounts_given(tool, plan)
 
     def update(turn: Turn, _invent: Invent) -> Effect | Observation:
-        key = find(turn)
+        key = amounts(turn) or find(turn)
         return key if isinstance(key, Observation) else change(turn, key)
 
     return side_effects(tool, plan, domain, update)
