@@ -168,6 +168,8 @@ class _Fitting:
         return self._made(name, schema) if value is ABSENT and needed else value
 
     def _answer(self, schema: Record) -> Json:
+        if self.told.is_json and main_type(schema) == "string" and self.facts[snake(self.told.main)] == []:
+            return "[]"
         value = converted(self.facts[snake(self.told.main)], schema, self.part)
         return self.told.text if value is ABSENT and main_type(schema) == "string" else value
 

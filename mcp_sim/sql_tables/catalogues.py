@@ -44,10 +44,19 @@ VIEWS: Mapping[str, str] = {
 """The views that stand for the catalogues that other databases have, by name."""
 
 
-def asking_for_tables(statement: str, tables: Mapping[str, str]) -> str | None:
+_SHOWN: Mapping[str, str] = {"duckdb": "name"}
+"""What the column is called in which a database shows its tables, where that is not as MySQL has it."""
+
+_COLUMNS = ("column_name", "data_type", "is_nullable", "column_key", "column_default")
+_DESCRIBED = ("Field", "Type", "Null", "Key", "Default")
+_DESCRIBED_AS: Mapping[str, tuple[str, ...]] = {"duckdb": ("column_name", "column_type", "null", "key", "default")}
+
+
+def asking_for_tables(statement: str, dialect: str, tables: Mapping[str, str]) -> str | None:
     """What asks for the tables in words of its own, as a query."""
     if _SHOWS_TABLES.fullmatch(statement):
-        return 'SELECT table_name AS "Tables_in_main" FROM "information_schema.tables"'
+        name = _SHOWN.get(dialect, "Tables_in_main")
+        return f'SELECT table_name AS "{name}" FROM "information_schema.tables"'  # noqa: S608 (a word of ours)
     if _SHOWS_DATABASES.fullmatch(statement):
         return "SELECT 'main' AS \"Database\""
     describes, making = _DESCRIBES.fullmatch(statement), _SHOWS_MAKING.fullmatch(statement)
@@ -59,7 +68,6 @@ def asking_for_tables(statement: str, tables: Mapping[str, str]) -> str | None:
         raise Refused("not_found", f"Table '{table}' doesn't exist; tables: {', '.join(tables) or 'none'}", key=table)
     if making is not None:
         return f'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\''  # noqa: S608 (a word)
-    return (
-        'SELECT column_name AS "Field", data_type AS "Type", is_nullable AS "Null", column_key AS "Key", '  # noqa: S608 (a word)
-        f'column_default AS "Default" FROM "information_schema.columns" WHERE table_name = \'{table}\''
-    )
+    names = _DESCRIBED_AS.get(dialect, _DESCRIBED)
+    told = ", ".join(f'{column} AS "{name}"' for column, name in zip(_COLUMNS, names, strict=True))
+    return f"SELECT {told} FROM \"information_schema.columns\" WHERE table_name = '{table}'"  # noqa: S608 (a word)

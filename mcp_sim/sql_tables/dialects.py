@@ -11,30 +11,34 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.sql_tables.catalogues import CATALOGUES, asking_for_tables
+from mcp_sim.sql_tables.rewriting import REWRITTEN, counted_up, replaced_first, without_columns
 
 _LONGEST = 100_000
 _PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
 _COUNTERS = (exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL)
 
 
-def in_sqlite(statement: str, dialect: str, tables: Mapping[str, str]) -> str:
-    """The same in SQLite's SQL. Raises Refused, which names the place that was not understood."""
+def in_sqlite(statement: str, dialect: str, tables: Mapping[str, str]) -> list[str]:
+    """The same in SQLite's SQL, as one statement or more. Raises Refused, which names what was not understood."""
     if len(statement) > _LONGEST:
         raise Refused("invalid", f"The statement has more than {_LONGEST:,} characters")
-    return asking_for_tables(statement, tables) or _translated(statement, dialect)
+    asking = asking_for_tables(statement, dialect, tables)
+    return _translated(statement, dialect, tables) if asking is None else [asking]
 
 
-def _translated(statement: str, dialect: str) -> str:
+def _translated(statement: str, dialect: str, tables: Mapping[str, str]) -> list[str]:
     try:
         parsed = [one for one in sqlglot.parse(statement.replace("%s", "?"), read=dialect) if one is not None]
         if len(parsed) != 1:
             raise Refused("invalid", "Only one statement can be run at once" if parsed else "The statement is empty")
-        named = _named(parsed[0]) if dialect == "postgres" else parsed[0]
-        return _in_sqlite(named).sql("sqlite", unsupported_level=ErrorLevel.IGNORE)
+        named = _named(parsed[0], dialect)
+        first = replaced_first(named)
+        told = _in_sqlite(named, tables).sql("sqlite", unsupported_level=ErrorLevel.IGNORE)
     except SqlglotError as error:
         raise _misunderstood(error) from None
     except RecursionError:
         raise Refused("invalid", "The statement is nested too deeply") from None
+    return [told] if first is None else [first, told]
 
 
 def _misunderstood(error: SqlglotError) -> Refused:
@@ -47,11 +51,13 @@ def _misunderstood(error: SqlglotError) -> Refused:
     return Refused("invalid", told, error=told)
 
 
-def _named(statement: exp.Expr) -> exp.Expr:
-    """A column that is worked out is called after its function, as PostgreSQL has it."""
-    for one in statement.selects if isinstance(statement, exp.Select) else ():
+def _named(statement: exp.Expr, dialect: str) -> exp.Expr:
+    """A column that is worked out is called after its function, as PostgreSQL has it, or as DuckDB writes it."""
+    for one in statement.selects if isinstance(statement, exp.Select) and dialect in {"postgres", "duckdb"} else ():
         if isinstance(one, exp.Func) and not isinstance(one, exp.Anonymous | exp.Cast):
-            one.replace(exp.alias_(one.copy(), one.sql_name().lower()))
+            written = "count_star()" if isinstance(one, exp.Count) and one.find(exp.Star) else one.sql().lower()
+            name = written if dialect == "duckdb" else one.sql_name().lower()
+            one.replace(exp.alias_(one.copy(), name, quoted=dialect == "duckdb"))
     return statement
 
 
@@ -68,9 +74,11 @@ def _rows_by_name(node: exp.Expr) -> exp.Expr:
     return exp.Subquery(this=whole, alias=exp.TableAlias(this=alias.this))
 
 
-def _in_sqlite(statement: exp.Expr) -> exp.Expr:
+def _in_sqlite(statement: exp.Expr, tables: Mapping[str, str]) -> exp.Expr:
     """A statement as SQLite has it, where the library leaves a part as it is; the innermost parts first."""
     whole = statement
+    for query in statement.find_all(exp.Select):
+        without_columns(query, tables)
     for node in reversed(list(statement.walk())):
         change = _CHANGES.get(type(node))
         made = node if change is None else change(node)
@@ -83,6 +91,8 @@ def _in_sqlite(statement: exp.Expr) -> exp.Expr:
 
 def _table(node: exp.Expr) -> exp.Expr:
     """A table without the database that it is in; a catalogue as the view that stands for it."""
+    if not isinstance(node.this, exp.Identifier):
+        return counted_up(node)
     name = node.name.lower()
     if node.text("db").lower() in {"information_schema", "pg_catalog"} and name in CATALOGUES:
         alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
@@ -133,6 +143,6 @@ _CHANGES: Mapping[type[Any], Callable[[exp.Expr], exp.Expr]] = {
     exp.Month: _part, exp.Day: _part, exp.Left: _cut, exp.Right: _cut, exp.Add: _moved, exp.Sub: _moved,
     exp.Values: _rows_by_name, exp.DateAdd: _moved, exp.DateSub: _moved,
     exp.Parameter: lambda node: exp.Var(this=f"?{node.name}"),
-    exp.TruncateTable: lambda node: exp.delete(node.expressions[0].sql()),
+    exp.TruncateTable: lambda node: exp.delete(node.expressions[0].sql()), **REWRITTEN,
 }  # fmt: skip
 """Part of a statement -> how SQLite has it."""

@@ -10,12 +10,10 @@ from typing import Any
 
 from mcp_sim.abilities.patterns import Test, holds_match, like_test
 from mcp_sim.draws import Draws
+from mcp_sim.sql_tables.analytics import Charge, teach
 
 _TIMES = ("date", "time", "datetime", "julianday", "unixepoch")
 _MOST_DRAWN = 4096
-
-Charge = Callable[[int], None]
-"""Counts the characters that a function looks at as steps of the statement; raises where they are too many."""
 
 
 class Functions:
@@ -28,6 +26,7 @@ class Functions:
         self._unit: Callable[[], float] = lambda: 0.0
         self._teach_time_and_chance(connection)
         self._teach_texts(connection)
+        teach(connection, charge)
 
     def enter(self, now: datetime, draws: Draws) -> None:
         """From now on a statement runs at this time and with this chance."""

@@ -55,9 +55,9 @@ def row_operation(purpose: Purpose) -> str | None:
 
 def _operations(purpose: Purpose) -> Iterator[str]:
     is_bare = len(purpose.words) == 1 and purpose.has("insert", "update", "delete", "select")
-    of_rows = _DOES if purpose.has(*_ROWS) or is_bare else {}
-    does = _TO_TABLES if purpose.has("table") and not purpose.has(*_ROWS) else of_rows
-    return (name for name, words in does.items() if purpose.has(*words))
+    is_of_rows, is_of_tables = purpose.has(*_ROWS), purpose.has("table")
+    does = _DOES if is_of_rows or (is_bare and not is_of_tables) else _TO_TABLES
+    return (name for name, words in does.items() if purpose.has(*words) and (does is _DOES or is_of_tables))
 
 
 def row_roles(purpose: Purpose) -> dict[str, str]:

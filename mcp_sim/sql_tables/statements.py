@@ -46,4 +46,4 @@ def understood(statements: list[str], dialect: str, tables: Mapping[str, str]) -
         return statements
     from mcp_sim.sql_tables.dialects import in_sqlite  # noqa: PLC0415 (sqlglot is for dialects)
 
-    return [in_sqlite(one, dialect, tables) for one in statements]
+    return [made for one in statements for made in in_sqlite(one, dialect, tables)]

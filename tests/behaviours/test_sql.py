@@ -293,3 +293,35 @@ async def test_rows_are_worked_on_without_a_tool_for_statements(tmp_path: Path) 
         assert await said(world, "read_records", table="notes") == [{"id": 1, "told": "hens"}]
         await said(world, "drop_table", table_name="notes")
         await refused(world, "read_records", table="notes")
+
+
+ANALYTIC = {
+    "SELECT kind, COUNT(*) AS n FROM fields GROUP BY ALL ORDER BY n DESC": [
+        {"kind": "rye", "n": 2}, {"kind": "oat", "n": 1}],
+    "SELECT * EXCLUDE (kind, ha) FROM fields WHERE ha > 4": [{"id": 3}],
+    "SELECT string_agg(id, '-' ORDER BY ha DESC) AS s FROM fields": [{"s": "3-1-2"}],
+    "SELECT median(ha) AS m, quantile_cont(ha, 0.25) AS q, arg_max(id, ha) AS top FROM fields": [
+        {"m": 4, "q": 3, "top": 3}],
+    "SELECT x FROM range(1, 6, 2) AS t(x)": [{"x": 1}, {"x": 3}, {"x": 5}],
+    "SELECT split_part('a-b', '-', 2) AS y, regexp_extract('ab12', '(\\d+)', 1) AS z": [{"y": "b", "z": "12"}],
+    "SELECT date_trunc('month', DATE '2026-03-17') AS m": [{"m": "2026-03-01 00:00:00"}],
+    "SELECT count(*) FROM fields": [{"count_star()": 3}],
+    "SHOW TABLES": [{"name": "fields"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", ANALYTIC)
+async def test_what_an_analytic_database_knows_besides_is_worked_out(tmp_path: Path, statement: str) -> None:
+    rows = [{"id": 1, "kind": "rye", "ha": 4}, {"id": 2, "kind": "oat", "ha": 2}, {"id": 3, "kind": "rye", "ha": 7}]
+    sim = simulator(tmp_path, [tool("query", "Run any DuckDB SQL.", sql=TEXT)], {"fields": rows})
+    async with sim.open() as world:
+        assert await said(world, "query", sql=statement) == ANALYTIC[statement]
+
+
+async def test_a_view_is_made_anew_and_sequences_of_any_length_end(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [tool("query", "Run any PostgreSQL SQL.", sql=TEXT)], {"fields": [{"id": 1}]})
+    async with sim.open() as world:
+        for limit in (1, 2):
+            await said(world, "query", sql=f"CREATE OR REPLACE VIEW few AS SELECT id + {limit} AS n FROM fields")
+        assert await said(world, "query", sql="SELECT n FROM few") == [{"n": 3}]
+        assert "steps" in await refused(world, "query", sql="SELECT COUNT(*) AS n FROM generate_series(1, 100000000)")
