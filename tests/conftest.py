@@ -16,6 +16,7 @@ from pets import Told, Write
 from mcp_sim import Simulator, documents
 
 if TYPE_CHECKING:
+    from help_desk import Desk
     from over_http import Served
 
 SMALL_CRM = """\
@@ -127,3 +128,11 @@ def calm() -> Generator[Served]:
 
     with listening("calm_crm") as served:
         yield served
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A world of the help desk."""
+    from help_desk import scenario  # the client of its tests takes a while to import
+
+    return lambda: Simulator.load(scenario(tmp_path)).open()
