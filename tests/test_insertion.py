@@ -92,3 +92,8 @@ def test_what_is_written_is_read_back_the_same(value: dict[str, Any]) -> None:
 )
 def test_a_text_stays_a_text(text: str) -> None:
     assert yaml12.load(f"a: {yaml12.scalar(text)}\n".encode(), "x").value == {"a": text}
+
+
+def test_an_alias_that_has_it_all_stands_as_it_is() -> None:
+    text = "sim:\n  a: &both {verb: none}\n  b: *both\n"
+    assert with_entries(text, {"sim": {"b": {"verb": "none"}}}, lambda _: True) == text

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from walking import Walker
 
+from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.documents import check, load, shipped
 from mcp_sim.documents.statements import spec_files, spec_text
@@ -46,8 +49,8 @@ def spec(tmp_path: Path) -> Path:
 
 
 def judged_apart(plan: Plan) -> Plan:
-    """The plan without how sure it is: what a spec says is sure."""
-    return replace(plan, confidence=1.0, reasons=())
+    """The plan without how sure it is: what a spec says is sure, and of which nothing is known touches none."""
+    return replace(plan, verb="none" if plan.verb == "unknown" else plan.verb, confidence=1.0, reasons=())
 
 
 def without_judgement(domain: Domain) -> dict[str, Plan]:
@@ -64,6 +67,65 @@ def test_a_spec_with_what_was_inferred_means_the_same(name: str, tmp_path: Path)
     after = load(tmp_path / "x.yaml").domain
     assert without_judgement(after) == without_judgement(before)
     assert after.entities == before.entities
+
+
+async def walked(path: Path) -> list[Any]:
+    """What an agent is answered that calls the tools of a document at random."""
+    answered: list[Any] = []
+    async with Simulator.load(path).open() as world:
+        walker = Walker([*world.scenario.domain.tools.values()], 3, world)
+        for _ in range(80):
+            tool, arguments = walker.call()
+            observation = await world.call(tool.id, arguments)
+            walker.learn(tool, arguments, observation)
+            answered.append((tool.name, arguments, observation.body))
+    return answered
+
+
+@pytest.mark.parametrize("name", sorted(shipped("tool_specs")))
+async def test_the_tools_of_a_spec_that_says_what_was_inferred_answer_as_before(name: str, tmp_path: Path) -> None:
+    path = shipped("tool_specs")[name]
+    for other in path.parent.glob("*.tools.json"):
+        (tmp_path / other.name).write_bytes(other.read_bytes())
+    before = path.read_text(encoding="utf-8")
+    (tmp_path / "x.yaml").write_text(spec_text(before, load(name).domain, ""), encoding="utf-8")
+    assert await walked(tmp_path / "x.yaml") == await walked(path)
+
+
+HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "a guess that nothing is touched": [
+        ("create_task", {"title": {"type": "string"}}),
+        ("get_task", {"task_id": {"type": "string"}}),
+        ("expand_task", {"task_id": {"type": "string"}}),
+        ("rename_gadget", {"old_name": {"type": "string"}, "new_name": {"type": "string"}}),
+    ],
+    "records that arguments tell together": [
+        ("delete_crates", {"yard": {"type": "string"}, "crate": {"type": "string"}}),
+        ("count_crates", {"yard": {"type": "string"}, "crate": {"type": "string"}}),
+        ("rename_crate", {"yard": {"type": "string"}, "crate": {"type": "string"}, "new_name": {"type": "string"}}),
+        ("list_crates", {"yard": {"type": "string"}}),
+    ],
+    "fields that are looked up": [
+        ("get_course", {"course_id": {"type": "string"}}),
+        ("list_lessons", {"course_id": {"type": "string"}}),
+        ("get_lesson_by_name", {"course_name": {"type": "string"}, "course_id": {"type": "string"}}),
+    ],
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+async def test_a_written_list_means_the_same_whatever_little_it_tells(case: str, tmp_path: Path) -> None:
+    listed = [
+        {"name": name, "inputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+        for name, parts in HARD[case]
+    ]
+    path = tmp_path / "yard.tools.json"
+    path.write_text(json.dumps({"tools": listed}), encoding="utf-8")
+    assert main(["plan", str(path), "--write"]) == 0
+    before, after = load(path).domain, load(tmp_path / "yard.yaml").domain
+    assert without_judgement(after) == without_judgement(before)
+    assert after.entities == before.entities
+    assert await walked(tmp_path / "yard.yaml") == await walked(path)
 
 
 def test_plans_and_entities_are_written_and_every_line_of_the_author_stays(spec: Path) -> None:
@@ -88,13 +150,12 @@ def test_what_was_a_guess_is_marked_as_one(spec: Path) -> None:
     assert lines[at - 1] == "  # a guess (0.40): one thing; and another"
 
 
-def test_nothing_is_written_of_a_tool_of_which_nothing_is_known(spec: Path) -> None:
-    assert "resync_gadget" not in spec_text(SPEC, load(spec).domain, "")
-
-
-def test_what_is_left_for_the_author_to_say_is_named(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
+    spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["plan", str(spec), "--write"])
-    assert "Too little is known of frobnicate, resync_gadget: what they do" in capsys.readouterr().err
+    assert "\n  resync_gadget: {verb: none}\n" in spec.read_text(encoding="utf-8")
+    assert "Too little is known of frobnicate, resync_gadget: they are said to touch" in capsys.readouterr().err
 
 
 def test_a_behaviours_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:

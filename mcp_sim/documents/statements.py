@@ -60,28 +60,29 @@ def spec_text(text: str, domain: Domain, server: str) -> str:
 
     A plan that is a guess has a comment above it that says so.
     """
-    plans = [plan for plan in domain.plans.values() if _is_of(domain, plan, server)]
-    known = (_without_stranger(plan, domain) for plan in plans if _is_known(plan))
-    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in known}
-    entities = {_bare(name, server): _said_entity(domain.entities[name], server) for name in _spoken_of(domain, plans)}
+    plans = [_sayable(plan, domain) for plan in domain.plans.values() if _is_of(domain, plan, server)]
+    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in plans}
+    names = _spoken_of(domain, plans)
+    entities = {_bare(name, server): _said_entity(domain.entities[name], server) for name in names}
     guesses: dict[Parts, str] = {("sim", domain.tools[plan.tool].name): _doubt(plan) for plan in plans if plan.guessed}
     said = {"entities": entities, "sim": sim}
     return with_entries(text, {name: part for name, part in said.items() if part}, _is_open, guesses)
 
 
 def left_out(domain: Domain, server: str) -> list[str]:
-    """The tools of a server of which too little is known for its spec to say it."""
+    """The tools of a server of which so little is known that they are said to touch nothing."""
     return [plan.tool for plan in domain.plans.values() if _is_of(domain, plan, server) and not _is_known(plan)]
 
 
 def _is_known(plan: Plan) -> bool:
-    """Is anything known of a tool? That it touches no records must be sure to be said."""
+    """Is anything known of a tool? That it touches no records must be sure."""
     return plan.verb != "unknown" and not (plan.verb == "none" and plan.guessed)
 
 
-def _without_stranger(plan: Plan, domain: Domain) -> Plan:
-    """A plan that names no entity which the document would not have."""
-    return plan if plan.entity in domain.entities else replace(plan, entity=None)
+def _sayable(plan: Plan, domain: Domain) -> Plan:
+    """A plan as a document can say it: without an entity that the document would not have, or touching nothing."""
+    known = plan if plan.entity in domain.entities else replace(plan, entity=None)
+    return known if plan.verb != "unknown" else replace(known, verb="none")
 
 
 def _is_open(path: Parts) -> bool:
@@ -103,8 +104,12 @@ def _bare(entity: str, server: str) -> str:
 
 
 def _spoken_of(domain: Domain, plans: list[Plan]) -> list[str]:
-    """The entities that these plans work on, and those that they link to, in the domain's order."""
-    found: set[str] = set()
+    """The entities that these plans work on, and those that they link to, in the domain's order.
+
+    Where there is no other server, also those that tools only seem to speak of: what is made up may tell of them.
+    """
+    is_alone = len({tool.server for tool in domain.tools.values()}) == 1
+    found = {name for name in domain.entities if is_alone and name not in domain.given}
     waiting = [plan.entity for plan in plans if plan.entity in domain.entities]
     while waiting:
         name = waiting.pop() or ""
@@ -119,7 +124,7 @@ def _spoken_of(domain: Domain, plans: list[Plan]) -> list[str]:
 
 
 def _said_plan(plan: Plan, server: str) -> Record:
-    if plan.verb == "none":
+    if plan.verb in {"none", "unknown"}:
         return {"verb": "none", **({"login": plan.login} if plan.login is not None else {})}
     usual = {part.name: part.default for part in fields(Plan) if part.default is not MISSING}
     usual |= {part.name: part.default_factory() for part in fields(Plan) if part.default_factory is not MISSING}
@@ -130,7 +135,7 @@ def _said_plan(plan: Plan, server: str) -> Record:
         if name in whole and (name not in usual or getattr(plan, name) != usual[name])
     }
     if plan.choices:
-        ways = {value: _said_plan(one, server) for value, one in plan.choices.items() if _is_known(one)}
+        ways = {value: _said_plan(one, server) for value, one in plan.choices.items()}
         return {"choice": plan.choice, "choices": ways}
     return {**said, **({"entity": _bare(plan.entity, server)} if plan.entity is not None else {})}
 
@@ -152,7 +157,7 @@ def _short_filter(rule: Record) -> Json:
 
 def _said_entity(entity: Entity, server: str) -> Record:
     known = {name: getattr(entity, name) for name in EntityPart.model_fields if hasattr(entity, name)}
-    needed = [name for name, field in entity.fields.items() if field.required and field.derived is None]
+    needed = [name for name, field in entity.fields.items() if field.required]
     known |= {"required": needed, "fields": dict(_said_fields(entity.fields, server))}
     usual = EntityPart()
     said = {name: value for name, value in known.items() if value != getattr(usual, name)}
@@ -160,7 +165,6 @@ def _said_entity(entity: Entity, server: str) -> Record:
 
 
 def _said_fields(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:
-    """The fields that are stored; those that are looked up are left to the inference."""
+    """The fields, also those that are looked up: their names tell where."""
     for name, field in inferred.items():
-        if field.derived is None:
-            yield name, {**field.schema, **({} if field.link is None else {"link": _bare(field.link, server)})}
+        yield name, {**field.schema, **({} if field.link is None else {"link": _bare(field.link, server)})}

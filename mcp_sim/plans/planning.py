@@ -88,7 +88,7 @@ def plan_of(
     )
     if not said and _is_outside(look, declared, given, sharing):
         return _outside(look)
-    plan = replace(look.unfolded.refolded(plan), **said)
+    plan = replace(look.unfolded.refolded(plan), **_settled(plan, said))
     if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
         plan = replace(plan, envelope=batch_envelope(plan.verb, look.entity, look.output))
     evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)
@@ -104,6 +104,12 @@ def plan_of(
     is_poor = look.reading.told and found.confidence < _LEAST
     is_looked_at = look.reading.word in LOOKING and plan.key is None and plan.verb == "get"
     return _recordless(look, said, entities) if not said and (is_poor or is_looked_at) else found
+
+
+def _settled(plan: Plan, said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is said of a plan; an argument that is said to narrow does not name the record, unless that is said too."""
+    is_filter = "key" not in said and plan.key in said.get("filters", {})
+    return {**said, "key": None} if is_filter else said
 
 
 def _ways(look: Look, roles: Roles, entity: Entity) -> dict[str, How]:

@@ -110,6 +110,8 @@ class _Insertion:
         elif not (isinstance(part, dict) and hasattr(entry.value, "flow_style") and self.is_open(path)):
             return
         elif entry.is_elsewhere:
+            if cast("Record", part).keys() <= {key.value for key, _ in entry.value.value}:
+                return
             raise UsageError(f"{dotted(path)} is an alias of another part; nothing can be inserted there")
         elif not entry.value.value and not node.flow_style:
             yield self._in_place(entry, part, path, in_braces=False)
