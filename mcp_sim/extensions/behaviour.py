@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from mcp_sim.domain import Domain, Entity, Example, Plan
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
+from mcp_sim.wrapping import inner_call, unwrapped
 
 T = TypeVar("T")
 
@@ -90,7 +91,7 @@ class Behaviour:
 
     def answering(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """The closure that answers calls of this tool; whoever must be logged in and is not is refused."""
-        answer = self.compile(tool, plan, domain)
+        answer = self._compiled(tool, plan, domain)
         if plan.login is None:
             return answer
         entity, _, field = plan.login.rpartition(".")
@@ -104,6 +105,14 @@ class Behaviour:
 
         return guarded
 
+    def _compiled(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        """What is compiled, asked for what stands in the argument that holds all others, where there is one."""
+        within = plan.within
+        if within is None:
+            return self.compile(tool, plan, domain)
+        answer = self.compile(unwrapped(tool, within), plan, domain)
+        return lambda turn, invent: answer(replace(turn, call=inner_call(turn.call, within)), invent)
 
-UNCLAIMING = frozenset({"python", "records", "schema_only"})
+
+UNCLAIMING = frozenset({"python", "records", "schema_only", "summaries"})
 """The behaviours of tools that nobody claims: inferred or said, and not loaded before a tool is called."""

@@ -24,6 +24,7 @@ from mcp_sim.plans.origins import with_origins
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
+from mcp_sim.plans.summaries import summing, with_summaries
 from mcp_sim.plans.takings import taking
 from mcp_sim.plans.tallies import tallied
 from mcp_sim.plans.told_states import with_told_states
@@ -67,6 +68,7 @@ def infer(
     looks = with_told_states(without_nouns(looks, anyhow), declared)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
     looks = belonging(with_counts(looks, overrides), declared)
+    looks = with_summaries(looks, given.records, overrides)
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)
@@ -87,6 +89,7 @@ def infer(
     untold = [look for look in looks if look.tool.id not in overrides]
     plans |= with_owners(untold, plans, entities, given.records)
     plans |= taking(looks, plans, entities, overrides)
+    plans |= summing(looks, plans, entities, given.records, overrides)
     return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 
 

@@ -1,0 +1,71 @@
+"""Tools that sum up records tell what there is at that moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.given import INTEGER, NUMBER, STRING, Json, refused, service, tool, value
+
+STATE: Json = {
+    "gardens": [{"id": 1, "name": "North"}, {"id": 2, "name": "South"}],
+    "chores": [
+        {"id": 1, "garden_id": 1, "title": "Dig", "status": "todo", "hours": 2.0, "due_date": "2020-01-01"},
+        {"id": 2, "garden_id": 1, "title": "Sow", "status": "done", "hours": 3.5, "due_date": "2020-01-01"},
+        {"id": 3, "garden_id": 2, "title": "Mow", "status": "todo", "hours": 0.5, "due_date": "2099-01-01"},
+    ],
+}
+CHORES = (
+    tool("create_chore", "title", garden_id=INTEGER),
+    tool("list_chores", status=STRING),
+    tool("finish_chore", "chore_id", chore_id=INTEGER),
+    tool("list_gardens"),
+)
+
+
+def told(tool: Json, **parts: Json) -> Json:
+    return {**tool, "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+
+
+async def test_numbers_of_a_result_are_counted_by_what_they_are_called(tmp_path: Path) -> None:
+    stats = told(
+        tool("get_chore_stats"),
+        total=INTEGER,
+        todo_count=INTEGER,
+        overdue=INTEGER,
+        completion_rate=NUMBER,
+        total_hours=NUMBER,
+        by_status={"type": "object", "additionalProperties": INTEGER},
+        statuses={"type": "array", "items": {"type": "object", "properties": {"status": STRING, "count": INTEGER}}},
+    )
+    async with service(tmp_path, STATE, *CHORES, stats) as simulator, simulator.open("w") as world:
+        await world.call("finish_chore", {"chore_id": 3})
+        assert value(await world.call("get_chore_stats", {})) == {
+            "total": 3, "todo_count": 1, "overdue": 1, "completion_rate": 66.67, "total_hours": 6.0,
+            "by_status": {"todo": 1, "done": 2},
+            "statuses": [{"status": "todo", "count": 1}, {"status": "done", "count": 2}],
+        }  # fmt: skip
+
+
+async def test_without_a_schema_it_is_told_how_many_there_are_and_of_which_kind(tmp_path: Path) -> None:
+    tools = (
+        tool("get_stats"),
+        tool("get_garden_stats", "garden_id", garden_id=INTEGER),
+        tool("count_chores", status=STRING),
+        tool("count_chores_by_status"),
+    )
+    async with service(tmp_path, STATE, *CHORES, *tools) as simulator, simulator.open("w") as world:
+        await world.call("create_chore", {"title": "Rake", "garden_id": 2})
+        whole = value(await world.call("get_stats", {}))
+        assert (whole["total_gardens"], whole["total_chores"]) == (2, 4)
+        assert value(await world.call("get_garden_stats", {"garden_id": 2}))["total"] == 2
+        assert refused(await world.call("get_garden_stats", {"garden_id": 7}))
+        assert value(await world.call("count_chores", {"status": "done"})) == {"count": 1}
+        assert value(await world.call("count_chores_by_status", {})) == {"todo": 3, "done": 1}
+
+
+async def test_a_summary_of_one_record_and_a_record_that_is_called_so_are_no_statistics(tmp_path: Path) -> None:
+    state = {**STATE, "reports": [{"id": 1, "title": "Spring", "text": "Wet."}]}
+    tools = tool("get_chore_summary", "chore_id", chore_id=INTEGER), tool("get_report", "report_id", report_id=INTEGER)
+    async with service(tmp_path, state, *CHORES, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_chore_summary", {"chore_id": 1}))["title"] == "Dig"
+        assert value(await world.call("get_report", {"report_id": 1}))["text"] == "Wet."
