@@ -100,10 +100,9 @@ HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("rename_gadget", {"old_name": {"type": "string"}, "new_name": {"type": "string"}}),
     ],
     "records that arguments tell together": [
-        ("delete_crates", {"yard": {"type": "string"}, "crate": {"type": "string"}}),
-        ("count_crates", {"yard": {"type": "string"}, "crate": {"type": "string"}}),
-        ("rename_crate", {"yard": {"type": "string"}, "crate": {"type": "string"}, "new_name": {"type": "string"}}),
-        ("list_crates", {"yard": {"type": "string"}}),
+        ("create_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
+        ("drop_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
+        ("list_collections", {"database": {"type": "string"}}),
     ],
     "fields that are looked up": [
         ("get_course", {"course_id": {"type": "string"}}),
