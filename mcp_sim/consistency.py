@@ -7,13 +7,14 @@ to mend. What a tool's plan does not tell about a result is not judged here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.domain import Domain, Entity, Field, How, Plan
 from mcp_sim.schemas import types_of
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
+from mcp_sim.wrapping import inner_call
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 NOWHERE = object()
@@ -22,9 +23,10 @@ NOWHERE = object()
 def inspection(plan: Plan, domain: Domain) -> Inspection:
     """The checks for one tool, compiled from its plan."""
     entity = domain.entities.get(plan.entity or "")
-    sets = _sets(plan, entity)
+    sets, within = _sets(plan, entity), plan.within
 
-    def inspect(turn: Turn, transition: Transition) -> list[str]:
+    def inspect(asked: Turn, transition: Transition) -> list[str]:
+        turn = asked if within is None else replace(asked, call=inner_call(asked.call, within))
         body = transition.observation.body
         changes = (*transition.changes, *transition.pins)
         after = _After(turn.view, changes)

@@ -185,6 +185,7 @@ class Plan:
     argument that says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
     `login` is a field of an only record (`session.current_user`) which tells whether somebody is logged in, as whoever
     calls the tool must be.
+    `within` is the one argument that holds all others (`params`): the plan calls them as if it did not.
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
     A behaviour that knows more than records has words of its own: `operation` is what the tool does in them, and
     `arguments` maps what the operation needs to the arguments that give it.
@@ -211,6 +212,7 @@ class Plan:
     also: tuple[Also, ...] = ()
     owners: tuple[Owner, ...] = ()
     login: str | None = None
+    within: str | None = None
     swap: Swap | None = None
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
     only: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from mcp_sim.records.counts import orphans
 from mcp_sim.scenario import GivenRecords
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.validation import Validator
+from mcp_sim.wrapping import unwrapped, within_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,10 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
 
     What a behaviour claims is left out of the inference of records, which still learns its entities.
     """
-    tools = {name: tool for spec in specs for name, tool in spec.tools.items()}
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
+    served = {name: tool for spec in specs for name, tool in spec.tools.items()}
+    within = {name: within_of(tool, overrides.get(name, {})) for name, tool in served.items()}
+    tools = {name: unwrapped(tool, within[name]) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
     claimed = claims_of(Survey(tools, state, examples), overrides)
     entities = {**{entity.name: entity for entity in claimed.entities}, **_declared(specs)}
@@ -80,6 +83,7 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     plans = {name: _at_home(taken[name], known) if name in taken else found.plans[name] for name in tools}
     said = {name for name, override in overrides.items() if "login" in override}
     plans = {**_with_logins(plans, tools, known), **{name: plans[name] for name in said}}
+    plans = {name: replace(plan, within=within[name]) if within[name] else plan for name, plan in plans.items()}
     return Inferred(known, plans, {**found.records, **claimed.records}, found.unmentioned)
 
 

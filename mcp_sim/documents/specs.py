@@ -25,12 +25,13 @@ from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
 from mcp_sim.functions import located, problem
 from mcp_sim.scenario import ServerSpec
-from mcp_sim.schemas import as_object, expanded
+from mcp_sim.schemas import as_object, expanded, properties
 from mcp_sim.spec_surface import StubPart
 from mcp_sim.surface import Manner
 from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolSpecDocument
 from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
+from mcp_sim.wrapping import wrapper_of
 
 _ARGUMENT_KEYS = ("key", "each", "copies", "holder", "query", "sort", "order", "choice")
 _NO_PART_OF_PLANS = ("ask", "notify", "blocks", "python")
@@ -227,7 +228,9 @@ def _check_function(at: Place, part: SimPart, folder: Path) -> None:
 
 def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     """Note the arguments that are named, and which the tool does not have."""
-    known = as_object(expanded(tool["inputSchema"]).get("properties"))
+    schema = expanded(tool["inputSchema"])
+    known = as_object(schema.get("properties"))
+    known |= properties(known[within]) if (within := wrapper_of(schema)) is not None else {}
     named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
     named += [(("sets", argument), argument) for argument in part.sets or ()]
     named += [(("filters", argument), argument) for argument in part.filters or ()]

@@ -1,0 +1,53 @@
+"""Does a tool take all that it is asked inside one argument (`params: {...}`), and what is it asked in there?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from mcp_sim.schemas import expanded, main_type, properties
+from mcp_sim.types import Call, Json, Record, Tool
+from mcp_sim.words import snake, vocabulary
+
+_WRAPPERS = vocabulary("args arguments params parameters input inputs request req payload options query_params")
+_ENDINGS = ("_args", "_arguments", "_params", "_parameters", "_input", "_request", "_req", "_payload", "_in")
+
+
+def wrapper_of(schema: Record) -> str | None:
+    """The only argument under a schema (expanded), where its name says that it holds the arguments, and it which."""
+    parts = properties(schema)
+    name = next(iter(parts), "")
+    if len(parts) != 1 or main_type(parts[name]) != "object" or not properties(parts[name]):
+        return None
+    return name if snake(name) in _WRAPPERS or snake(name).endswith(_ENDINGS) else None
+
+
+def unwrapped(tool: Tool, within: str | None) -> Tool:
+    """The tool as it would be if it took the parts of that argument one by one."""
+    if within is None:
+        return tool
+    inner = properties(expanded(tool.input_schema))[within]
+    return replace(tool, definition={**tool.definition, "inputSchema": inner})
+
+
+def within_of(tool: Tool, said: Mapping[str, Any]) -> str | None:
+    """The argument that holds the others, unless what a spec says of the tool names them where they stand."""
+    name = wrapper_of(expanded(tool.input_schema))
+    return None if name is None or said.get("behaviour") == "python" or _names(said, name) else name
+
+
+def _names(said: Json, wrapper: str) -> bool:
+    """Does a spec's word for a tool lead through the wrapper: `sets: {params.title: title}`?"""
+    if isinstance(said, str):
+        return said == wrapper or said.startswith(f"{wrapper}.")
+    if isinstance(said, Mapping):
+        parts = cast("Mapping[str, Json]", said)
+        return any(_names(part, wrapper) for pair in parts.items() for part in pair)
+    return isinstance(said, list | tuple) and any(_names(part, wrapper) for part in cast("list[Json]", said))
+
+
+def inner_call(call: Call, within: str) -> Call:
+    """The call as if the parts of that argument had been given one by one."""
+    inner = call.arguments.get(within)
+    return replace(call, arguments=inner if isinstance(inner, dict) else {})
