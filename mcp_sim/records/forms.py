@@ -13,11 +13,25 @@ from mcp_sim.types import Json, Record, Tool
 
 
 def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
-    """The outputSchema; else the shape of an example; else the plainest that holds what there is to tell."""
-    if tool.output_schema is not None:
-        return expanded(tool.output_schema)
+    """The outputSchema, if it says more than that there is an object; else the shape of an example; else the plainest.
+
+    The plainest holds what there is to tell.
+    """
+    said = expanded(tool.output_schema) if tool.output_schema is not None else None
+    if said is not None and not _is_open(said):
+        return said
     example = example_of(tool, domain)
     return schema_of(example) if example is not None else _plain_schema(plan)
+
+
+def _is_open(schema: Record) -> bool:
+    """Does a schema promise an object, and leave open what is in it: what frameworks say of any mapping?"""
+    said = {name for name, part in schema.items() if part not in ({}, [], None)}
+    return (
+        schema.get("type") == "object"
+        and said <= {"type", "additionalProperties", "title", "description"}
+        and (schema.get("additionalProperties", True) in (True, {}))
+    )
 
 
 def example_of(tool: Tool, domain: Domain) -> Json:
@@ -28,6 +42,8 @@ def example_of(tool: Tool, domain: Domain) -> Json:
 
 def _plain_schema(plan: Plan) -> Record:
     envelope = plan.envelope
+    if plan.verb == "delete" and envelope.key and envelope.success:
+        return {"type": "object", "properties": {envelope.success: {"type": "boolean"}, envelope.key: {}}}
     if envelope.rows is None:
         return {"type": "object"}
     rows: Record = {"type": "array", "items": {"type": "object"}}

@@ -1,0 +1,29 @@
+"""Tools whose outputSchema promises an object and nothing of what is in it, as frameworks write it for any mapping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.given import STRING, Json, service, tool, value
+
+_OPEN: Json = {"type": "object", "additionalProperties": True}
+
+
+def _open(name: str, *required: str, **arguments: Json) -> Json:
+    return {**tool(name, *required, **arguments), "outputSchema": _OPEN}
+
+
+async def test_an_open_result_holds_what_there_is_to_tell(tmp_path: Path) -> None:
+    tools = (
+        _open("add_kettle", "colour"),
+        _open("list_kettles", colour=STRING),
+        _open("delete_kettle", "kettle_id"),
+    )
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        made = [value(await world.call("add_kettle", {"colour": one})) for one in ("red", "blue")]
+        listed = value(await world.call("list_kettles", {}))
+        assert [one["colour"] for one in listed["kettles"]] == ["red", "blue"]
+        assert listed["total"] == 2
+        gone = value(await world.call("delete_kettle", {"kettle_id": made[0]["id"]}))
+        assert gone == {"deleted": True, "id": made[0]["id"]}
+        assert [one["colour"] for one in value(await world.call("list_kettles", {}))["kettles"]] == ["blue"]
