@@ -18,8 +18,11 @@ page, or tells what no record holds.
 RECORDLESS: frozenset[Verb] = frozenset(("compute", "none", "unknown"))
 """Verbs of tools that work on no entity."""
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
-How: TypeAlias = Literal["set", "append", "remove", "add", "subtract"]
-"""How a value gets into a field: in its place, into or out of the list there, added to or taken from the number."""
+How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle"]
+"""How a value gets into a field: in its place, into or out of the list there, added to or taken from the number.
+
+What is toggled becomes the opposite, whatever is given.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,14 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """An argument that narrows a list: which field it looks at, and how."""
+    """An argument that narrows a list: which field it looks at, and how.
+
+    `only` is what the field must hold where the argument says yes (`available_only`); no narrows nothing.
+    """
 
     field: str
     op: Operator = "equals"
+    only: Json = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,9 @@ def _pairs(sets: Mapping[str, str]) -> Iterator[str]:
 
 def _filters(plan: Plan) -> Iterator[str]:
     for argument, rule in plan.filters.items():
-        if rule.op == "equals":
+        if rule.only is not None:
+            yield f"{argument}: {rule.field} is {rule.only!r}"
+        elif rule.op == "equals":
             yield argument if argument == rule.field else f"{argument}: {rule.field}"
         else:
             yield f"{argument}: {rule.field} {_OPERATORS[rule.op]}"

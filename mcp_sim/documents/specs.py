@@ -180,7 +180,7 @@ def _override(part: SimPart, folder: Path) -> dict[str, Any]:
     if part.python is not None:
         fixed |= {"behaviour": "python", "operation": located(part.python, folder)}
     if part.filters is not None:
-        fixed["filters"] = {argument: Filter(filter_.field, filter_.op) for argument, filter_ in part.filters.items()}
+        fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
     if part.searched is not None:
         fixed["searched"] = tuple(part.searched)
     if part.requires is not None:

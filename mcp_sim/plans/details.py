@@ -8,7 +8,7 @@ from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
-from mcp_sim.plans.singletons import matched
+from mcp_sim.plans.meant import matched
 from mcp_sim.schemas import at, constants, main_type, properties
 from mcp_sim.words import snake, vocabulary, words
 

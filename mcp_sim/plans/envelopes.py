@@ -76,6 +76,8 @@ def _last(path: str) -> str:
 def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
     if main_type(output) == "array":
         return ""
+    if _untold(output) is not None:
+        return _untold(output)
     lists = [path for path, part in parts.items() if main_type(part) == "array"]
     objects = [path for path in lists if is_rows(parts[path])]
     wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *ROW_NAMES)
@@ -98,7 +100,17 @@ def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str 
             return path
     if len(objects) == 1 == len(properties(output)):
         return objects[0]
+    if _untold(output) is not None:
+        return _untold(output)
     return "" if main_type(output) == "object" and not _is_text(output) else None
+
+
+def _untold(output: Record) -> str | None:
+    """The only property of a result, where nothing says what stands in it: whatever there is to tell."""
+    parts = properties(output)
+    name = next(iter(parts), None)
+    is_open = name is not None and len(parts) == 1 and not parts[name].keys() - {"title", "description", "default"}
+    return name if is_open and snake(name or "") in RECORD_NAMES else None
 
 
 def _is_text(output: Record) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.verbs import TRANSITIONS
@@ -33,6 +33,9 @@ _OTHERS = {
 }  # fmt: skip
 _ENDED = {"pause": ("playing", "running", "active")}
 """Flags that are true until what the verb says is done."""
+
+TOGGLES = frozenset({"toggle", "flip"})
+"""Verbs that make a flag its opposite."""
 
 BESIDE_A_STATE = frozenset(_PARTICIPLES) - {"read"}
 """Verbs of flags that need no state: a pinned message is one wherever it stands."""
@@ -91,6 +94,19 @@ def switch_of(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> di
 _SWITCHED = frozenset({"enable", "activate", "turn_on"})
 _BEGUN = ("", "is_", "has_")
 _ENDED_BY = ("_enabled", "_active", "_on", "_allowed", "_activated", "", "_mode", "_enabled_setting")
+
+
+def flag_toggled(word: str, entity: Entity, shown: Iterable[str], taken: Collection[str]) -> str | None:
+    """The flag of a record that `toggle` turns: the only one that its result shows, else the only one there is.
+
+    `taken` are the fields that arguments of the tool set.
+    """
+    flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean" and one.derived is None]
+    if word not in TOGGLES or {*flags} & {*taken}:
+        return None
+    told = [name for name in flags if name in {*shown}] or flags
+    usual = [name for name in told if snake(name).removeprefix("is_") in _OTHERS["turn_on"]] if len(told) > 1 else told
+    return usual[0] if len(usual) == 1 else None
 
 
 def flags_spoken_of(words: Iterable[str]) -> list[Field]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from mcp_sim.domain import Entity, Field, Inside
-from mcp_sim.plans.given_rows import alike, is_scope, rows_of, strays
+from mcp_sim.plans.given_rows import alike, is_scope, only_row, rows_of, strays
 from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.tables import MOST_LOOKED_AT, fields_of, key_among, table_of
 from mcp_sim.schemas import as_list, schema_of
@@ -60,7 +60,8 @@ def _look_into(found: _Found, scope: str, value: Json) -> None:
     if not isinstance(value, dict):
         return
     single: Record = {}
-    for name, inner in cast("Record", value).items():
+    for name, held in cast("Record", value).items():
+        inner = only_row(found.nouns, name, held)
         rows = rows_of(found.nouns, name, inner)
         if rows is not None:
             entity = found.nouns.meant(name)

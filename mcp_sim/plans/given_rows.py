@@ -7,13 +7,16 @@ from typing import cast
 
 from mcp_sim.plans.nouns import COLLECTIONS, Nouns
 from mcp_sim.plans.tables import MOST_LOOKED_AT
+from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import is_plural, vocabulary, words
+from mcp_sim.words import is_plural, snake, vocabulary, words
 
 _ABOUT = vocabulary(
     "info information details settings setting config configuration profile preferences options account session status "
     "metadata state stats"
 )
+_ALONE = _ABOUT - {"account", "session"}
+"""What there is one of, though a table holds it."""
 
 
 def rows_of(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Record]] | None:
@@ -33,6 +36,16 @@ def rows_of(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Reco
     if len(inner) >= len(body) / 2 and alike([*inner.values()]) and not _is_a_scope_of_tables(nouns, inner):
         return [*inner.items()]
     return _named_ids(nouns, name, body)
+
+
+def only_row(nouns: Nouns, name: str, value: Json) -> Json:
+    """What a table of settings holds, which has one row for ever: no tool asks for it by a key."""
+    rows = as_list(value)
+    if len(rows) != 1 or not isinstance(rows[0], dict) or words(name)[-1] not in _ALONE:
+        return value
+    row = cast("Record", rows[0])
+    keys = {snake(field) for field in row if snake(field).endswith("id")}
+    return value if keys & (nouns.texts | nouns.numbers) else row
 
 
 def _is_a_scope_of_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:

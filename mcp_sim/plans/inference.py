@@ -15,6 +15,7 @@ from mcp_sim.plans.counts import with_counts
 from mcp_sim.plans.elements import with_elements
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.entries import with_entries
+from mcp_sim.plans.flag_filters import with_flags
 from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
@@ -83,6 +84,8 @@ def infer(
     plans |= _as_their_kin(looks, plans)
     plans |= making(looks, plans, entities, overrides) if state is None else {}
     plans |= contents_shown(looks, plans, entities, given.records, overrides)
+    plans |= with_flags(looks, plans, entities, given.records, overrides)
+    plans |= with_flags(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)
     plans |= with_entries(looks, plans, entities, given.records, overrides)
     plans |= with_aspects(looks, plans, entities, given.records, overrides)

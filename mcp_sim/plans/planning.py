@@ -13,6 +13,7 @@ from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.deeds import LOOKING, touching_nothing
 from mcp_sim.plans.details import from_state, renamed, searched
 from mcp_sim.plans.envelopes import batch_envelope
+from mcp_sim.plans.flags import flag_toggled
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.looks import Look
@@ -63,6 +64,8 @@ def plan_of(
     rows = given.records.get(look.entity, ())
     moves = look.verb == "update" and look.element is None
     fixed = led_to(look.reading, entity, about, rows) if moves else {}
+    turned = flag_toggled(look.reading.word, entity, properties(look.shape), roles.sets.values()) if moves else None
+    fixed = fixed if turned is None else {turned: True}
     text = whole_text(look, entity)
     plan = Plan(
         look.tool.id,
@@ -70,7 +73,7 @@ def plan_of(
         look.entity,
         key=roles.key,
         sets=roles.sets,
-        how=_ways(look, roles, entity),
+        how=_ways(look, roles, entity) if turned is None else {turned: "toggle"},
         fixed=fixed,
         requires=required_state(look.reading, entity, about, fixed, rows) if look.verb in {"update", "delete"} else {},
         holder=roles.holder,

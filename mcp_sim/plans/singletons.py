@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, How, Verb
 from mcp_sim.plans.customary import OPTIONS
-from mcp_sim.plans.flags import flag_set
+from mcp_sim.plans.flags import TOGGLES, flag_set
+from mcp_sim.plans.meant import core, field_meant, joined, matched, spoken_field
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import at, items, main_type, properties, required
 from mcp_sim.types import Json, Record
@@ -25,8 +26,6 @@ _REMOVE = vocabulary(
 _ADD = vocabulary("fund deposit add top fill refill refuel charge recharge credit increase increment earn load raise")
 _SUBTRACT = vocabulary("withdraw spend debit deduct decrease decrement consume reduce use burn")
 _AMOUNTS = vocabulary("amount value quantity delta sum by points number count units")
-_LOOSE = vocabulary("new current updated total my the latest remaining final resulting user account")
-_ENDINGS = vocabulary("status state list value amount level limit mode setting settings info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +65,10 @@ def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) 
         told = f"{_SAID[how]} {name} of {entity.name}"
         yield Single("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=told)
         return
+    turned = _toggled(reading, needed, shows, entity) or _emptied(reading, needed, shows, entity)
+    if turned is not None:
+        yield turned
+        return
     if reading.verb == "update" or (reading.word in _SWITCHES and shows):
         sets, fixed = _written(reading, arguments, needed, shows, output, entity)
         switch = _switch(reading, arguments, shows, output, entity)
@@ -80,6 +83,10 @@ def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) 
     picks = len(needed) == 1 and bool(choices_of(arguments[needed[0]]))
     if looks and (not needed or picks) and (_mostly(shows, output) or _spoken_of(reading, entity, output)):
         yield Single("get", entity.name, shows=shows, reason=f"shows what there is one of: {entity.name}")
+    elif looks and not arguments and not properties(output):
+        told = spoken_field(reading, entity)
+        if told is not None:
+            yield Single("get", entity.name, shows={"": told}, reason=f"shows {told} of {entity.name}")
 
 
 _LOOKS = vocabulary("check display show view get read status print")
@@ -101,41 +108,7 @@ def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record
             yield here, part
 
 
-def matched(path: str, part: Record, entity: Entity) -> str | None:
-    """The field that a name means: the same word for word, or but for words like `new` and `status`."""
-    name = path.rsplit(".", 1)[-1]
-    kind = main_type(part)
-    fits = [name for name, field in entity.fields.items() if not kind or _may_be(main_type(field.schema), kind)]
-    for reduce in (_joined, _bare, _core):
-        wanted = reduce(name)
-        found = [one for one in fits if wanted and reduce(one) == wanted]
-        if len(found) == 1:
-            return found[0]
-    return None
-
-
-def _may_be(own: str, kind: str) -> bool:
-    """Can a field of one type be what another is of? Of whichever type a field is that says none."""
-    return not own or own == kind or (own, kind) == ("integer", "number")
-
-
-def _joined(name: str) -> str:
-    return "".join(words(name))
-
-
-def _bare(name: str) -> str:
-    parts = words(name)
-    while len(parts) > 1 and parts[0] in _LOOSE:
-        parts = parts[1:]
-    return "".join(parts)
-
-
-def _core(name: str) -> str:
-    parts = [part for part in words(name) if part not in _LOOSE]
-    while len(parts) > 1 and parts[-1] in _ENDINGS:
-        parts = parts[:-1]
-    return "".join(parts)
-
+_EMPTIES = vocabulary("clear empty reset flush")
 
 _SAID: dict[How, str] = {
     "append": "appends to",
@@ -156,9 +129,9 @@ def _list_change(reading: Reading, arguments: Record, needed: list[str], entity:
     for one in entity.fields.values():
         if main_type(one.schema) != "array" or main_type(items(one.schema)) == "object":
             continue
-        joined = _joined(one.name)
-        named = {_joined("_".join(part)) for part in (reading.noun, reading.after[1:]) if part}
-        if {joined, _core(one.name)} & named or (stem and len(stem) > 2 and joined.startswith(stem)):
+        own = joined(one.name)
+        named = {joined("_".join(part)) for part in (reading.noun, reading.after[1:]) if part}
+        if {own, core(one.name)} & named or (stem and len(stem) > 2 and own.startswith(stem)):
             return name, one.name, how
     return None
 
@@ -190,15 +163,15 @@ def _written(
     entity: Entity,
 ) -> tuple[dict[str, str], dict[str, Json]]:
     """What arguments set, and what the verb itself stands for (`start`: running)."""
-    exact = [name for name in entity.fields if len(reading.noun) > 1 and _joined(name) == "".join(reading.noun)]
+    exact = [name for name in entity.fields if len(reading.noun) > 1 and joined(name) == "".join(reading.noun)]
     if len(exact) == 1 and len(needed) == 1 and reading.word in _SETTERS:
         return {needed[0]: exact[0]}, {}
     sets = {name: found for name, part in arguments.items() if (found := matched(name, part, entity)) is not None}
     if sets:
         return sets, {}
-    field = _field_meant(reading, shows, entity)
+    field = field_meant(reading, shows, entity)
     if field is None:
-        near = _joined(entity.name) in {"".join(reading.noun), _core("_".join(reading.noun))}
+        near = joined(entity.name) in {"".join(reading.noun), core("_".join(reading.noun))}
         flags = flag_set(reading.word, entity) if not needed else {}
         return {}, flags if near or (not reading.noun and flags.keys() & {*shows.values()}) else {}
     alone = needed[0] if len(needed) == 1 else None
@@ -212,7 +185,7 @@ def _switch(
     reading: Reading, arguments: Record, shows: Mapping[str, str], output: Record, entity: Entity
 ) -> Single | None:
     """`activate_brake(mode: engage | release)`: an argument says what the field becomes."""
-    meant = _field_meant(reading, shows, entity)
+    meant = field_meant(reading, shows, entity)
     if meant is None:
         return None
     states = _states(meant, shows, output, entity)
@@ -231,11 +204,25 @@ def _states(meant: str, shows: Mapping[str, str], output: Record, entity: Entity
     return next((found for found in said if found), list[Json]())
 
 
-def _field_meant(reading: Reading, shows: Mapping[str, str], entity: Entity) -> str | None:
-    noun = "".join(reading.noun)
-    near = [name for name in entity.fields if noun and noun in {_joined(name), _core(name)}]
-    near = near or [name for name in dict.fromkeys(shows.values()) if noun and noun in _joined(name)]
-    return near[0] if len(near) == 1 else None
+def _toggled(reading: Reading, needed: Sequence[str], shows: Mapping[str, str], entity: Entity) -> Single | None:
+    """`toggle_shuffle()`: the flag that its noun or its result names becomes the opposite."""
+    if reading.word not in TOGGLES or needed:
+        return None
+    meant = field_meant(reading, shows, entity) or next(iter(dict.fromkeys(shows.values())), "")
+    if meant not in entity.fields or main_type(entity.fields[meant].schema) != "boolean":
+        return None
+    return Single("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, reason=f"toggles {meant}")
+
+
+def _emptied(reading: Reading, needed: Sequence[str], shows: Mapping[str, str], entity: Entity) -> Single | None:
+    """`clear_queue()`: the list of which its noun speaks holds nothing any more."""
+    noun = reading.noun if reading.word in _EMPTIES else reading.noun[1:] if {*reading.noun[:1]} & _EMPTIES else ()
+    meant = {"".join(noun), joined(plural("_".join(noun)))} if noun and not needed else set[str]()
+    lists = (name for name, one in entity.fields.items() if main_type(one.schema) == "array")
+    name = next((name for name in lists if joined(name) in meant), None)
+    if name is None:
+        return None
+    return Single("update", entity.name, fixed={name: []}, shows=shows, reason=f"empties {name} of {entity.name}")
 
 
 def _mostly(shows: Mapping[str, str], output: Record) -> bool:
@@ -245,5 +232,5 @@ def _mostly(shows: Mapping[str, str], output: Record) -> bool:
 def _spoken_of(reading: Reading, entity: Entity, output: Record) -> bool:
     """Without an outputSchema: the noun is the entity."""
     noun = "".join(reading.noun)
-    nouns = {noun, plural(noun), _core("_".join(reading.noun))} - {""}
-    return not properties(output) and bool(nouns & {_joined(entity.name), _core(entity.name)})
+    nouns = {noun, plural(noun), core("_".join(reading.noun))} - {""}
+    return not properties(output) and bool(nouns & {joined(entity.name), core(entity.name)})

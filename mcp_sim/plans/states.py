@@ -19,7 +19,7 @@ STATUS = ("status", "state", "stage")
 _TIMES = ("date", "time", "timestamp")
 _BEGINNINGS = (
     "pending", "open", "opened", "draft", "new", "todo", "to_do", "not_started", "backlog", "created", "queued",
-    "planned", "scheduled", "requested", "submitted", "unread", "unpaid", "active",
+    "planned", "scheduled", "requested", "submitted", "unread", "unpaid", "active", "reserved", "booked", "confirmed",
 )  # fmt: skip
 _BEFORE = {
     "closed": "open", "resolved": "open", "completed": "pending", "approved": "pending", "rejected": "pending",

@@ -9,6 +9,7 @@ from mcp_sim.domain import Entity, Verb
 from mcp_sim.plans.customary import LIMITS, QUERIES
 from mcp_sim.plans.flags import switch_of
 from mcp_sim.plans.keys import key_argument
+from mcp_sim.plans.made import kind_made, made_by, made_of, made_with
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
@@ -30,7 +31,7 @@ def entity_meant(
     declared: Mapping[str, Entity],
 ) -> str:
     """The entity that a tool speaks of; '' where nothing names one."""
-    done = _made_by(reading, schema, declared)
+    done = made_by(reading, schema, declared)
     if done is not None:
         return done
     switched = _switched(reading, schema, declared)
@@ -39,6 +40,8 @@ def entity_meant(
     declared_nouns = {words(name) for name in declared}
     noun = reading.noun
     told = _told(noun, reading, schema, declared) if noun and noun not in declared_nouns else None
+    if told is None and reading.verb == "create":
+        told = made_with(noun, schema, declared) or kind_made(noun, schema, declared)
     if told is not None:
         return told
     if reading.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
@@ -65,7 +68,7 @@ def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Map
     ]
     nearest_first = [one for _, _, one in sorted(within, key=lambda entry: entry[:2], reverse=True)]
     if reading.verb == "create":
-        return _made_of(schema, tables.values())
+        return made_of(schema, tables.values())
     keyed = _keyed(noun, reading, schema, tables.values())
     if keyed is not None and not within:
         return keyed
@@ -82,17 +85,6 @@ def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Map
     return None
 
 
-def _made_by(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The table of what a verb makes: `enroll(student_id, course_id)` an enrollment, `reserve` a reservation."""
-    word = next(iter(reading.noun), "") if reading.verb == "unknown" else ""
-    names = {snake(name) for name in required(schema)}
-    for one in declared.values():
-        is_named = len(word) > 3 and one.name.startswith(word[:-1]) and one.name != word
-        if is_named and not one.singleton and len(names & {snake(name) for name in one.fields}) > 1:
-            return one.name
-    return None
-
-
 def _switched(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
     """The table whose records have what a verb switches on or off: `enable_roaming(line_id)` a line."""
     for one in declared.values():
@@ -101,13 +93,6 @@ def _switched(reading: Reading, schema: Record, declared: Mapping[str, Entity]) 
         if key_argument("update", one.name, one.key, schema)[1] >= 2:
             return one.name
     return None
-
-
-def _made_of(schema: Record, tables: Iterable[Entity]) -> str | None:
-    """The table that a record is made for under another name: every argument that there must be is a field of it."""
-    names = {snake(name) for name in required(schema)}
-    found = [one.name for one in tables if len(names) > 2 and names <= {snake(name) for name in one.fields}]
-    return found[0] if len(found) == 1 else None
 
 
 def _keyed(noun: tuple[str, ...], reading: Reading, schema: Record, tables: Iterable[Entity]) -> str | None:
@@ -176,7 +161,7 @@ def verb_meant(
         return "unknown"
     if verb == "unknown" and reading.plural and reading.noun in nouns:
         return "list"
-    if verb == "unknown" and _made_by(reading, schema, declared) == entity:
+    if verb == "unknown" and made_by(reading, schema, declared) == entity:
         return "create"
     if verb == "unknown" and not reading.deed and _is_of_one(entity, schema, declared):
         return "update" if len(properties(schema)) > 1 else "get"
@@ -208,8 +193,10 @@ def _shown_alone(entity: str, schema: Record, output: Record) -> Verb:
 
 
 def _asks_for_one(entity: str, schema: Record) -> bool:
-    """True where nothing but a key is asked for."""
+    """True where nothing but a key is asked for; what may be left out, beside others, is a filter."""
     name, score = key_argument("get", entity, "id", schema)
+    if name not in required(schema) and len(properties(schema)) > 1:
+        return False
     return score >= 2 and required(schema) <= {name} and not {snake(name) for name in properties(schema)} & LIMITS
 
 

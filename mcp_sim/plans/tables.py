@@ -55,6 +55,10 @@ def _name_asked_for(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys
     asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
     if own in asked:
         return own if own not in nouns.bare and "id" not in fields else None
+    counted = (f"{entity}_{ending}" for ending in ("number", "no", "code", "key", "ref", "reference"))
+    called = next((one for one in counted if one in nouns.texts and one not in fields), None)
+    if called is not None and "id" not in asked:
+        return called
     if "id" in asked or any(key.isdecimal() for key in keys):
         return None
     is_named = not any(letter.isdigit() for key in keys for letter in key)

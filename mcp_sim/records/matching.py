@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import overload
 
-from mcp_sim.domain import Entity, Field, Plan
+from mcp_sim.domain import Entity, Field, Filter, Plan
 from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.comparisons import bound_set, equal, test_maker, text_test, without
@@ -51,7 +51,7 @@ def matching_rows(
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
     """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
     derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
-    rules = [(_narrowing(tool, name, entity.fields.get(rule.field)), rule) for name, rule in plan.filters.items()]
+    rules = [(_narrowing(tool, name, entity.fields.get(rule.field), rule), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [
@@ -85,9 +85,11 @@ def matching_rows(
     return matching
 
 
-def _narrowing(tool: Tool, name: str, field: Field | None) -> Fetch:
+def _narrowing(tool: Tool, name: str, field: Field | None, rule: Filter) -> Fetch:
     """Reads an argument; ABSENT too where it says `all`, which is one of its choices and no value of the field."""
     fetch, schema = argument(name), at(tool.input_schema, name)
+    if rule.only is not None:
+        return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
     held = constants(field.schema) if field is not None else []
     wide = [one for one in constants(schema) if isinstance(one, str) and one.lower() in ANY and one not in held]
     if not wide:

@@ -96,11 +96,25 @@ def _entered(
     after = Record()
     for name, value in said.items():
         field = entity.fields.get(name) or Field(name, {})
+        if _is_no_amount(plan, name, value):
+            return conflict(tool, entity.name, key, "is refused: the amount must be positive", field=name)
         found = entered(before.get(name), value, plan.how.get(name, "set"), field)
         if isinstance(found, Refused):
             return conflict(tool, entity.name, key, found.why, field=name)
         after[name] = found
     return after
+
+
+_MONEY = vocabulary("balance funds cash money credit savings")
+
+
+def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
+    """Is nothing, or less, of some money paid in or taken out?"""
+    if plan.how.get(field) not in {"add", "subtract"} or not isinstance(value, int | float):
+        return False
+    if snake(field).rsplit("_", 1)[-1] not in _MONEY:
+        return False
+    return value <= 0 and any(name == field and snake(path) == "amount" for path, name in plan.sets.items())
 
 
 # states ---------------------------------------------------------------------------------------------------------------

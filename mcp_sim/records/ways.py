@@ -27,6 +27,8 @@ def entered(before: Json, value: Json, how: How, field: Field) -> Json | Refused
     """The field as it is afterwards, or what forbids it."""
     if how == "set":
         return value
+    if how == "toggle":
+        return not before
     if how in {"append", "remove"}:
         if main_type(field.schema) == "string" or isinstance(before, str):
             return _written_on(before, value) if how == "append" else _cut(before, value, field)

@@ -1,0 +1,65 @@
+"""Which arguments of lists say yes or no to one kind of records: `available_only`, `only_open`, `unread_only`?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from mcp_sim.choices import choices_of
+from mcp_sim.domain import Entity, Filter, Plan
+from mcp_sim.plans.looks import Look
+from mcp_sim.schemas import main_type, properties
+from mcp_sim.types import Record
+from mcp_sim.words import snake, words
+
+_MANY = frozenset({"list", "search"})
+_LOOKED_AT = 200
+
+
+def with_flags(
+    looks: Sequence[Look],
+    plans: Mapping[str, Plan],
+    entities: Mapping[str, Entity],
+    held: Mapping[str, Sequence[Record]],
+    said: Collection[str],
+) -> dict[str, Plan]:
+    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
+    found: dict[str, Plan] = {}
+    for look in looks:
+        plan = plans[look.tool.id]
+        entity = entities.get(plan.entity or "")
+        if entity is None or plan.verb not in _MANY or look.tool.id in said or plan.choice is not None:
+            continue
+        rows = held.get(entity.name, ())
+        flags = [name for name, part in properties(look.input).items() if main_type(part) == "boolean"]
+        filters = {name: one for name in flags if (one := _narrowed(name, entity, rows)) is not None}
+        if filters:
+            found[look.tool.id] = replace(plan, filters={**plan.filters, **filters})
+    return found
+
+
+def _narrowed(argument: str, entity: Entity, rows: Sequence[Record]) -> Filter | None:
+    """The field and the value that a yes asks for: a flag of that name, or a state that records may be in."""
+    parts = words(argument)
+    if len(parts) < 2 or "only" not in {parts[0], parts[-1]}:
+        return None
+    asked = "_".join(part for part in parts if part != "only")
+    return _flag(asked, entity) or _state(asked, entity, rows)
+
+
+def _flag(asked: str, entity: Entity) -> Filter | None:
+    for name, field in entity.fields.items():
+        plain = snake(name).removeprefix("is_").removeprefix("has_")
+        if main_type(field.schema) == "boolean" and asked in {plain, f"is_{plain}", f"un{plain}", f"not_{plain}"}:
+            return Filter(name, only=asked in {plain, f"is_{plain}"})
+    return None
+
+
+def _state(asked: str, entity: Entity, rows: Sequence[Record]) -> Filter | None:
+    for name, field in entity.fields.items():
+        held = [row.get(name) for row in islice(rows, _LOOKED_AT)] if main_type(field.schema) == "string" else []
+        state = next((one for one in (*choices_of(field.schema), *held) if snake(str(one)) == asked), None)
+        if state is not None:
+            return Filter(name, only=state)
+    return None

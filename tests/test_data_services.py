@@ -1,0 +1,121 @@
+"""Services that keep plain data: what hurried names, flags and keys of theirs are taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.given import NUMBER, STRING, refused, service, tool, value
+
+Json = Any
+YES_NO: dict[str, Json] = {"type": "boolean"}
+
+
+def showing(result: Json, name: str, *required: str) -> dict[str, Json]:
+    return {**tool(name, *required), "outputSchema": {"type": "object", "properties": {"result": result}}}
+
+
+STALLS: Json = {"stalls": {"7": {"goods": "tea", "rent": 20}, "12": {"goods": "figs", "rent": 35}}}
+
+
+async def test_a_result_of_which_nothing_is_said_tells_records_and_no_sentence(tmp_path: Path) -> None:
+    stalls = [{"stall_id": "ST1", "goods": "tea"}, {"stall_id": "ST2", "goods": "figs"}]
+    tools = showing({}, "get_stall", "stall_id"), showing({"title": "R"}, "list_stalls")
+    async with service(tmp_path, {"stalls": stalls}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_stall", {"stall_id": "ST2"})) == {"result": stalls[1]}
+        assert value(await world.call("list_stalls", {})) == {"result": stalls}
+
+
+async def test_a_search_of_which_all_may_be_left_out_finds_several_or_none(tmp_path: Path) -> None:
+    memos = [{"memo_id": "m-1", "about": "rain"}, {"memo_id": "m-2", "about": "rain"}]
+    tools = tool("search_memo", memo_id=STRING), tool("remove_memo", "memo_id")
+    tools[0]["inputSchema"]["properties"] = {"memo_id": STRING, "about": STRING}
+    async with service(tmp_path, {"memo": memos}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("search_memo", {"about": "rain"})) == memos
+        assert value(await world.call("search_memo", {"memo_id": "m-2"})) == memos[1:]
+        await world.call("remove_memo", {"memo_id": "m-2"})
+        assert value(await world.call("search_memo", {"memo_id": "m-2"})) == []
+
+
+async def test_a_key_outside_the_records_is_shown_as_the_number_by_which_tools_ask(tmp_path: Path) -> None:
+    tools = tool("get_stall", "stall_number"), tool("list_stalls")
+    async with service(tmp_path, STALLS, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_stall", {"stall_number": "12"}))["stall_number"] == "12"
+        assert [row["stall_number"] for row in value(await world.call("list_stalls", {}))] == ["7", "12"]
+
+
+LAMPS: Json = {
+    "lamps": {
+        "L1": {"place": "hall", "on": True, "status": "free"},
+        "L2": {"place": "attic", "on": False, "status": "lent"},
+    },
+    "panel": {"night_mode": False, "dim": 3, "alerts": ["smoke"]},
+}
+
+
+async def test_what_is_toggled_becomes_its_opposite_each_time(tmp_path: Path) -> None:
+    tools = (
+        tool("toggle_lamp", "lamp_id"), tool("get_lamp", "lamp_id"), tool("toggle_night_mode"), tool("get_panel"),
+    )  # fmt: skip
+    async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
+        for there in (True, False):
+            await world.call("toggle_lamp", {"lamp_id": "L2"})
+            assert value(await world.call("get_lamp", {"lamp_id": "L2"}))["on"] is there
+            await world.call("toggle_night_mode", {})
+            assert value(await world.call("get_panel", {}))["night_mode"] is there
+
+
+async def test_a_list_that_there_is_one_of_is_emptied(tmp_path: Path) -> None:
+    tools = tool("clear_alerts"), tool("get_panel")
+    async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
+        await world.call("clear_alerts", {})
+        assert value(await world.call("get_panel", {}))["alerts"] == []
+
+
+async def test_yes_to_only_narrows_a_list_by_a_flag_or_a_state_and_no_does_not(tmp_path: Path) -> None:
+    async with (
+        service(tmp_path, LAMPS, tool("list_lamps", only_on=YES_NO, free_only=YES_NO)) as simulator,
+        simulator.open("w") as world,
+    ):
+        assert [row["place"] for row in value(await world.call("list_lamps", {"only_on": True}))] == ["hall"]
+        assert [row["place"] for row in value(await world.call("list_lamps", {"free_only": True}))] == ["hall"]
+        assert len(value(await world.call("list_lamps", {"only_on": False, "free_only": False}))) == 2
+
+
+async def test_settings_in_a_table_of_one_row_are_told_and_set_one_by_one(tmp_path: Path) -> None:
+    state = {"settings": [{"device_id": "d-1", "wifi": True, "low_power_mode": False}]}
+    tools = tool("get_wifi_status"), tool("set_wifi_status", on=YES_NO), tool("get_low_power_mode_status")
+    tools[1]["inputSchema"]["required"] = ["on"]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_wifi_status", {})) is True
+        await world.call("set_wifi_status", {"on": False})
+        assert value(await world.call("get_wifi_status", {})) is False
+        assert value(await world.call("get_low_power_mode_status", {})) is False
+
+
+async def test_what_is_made_with_a_record_is_of_the_table_that_its_arguments_fit(tmp_path: Path) -> None:
+    state: Json = {
+        "boats": {"B1": {"boat_id": "B1", "name": "Ada"}},
+        "outings": {"O1": {"outing_id": "O1", "boat_id": "B1", "skipper": "Bo", "tide": "low"}},
+        "orders": [],
+    }
+    tools = (
+        tool("reserve_boat", "boat_id", "skipper", "tide"), tool("list_outings"), tool("list_boats"),
+        tool("add_rush_order", "goods"), tool("list_orders"),
+    )  # fmt: skip
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("reserve_boat", {"boat_id": "B1", "skipper": "Cy", "tide": "high"})
+        assert [one["skipper"] for one in value(await world.call("list_outings", {}))] == ["Bo", "Cy"]
+        assert len(value(await world.call("list_boats", {}))) == 1
+        await world.call("add_rush_order", {"goods": "rope"})
+        assert [one["goods"] for one in value(await world.call("list_orders", {}))] == ["rope"]
+
+
+async def test_nothing_and_less_is_neither_paid_in_nor_taken_out(tmp_path: Path) -> None:
+    state = {"purses": {"P1": {"purse_id": "P1", "balance": 50}}}
+    tools = tool("deposit", "purse_id", "amount", amount=NUMBER), tool("get_purse", "purse_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("deposit", {"purse_id": "P1", "amount": -5}))
+        assert refused(await world.call("deposit", {"purse_id": "P1", "amount": 0}))
+        await world.call("deposit", {"purse_id": "P1", "amount": 7})
+        assert value(await world.call("get_purse", {"purse_id": "P1"}))["balance"] == 57
