@@ -13,6 +13,7 @@ from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
 from mcp_sim.records.facts import Facts, Told
 from mcp_sim.records.fitting import fitting
+from mcp_sim.records.foremost import foremost
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.parents import parent_check
@@ -166,19 +167,20 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, tell: Told) -> Answe
 
 
 def _finding(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
-    """One record, named by something else than its key: the first that matches."""
+    """One record, named by something else than its key: the first that matches, or the one that the plan says."""
     entity = plan.entity or ""
     select = selection(tool, plan, domain.entities[entity], domain.entities)
-    names = tuple(plan.filters)
+    names, choose = tuple(plan.filters), foremost(plan.operation, domain.entities[entity])
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)
         if isinstance(page, Observation):
             return Transition(page)
-        if not page.rows:
+        found = choose(turn, page.rows)
+        if found is None:
             name = next((name for name in names if name in turn.call.arguments), None)
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
-        key, record = page.rows[0]
+        key, record = found
         return Transition(tell(Facts(turn, turn.view, record, key, page)))
 
     return answer

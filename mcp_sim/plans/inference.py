@@ -29,6 +29,7 @@ from mcp_sim.plans.summaries import summing, with_summaries
 from mcp_sim.plans.takings import taking
 from mcp_sim.plans.tallies import tallied
 from mcp_sim.plans.told_states import with_told_states
+from mcp_sim.plans.which import singled_out
 from mcp_sim.scenario import Example
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import vocabulary
@@ -93,6 +94,7 @@ def infer(
     plans |= with_owners(untold, plans, entities, given.records)
     plans |= taking(looks, plans, entities, overrides)
     plans |= summing(looks, plans, entities, given.records, overrides)
+    plans |= singled_out(looks, plans, entities, overrides)
     return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 
 

@@ -12,7 +12,8 @@ from mcp_sim.words import is_plural, singular_phrase, vocabulary, words
 Words: TypeAlias = "tuple[str, ...]"
 
 _FILLERS = vocabulary(
-    "a all an any available the my our current existing every given latest most new one recent single specific"
+    "a all an any available the my our current existing every given latest most new newest oldest earliest one random "
+    "recent single specific"
 )
 _ONE_OF_A_KIND = frozenset({"current", "my"})
 _BATCH = frozenset({"batch", "bulk", "many", "multi", "multiple"})

@@ -1,0 +1,54 @@
+"""Which tools tell of one record that no argument names: `get_latest_order`, `get_next_task`, `get_random_quote`?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.plans.readings import last_segment
+from mcp_sim.schemas import required
+from mcp_sim.words import words
+
+_WAYS = {
+    "latest": "newest", "newest": "newest", "last": "newest", "recent": "newest", "oldest": "oldest",
+    "earliest": "oldest", "first": "oldest", "next": "next", "random": "random",
+}  # fmt: skip
+
+
+def singled_out(
+    looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity], said: Collection[str]
+) -> dict[str, Plan]:
+    """The plans of such tools. `said` are the tools of which a spec tells."""
+    known = {look.entity for look in looks if look.verb in {"create", "list", "search"}}
+    found: dict[str, Plan] = {}
+    for look in looks:
+        plan, entity = plans[look.tool.id], entities.get(look.entity)
+        way = _way(look)
+        if way is None or entity is None or entity.singleton or entity.inside or look.tool.id in said:
+            continue
+        if entity.name in known and look.verb == "get" and plan.key is None and not required(look.input):
+            found[look.tool.id] = _plan(plan, look, entity, way)
+    return found
+
+
+def _way(look: Look) -> str | None:
+    """Which one the name says, in front of its noun."""
+    name, noun = words(last_segment(look.tool.name)), look.reading.noun
+    at = name.index(noun[0]) if noun and noun[0] in name else 0
+    return _WAYS.get(name[at - 1]) if at > 1 else None
+
+
+def _plan(plan: Plan, look: Look, entity: Entity, way: str) -> Plan:
+    if plan.verb == "get":
+        return replace(plan, operation=way)
+    return Plan(
+        plan.tool,
+        "get",
+        entity.name,
+        operation=way,
+        envelope=envelope_meant("get", entity.name, look.output),
+        confidence=0.7,
+        reasons=(f"tells of the {way} {entity.name.replace('_', ' ')}",),
+    )
