@@ -9,13 +9,13 @@ from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
 from mcp_sim.types import Tool, Turn
 from mcp_sim.version_control.asking import Asked
-from mcp_sim.version_control.branching import OPERATIONS
 from mcp_sim.version_control.entities import COMMIT
+from mcp_sim.version_control.operations import OPERATIONS
 from mcp_sim.version_control.recognition import judged
 from mcp_sim.version_control.repository import Repository
 
 _NAMES: Names = {
-    "hash": ("commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),
+    "hash": ("head", "commit_hash", "sha", "commit_sha", "commit_id", "hexsha", "oid", "id", "commit"),
     "short_hash": ("short_sha", "abbreviated_hash", "abbrev", "short"),
     "branch": ("current_branch", "branch_name", "name", "current", "active_branch"),
     "current": ("is_current", "active", "is_active", "current_branch"),
@@ -23,7 +23,6 @@ _NAMES: Names = {
     "unstaged": ("unstaged_files", "modified", "modified_files", "unstaged_changes", "changed", "not_staged"),
     "untracked": ("untracked_files",),
     "is_clean": ("clean", "working_tree_clean"),
-    "commits": ("history", "log", "entries", "results", "items"),
     "branches": ("local_branches", "results", "items"),
     "author": ("author_name", "committer"),
     "email": ("author_email", "committer_email"),
@@ -39,6 +38,11 @@ _NAMES: Names = {
               "files_changed"),
     "files_changed": ("file_count", "changed_files", "files_count", "num_files"),
     "has_changes": ("is_different", "changed"),
+    "line": ("line_number", "lineno", "line_no"),
+    "ref": ("ref_name", "selector", "reference"),
+    "branch_name": ("branch",),
+    "files_removed": ("removed_files", "removed", "files_deleted"),
+    "commits": ("history", "log", "entries", "results", "items", "picked_commits", "reverted_commits"),
     "path": ("repo_path", "repository_path", "repository"),
 }  # fmt: skip
 

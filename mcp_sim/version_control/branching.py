@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.types import Json, Record
-from mcp_sim.version_control import changing, looking, remotes
+from mcp_sim.version_control import changing, looking
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.changing import keep_staged, move_to
 from mcp_sim.version_control.entities import BRANCH, TAG
@@ -107,7 +106,7 @@ def reset(asked: Asked) -> Outcome:
         return changing.unstage(asked)
     if one.head is None:
         raise unknown(revision or "HEAD")
-    target = one.resolve(revision or "HEAD")
+    target, head = one.resolve(revision or "HEAD"), one.head
     before = {**one.snapshot(one.head), **one.index()}
     index = one.index() if is_soft else one.snapshot(target)
     one.lead(target)
@@ -122,10 +121,15 @@ def reset(asked: Asked) -> Outcome:
         commit=target,
         target=target,
         mode=mode,
+        previous_commit=head,
     )
 
 
 # merging --------------------------------------------------------------------------------------------------------------
+
+
+_STRATEGY = "ort"
+"""How git joins two branches, where nobody says how."""
 
 
 def _leads_to(one: Repository, commit: str | None, target: str) -> bool:
@@ -148,7 +152,7 @@ def merge(asked: Asked) -> Outcome:
         move_to(one, target, "merge")
         one.lead(target)
         text = f"Updating {head[:7]}..{target[:7]}\nFast-forward"
-        return _done(asked, text, branch=one.branch, commit=target, fast_forward=True)
+        return _done(asked, text, branch=one.branch, commit=target, fast_forward=True, strategy=_STRATEGY)
     return _joined(asked, name, head, target)
 
 
@@ -171,7 +175,13 @@ def _joined(asked: Asked, name: str, head: str, target: str) -> Outcome:
         one.write(path, content)
     message = asked.text("message") or f"Merge branch '{name}'"
     row = one.add(message, [head, target], taken, asked.author())
-    return _done(asked, f"Merged '{name}' with commit {row['hash']}", **looking.told(one, row), branch=one.branch)
+    return _done(
+        asked,
+        f"Merged '{name}' with commit {row['hash']}",
+        **looking.told(one, row),
+        branch=one.branch,
+        strategy=_STRATEGY,
+    )
 
 
 def _common(one: Repository, first: str, second: str) -> str | None:
@@ -196,7 +206,7 @@ def create_tag(asked: Asked) -> Outcome:
         raise Refused("conflict", f"Tag '{name}' already exists", tag=name, key=name, entity=TAG)
     row: Record = {"name": name, "commit": one.resolve(asked.text("revision") or "HEAD")}
     one.put(TAG, name, {**row, "message": asked.text("message")})
-    return _done(asked, f"Created tag '{name}' at {row['commit'][:7]}", **row, tag=name)
+    return _done(asked, f"Created tag '{name}' at {row['commit'][:7]}", **row, tag=name, created=name)
 
 
 def delete_tag(asked: Asked) -> Outcome:
@@ -204,18 +214,4 @@ def delete_tag(asked: Asked) -> Outcome:
     if one.get(TAG, name) is None:
         raise Refused("not_found", f"Tag '{name}' not found", tag=name, key=name, entity=TAG)
     one.put(TAG, name, None)
-    return _done(asked, f"Deleted tag '{name}'", tag=name, deleted=True)
-
-
-OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
-    "status": looking.status, "stage": changing.stage, "unstage": changing.unstage, "commit": changing.commit,
-    "log": looking.log, "show": looking.show, "diff": looking.diff, "diff_staged": looking.diff_staged,
-    "diff_unstaged": looking.diff_unstaged, "branches": looking.branches, "branch": branch,
-    "current_branch": looking.current_branch, "create_branch": create_branch, "delete_branch": delete_branch,
-    "rename_branch": rename_branch, "checkout": checkout, "reset": reset, "restore": changing.restore,
-    "init": changing.init, "merge": merge, "stash": changing.stash, "stash_pop": changing.stash_pop,
-    "stash_apply": changing.stash_apply, "stash_drop": changing.stash_drop, "stash_list": changing.stash_list,
-    "push": remotes.push, "pull": remotes.pull, "fetch": remotes.fetch, "remote": remotes.remote,
-    "remotes": remotes.remotes, "add_remote": remotes.add_remote, "remove_remote": remotes.remove_remote,
-    "tags": looking.tags, "tag": tag, "create_tag": create_tag, "delete_tag": delete_tag,
-}  # fmt: skip
+    return _done(asked, f"Deleted tag '{name}'", tag=name, deleted=name)

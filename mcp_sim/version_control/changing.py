@@ -189,6 +189,8 @@ def _apply(asked: Asked) -> int:
     files, index = _stashes(one)[at]["files"], one.index()
     _refuse_to_lose(one, [path for path in files if one.content(path) != index.get(path)], "stash apply")
     _write(one, files)
+    for path in files.keys() - one.snapshot(one.head).keys():
+        one.stage(path, files[path])
     return at
 
 

@@ -36,6 +36,7 @@ def entities() -> list[Entity]:
         "email": _TEXT,
         "stashes": _ANY,
         "remotes": _ANY,
+        "worktrees": _ANY,
     }
     return [
         *files,

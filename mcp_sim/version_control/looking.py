@@ -19,7 +19,16 @@ from mcp_sim.version_control.repository import Difference, Repository, differenc
 _AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
 _SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
 _DAYS = {"now": 0, "today": 0, "yesterday": 1}
-_LINES = {"staged": "Changes to be committed:", "unstaged": "Changes not staged for commit:"}
+_LINES = {
+    "staged": ("Changes to be committed:", '  (use "git restore --staged <file>..." to unstage)'),
+    "unstaged": (
+        "Changes not staged for commit:",
+        '  (use "git add <file>..." to update what will be committed)',
+        '  (use "git restore <file>..." to discard changes in working directory)',
+    ),
+    "untracked": ("Untracked files:", '  (use "git add <file>..." to include in what will be committed)'),
+}
+"""What git writes above files of a kind."""
 
 
 def status(asked: Asked) -> Outcome:
@@ -31,12 +40,12 @@ def status(asked: Asked) -> Outcome:
     untracked: list[Json] = sorted(one.shown(path) for path in working if path not in index)
     facts: Record = {"branch": one.branch, "head": one.head, "untracked": untracked, "ahead": 0, "behind": 0}
     lines = [f"On branch {one.branch}" if one.branch is not None else f"HEAD detached at {(one.head or '')[:7]}"]
-    lines += ["", "No commits yet"] if one.head is None else []
+    lines += ["", "No commits yet", ""] if one.head is None else []
     for name, found in (("staged", staged), ("unstaged", unstaged)):
-        lines += ["", _LINES[name], *_named(one, found)] if found else []
+        lines += [*_LINES[name], *_named(one, found), ""] if found else []
         facts[name] = [one.shown(path) for path in found]
-    lines += ["", "Untracked files:", *(f"\t{path}" for path in untracked)] if untracked else []
-    lines += [] if staged else ["", _nothing(unstaged, untracked)]
+    lines += [*_LINES["untracked"], *(f"\t{path}" for path in untracked), ""] if untracked else []
+    lines += [] if staged else [_nothing(unstaged, untracked)]
     facts["is_clean"] = not (staged or unstaged or untracked)
     facts["files"] = [{"path": path, "status": "untracked"} for path in untracked]
     facts["files"] += [
@@ -58,9 +67,9 @@ def _by_kind(one: Repository, found: Difference) -> Record:
 
 def _nothing(unstaged: Difference, untracked: Sequence[Json]) -> str:
     if unstaged:
-        return "no changes added to commit"
+        return 'no changes added to commit (use "git add" and/or "git commit -a")'
     if untracked:
-        return "nothing added to commit but untracked files present"
+        return 'nothing added to commit but untracked files present (use "git add" to track)'
     return "nothing to commit, working tree clean"
 
 
@@ -155,7 +164,7 @@ def show(asked: Asked) -> Outcome:
     row = told(one, commit)
     return Outcome(
         f"{worded(commit)}\n\n{patch}".rstrip(),
-        {**row, "commit": row, "diff": patch, "content": f"{worded(commit)}\n\n{patch}"},
+        {**row, "commit": row, "diff": patch, "type": "commit", "content": f"{worded(commit)}\n\n{patch}"},
     )
 
 
@@ -207,8 +216,8 @@ def _told(asked: Asked, title: str, before: Mapping[str, str], after: Mapping[st
     if not asked.is_everything:
         wanted = [one.at(path) for path in asked.named]
         found = {path: change for path, change in found.items() if is_within(path, wanted)}
-    patch = rendered(one, found)
     files: list[Json] = [one.shown(path) for path in found]
+    patch = "\n".join(files) if asked.flag("names") else rendered(one, found)
     text = f"{title}\n{patch}" if patch else f"{title}\nNo changes"
     facts: Record = {"diff": patch, "files": files, "files_changed": len(files), "has_changes": bool(files)}
     return Outcome(text, {**facts, **_counted(patch)})
@@ -252,7 +261,14 @@ def branches(asked: Asked) -> Outcome:
 
 
 def _branch(one: Repository, row: Record) -> Record:
-    return {**row, "current": row["name"] == one.branch, "hash": row["commit"], "remote": False}
+    return {
+        **row,
+        "current": row["name"] == one.branch,
+        "hash": row["commit"],
+        "remote": False,
+        "ahead": 0,
+        "behind": 0,
+    }
 
 
 def current_branch(asked: Asked) -> Outcome:

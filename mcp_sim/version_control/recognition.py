@@ -23,7 +23,9 @@ VERBS: Mapping[str, Verb] = {
     "stash": "create", "stash_pop": "update", "stash_apply": "update", "stash_drop": "delete", "stash_list": "list",
     "push": "update", "pull": "update", "fetch": "update", "remote": "update", "remotes": "list",
     "add_remote": "create", "remove_remote": "delete", "tags": "list", "tag": "create", "create_tag": "create",
-    "delete_tag": "delete",
+    "delete_tag": "delete", "blame": "get", "reflog": "list", "cherry_pick": "create", "revert": "create",
+    "clean": "delete", "enter": "update", "leave": "update", "worktrees": "list", "add_worktree": "create",
+    "remove_worktree": "delete",
 }  # fmt: skip
 """Operation -> what it does, as plans say it."""
 
@@ -78,6 +80,14 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hard": (("hard",), ("boolean",)),
     "soft": (("soft",), ("boolean",)),
     "tag": (("tag_name", "tag", "name"), ("string",)),
+    "names": (("name_only", "names_only"), ("boolean",)),
+    "file": (("file_path", "filepath", "file", "file_name", "filename", "path"), ("string",)),
+    "first": (("start_line", "line_start", "from_line", "start"), ()),
+    "last": (("end_line", "line_end", "to_line", "end"), ()),
+    "commits": (("commits", "commit_hashes", "commit", "commit_hash", "commit_sha", "commit_id", "hash", "sha", "ref",
+                 "revision"), ("string", "strings")),
+    "dry": (("dry_run", "preview"), ("boolean",)),
+    "worktree": (("worktree_path", "path", "directory", "location"), ("string",)),
     "index": (("stash_index", "index", "stash_ref", "stash_id", "stash", "ref"), ()),
 }  # fmt: skip
 """What an operation may need -> the names of arguments that give it, and their types."""
@@ -86,7 +96,10 @@ _NEEDS: Mapping[str, str] = {
     "status": "", "stage": "files all", "unstage": "files all", "restore": "files staged all",
     "commit": "message files all amend allow_empty author email", "init": "",
     "log": "count skip oneline format since until files author revision", "show": "revision",
-    "diff": "from to staged files revision", "diff_staged": "files", "diff_unstaged": "files", "branches": "kind",
+    "blame": "file first last revision", "reflog": "count revision", "cherry_pick": "commits", "revert": "commits",
+    "clean": "dry force", "enter": "", "leave": "", "worktrees": "", "add_worktree": "worktree branch revision",
+    "remove_worktree": "worktree force", "diff": "from to staged files revision names",
+    "diff_staged": "files", "diff_unstaged": "files", "branches": "kind",
     "branch": "branch base delete kind force", "current_branch": "", "create_branch": "branch base checkout force",
     "delete_branch": "branch force", "rename_branch": "new_name old_name", "checkout": "branch create new base force",
     "merge": "merged into message", "reset": "files mode hard soft revision", "stash": "message", "stash_list": "",
@@ -98,8 +111,15 @@ _NEEDS: Mapping[str, str] = {
 _MUST: Mapping[str, str] = {
     "commit": "message", "show": "revision", "create_branch": "branch", "delete_branch": "branch",
     "rename_branch": "new_name", "checkout": "branch", "merge": "merged", "create_tag": "tag", "delete_tag": "tag",
-    "restore": "files", "add_remote": "remote url", "remove_remote": "remote",
+    "blame": "file", "cherry_pick": "commits", "revert": "commits", "add_worktree": "worktree",
+    "remove_worktree": "worktree", "restore": "files", "add_remote": "remote url", "remove_remote": "remote",
 }  # fmt: skip
+_ABOUT: Mapping[str, str] = {
+    "stage": "files", "unstage": "files", "restore": "files", "blame": "file", "add_worktree": "worktree",
+    "remove_worktree": "worktree",
+}  # fmt: skip
+"""Operations about something that has a path of its own, and the argument for that."""
+
 _WHOSE = vocabulary(
     "owner org organization organisation workspace workspace_slug repo_slug repository_slug project_id project_key "
     "repo_id repository_id repo_name namespace account username group_id repo_full_name"
@@ -130,6 +150,13 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ("pull", "pull", "latest change remote origin upstream"), ("fetch", "fetch", "remote origin upstream"),
     ("add_remote", "remote add", "new"), ("remove_remote", "remote remove|delete", ""),
     ("remotes", "remote list|get|show", ""), ("remote", "remote", ""),
+    ("blame", "blame|annotate", "line"), ("reflog", "reflog", "get show view"),
+    ("cherry_pick", "cherry pick", "commit"), ("revert", "revert", "commit change to"),
+    ("clean", "clean", "untracked"),
+    ("add_worktree", "worktree add|create|new", ""), ("remove_worktree", "worktree remove|delete", ""),
+    ("worktrees", "worktree list|get|show", ""),
+    ("leave", "clear|unset working|work dir|directory", "session"),
+    ("enter", "set|change|use working|work dir|directory", "session default"),
     ("log", "log|history", "commit get show list view recent"),
     ("log", "commit list|recent", "get"),
     ("show", "commit show|get|view|inspect|detail", "info detail content"),
@@ -219,6 +246,7 @@ def _arguments(purpose: Purpose, operation: str) -> dict[str, str]:
 
 
 def _is_of_files(purpose: Purpose, operation: str) -> bool:
-    """Would `path` be a file, since nothing else says which files are meant?"""
-    others = [name for name in _ARGUMENTS["files"][0] if name not in _PLACES]
-    return operation in {"stage", "unstage", "restore"} and purpose.argument(others) is None
+    """Would `path` be what the operation is about, since nothing else says that?"""
+    role = _ABOUT.get(operation)
+    others = [name for name in _ARGUMENTS[role][0] if name not in _PLACES] if role is not None else []
+    return role is not None and purpose.argument(others) is None

@@ -65,7 +65,7 @@ async def test_what_is_written_is_staged_and_committed(tmp_path: Path) -> None:
         status = await said(world, "git_status", **HERE)
         assert "On branch main" in status
         assert "modified:   a.txt" in status
-        assert "Untracked files:\n\tc.txt" in status
+        assert "to include in what will be committed)\n\tc.txt" in status
         assert "-two\n+2" in await said(world, "git_diff_unstaged", **HERE)
         assert "no changes added" in await refused(world, "git_commit", message="None", **HERE)
         await said(world, "git_add", files=["a.txt", "c.txt"], **HERE)
@@ -167,7 +167,7 @@ async def test_marks_of_a_state_say_what_is_not_committed(tmp_path: Path) -> Non
         status = await said(world, "git_status", **HERE)
         assert "On branch old" in status
         assert "modified:   a.txt" in status
-        assert "Untracked files:\n\tc.txt" in status
+        assert "to include in what will be committed)\n\tc.txt" in status
         assert "+two" in await said(world, "git_diff_unstaged", **HERE)
 
 
@@ -179,7 +179,7 @@ async def test_a_state_may_tell_some_of_its_history(tmp_path: Path) -> None:
         log = await said(world, "git_log", repo_path="/anywhere")
         assert re.findall(r"Commit: (\S+)\nAuthor: (\S+)", log) == [(SECOND, "Bo"), (FIRST, "Bo")]
         assert "+b" in await said(world, "git_show", revision="dev", repo_path=".")
-        assert "Untracked files:\n\tc.txt" in await said(world, "git_status", repo_path=".")
+        assert "\tc.txt" in await said(world, "git_status", repo_path=".")
 
 
 async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
@@ -391,5 +391,65 @@ async def test_files_without_a_place_are_below_the_repository_that_a_state_names
              "branch": "main", "files": {"a.txt": "one", "b.txt": "two"}}  # fmt: skip
     async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
         status = await said(world, "git_status", repo_path="/srv/box")
-        assert status.endswith("Untracked files:\n\tb.txt\n\nnothing added to commit but untracked files present")
+        assert status.endswith(
+            '\n\tb.txt\n\nnothing added to commit but untracked files present (use "git add" to track)'
+        )
         assert "Not a git repository" in await refused(world, "git_status", repo_path="/srv/other")
+
+
+FURTHER = [
+    *GIT,
+    tool("git_blame", "Who wrote each line", needed="repo_path file_path", **REPO, file_path=TEXT, start_line=NUMBER),
+    tool("git_reflog", "Shows where the head has been", needed="repo_path", **REPO, max_count=NUMBER),
+    tool("git_cherry_pick", "Applies commits", **REPO, commits=TEXTS),
+    tool("git_revert", "Undoes a commit", **REPO, commit=TEXT),
+    tool("git_clean", "Removes untracked files", needed="repo_path", **REPO, dry_run=FLAG, force=FLAG),
+    tool("git_worktree", "Working trees", needed="repo_path mode", **REPO, worktree_path=TEXT, branch=TEXT,
+         mode={"enum": ["list", "add", "remove"]}),
+    tool("git_stash", "Puts changes aside", **REPO),
+    tool("git_stash_pop", "Takes them back", **REPO),
+]  # fmt: skip
+
+
+async def test_commits_are_blamed_taken_over_and_undone_and_the_lost_ones_are_told(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
+        await said(world, "git_create_branch", branch_name="side", **HERE)
+        await said(world, "git_checkout", branch_name="side", **HERE)
+        await said(world, "write_file", path="/repo/a.txt", content="one\ntwo\nthree\n")
+        await said(world, "git_add", files=["a.txt"], **HERE)
+        made = hash_of(await said(world, "git_commit", message="Third", **HERE))
+        blamed = (await said(world, "git_blame", file_path="a.txt", **HERE)).splitlines()
+        assert [line.startswith(made[:7]) for line in blamed] == [False, False, True]
+        await said(world, "git_checkout", branch_name="main", **HERE)
+        await said(world, "git_cherry_pick", commits=[made], **HERE)
+        assert "three" in await said(world, "read_file", path="/repo/a.txt")
+        picked = hash_of(await said(world, "git_log", max_count=1, **HERE))
+        assert picked != made
+        await said(world, "git_revert", commit=picked, **HERE)
+        assert "three" not in await said(world, "read_file", path="/repo/a.txt")
+        assert made[:7] in await said(world, "git_reflog", **HERE)
+        await refused(world, "git_cherry_pick", commits=["abc1234"], **HERE)
+        await refused(world, "git_blame", file_path="none.txt", **HERE)
+
+
+async def test_untracked_files_are_cleaned_and_working_trees_come_and_go(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
+        await said(world, "git_add", files=["."], **HERE)
+        await said(world, "write_file", path="/repo/new.txt", content="n")
+        assert "new.txt" in await said(world, "git_clean", dry_run=True, **HERE)
+        await said(world, "git_clean", force=True, **HERE)
+        await refused(world, "read_file", path="/repo/new.txt")
+        await said(world, "git_worktree", mode="add", worktree_path="/hot", branch="hot", **HERE)
+        assert "/hot" in await said(world, "git_worktree", mode="list", **HERE)
+        assert "hot" in await said(world, "git_branch", branch_type="local", **HERE)
+        await said(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
+        await refused(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
+
+
+async def test_a_new_file_that_was_put_aside_comes_back_staged(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
+        await said(world, "write_file", path="/repo/new.txt", content="n")
+        await said(world, "git_add", files=["new.txt"], **HERE)
+        await said(world, "git_stash", **HERE)
+        await said(world, "git_stash_pop", **HERE)
+        assert "new file:   new.txt" in await said(world, "git_status", **HERE)

@@ -1,0 +1,26 @@
+"""Which function does what a tool is for?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.version_control import branching, changing, looking, places, remotes, retelling
+from mcp_sim.version_control.asking import Asked
+
+OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
+    "status": looking.status, "stage": changing.stage, "unstage": changing.unstage, "commit": changing.commit,
+    "log": looking.log, "show": looking.show, "diff": looking.diff, "diff_staged": looking.diff_staged,
+    "diff_unstaged": looking.diff_unstaged, "branches": looking.branches, "branch": branching.branch,
+    "current_branch": looking.current_branch, "create_branch": branching.create_branch,
+    "delete_branch": branching.delete_branch, "rename_branch": branching.rename_branch,
+    "checkout": branching.checkout, "reset": branching.reset, "restore": changing.restore,
+    "init": changing.init, "merge": branching.merge, "stash": changing.stash, "stash_pop": changing.stash_pop,
+    "stash_apply": changing.stash_apply, "stash_drop": changing.stash_drop, "stash_list": changing.stash_list,
+    "push": remotes.push, "pull": remotes.pull, "fetch": remotes.fetch, "remote": remotes.remote,
+    "remotes": remotes.remotes, "add_remote": remotes.add_remote, "remove_remote": remotes.remove_remote,
+    "tags": looking.tags, "tag": branching.tag, "create_tag": branching.create_tag, "delete_tag": branching.delete_tag,
+    "blame": retelling.blame, "reflog": retelling.reflog, "cherry_pick": retelling.cherry_pick,
+    "revert": retelling.revert, "clean": places.clean, "enter": places.enter, "leave": places.leave,
+    "worktrees": places.worktrees, "add_worktree": places.add_worktree, "remove_worktree": places.remove_worktree,
+}  # fmt: skip
