@@ -12,6 +12,7 @@ from types import MappingProxyType
 from mcp_sim.domain import Verb
 from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, verb_said
 from mcp_sim.plans.names import Reading, Words, noun_phrase, read
+from mcp_sim.plans.phrasing import marked, spoken_of, verb_first
 from mcp_sim.plans.verbs import MAY_LOOK, NOUNS_TOO, PHRASES, PLAIN, STRONG, TOLD, TRANSITIONS, WEAK
 from mcp_sim.words import singular, singular_phrase, vocabulary, words
 
@@ -27,9 +28,10 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     bare = {name: words(last_segment(name)) for name in names}
     shared = _shared_first_word([*bare.values()])
     bare = {name: parts[1:] if shared and parts[:1] == (shared,) else parts for name, parts in bare.items()}
-    bare = _noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()}))
-    alone = {name: read(parts) for name, parts in bare.items()}
+    bare = verb_first(_noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()})))
+    alone = {name: marked(read(parts)) for name, parts in bare.items()}
     nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
+    alone = {name: spoken_of(reading, told.get(name, ""), nouns) for name, reading in alone.items()}
     return {
         name: _completed(reading, bare[name], verb_said(told.get(name, "")), nouns) for name, reading in alone.items()
     }

@@ -1,0 +1,40 @@
+"""Tools whose names put the verb between two nouns, mark something, or do not say what they are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.given import INTEGER, STRING, refused, service, tool, value
+
+_BOOLEAN = {"type": "boolean"}
+
+
+async def test_a_verb_between_two_nouns_is_the_verb(tmp_path: Path) -> None:
+    tools = (
+        tool("shelf_create", "label"),
+        tool("shelf_get", "shelf_id"),
+        tool("shelf_add_jar", "shelf_id", "content"),
+        tool("shelf_list_jars", "shelf_id"),
+    )
+    async with service(tmp_path, {"shelves": [], "jars": []}, *tools) as simulator, simulator.open("w") as world:
+        shelf = value(await world.call("shelf_create", {"label": "top"}))
+        one = next(iter(shelf.values()))
+        await world.call("shelf_add_jar", {"shelf_id": one, "content": "plums"})
+        assert world.view.count("shelf") == 1
+        jars = value(await world.call("shelf_list_jars", {"shelf_id": one}))
+        assert [jar["content"] for jar in jars] == ["plums"]
+
+
+async def test_what_is_marked_as_done_is_done(tmp_path: Path) -> None:
+    tools = (
+        tool("add_chore", "text"),
+        tool("edit_chore", "id", id=INTEGER, text=STRING, done=_BOOLEAN),
+        tool("mark_done", "id", about="Mark the chore with the given id as done.", id=INTEGER),
+        tool("list_chores"),
+        tool("open_panel", about="Open the panel in a browser."),
+    )
+    async with service(tmp_path, {"chores": []}, *tools) as simulator, simulator.open("w") as world:
+        await world.call("add_chore", {"text": "Sweep"})
+        await world.call("mark_done", {"id": 1})
+        assert [chore["done"] for chore in value(await world.call("list_chores", {}))] == [True]
+        assert refused(await world.call("mark_done", {"id": 9}))
