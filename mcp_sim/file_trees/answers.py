@@ -14,6 +14,7 @@ from mcp_sim.file_trees import changing, looking, running
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.recognition import judged
+from mcp_sim.file_trees.spaces import located
 from mcp_sim.file_trees.tree import Tree
 from mcp_sim.types import Tool, Turn
 
@@ -63,8 +64,8 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     way = way_chooser(tool, plan, _OPERATIONS, _ways)
 
     def operate(turn: Turn) -> Outcome:
-        given = turn.call.arguments
-        operation, roles = way(given)
+        operation, roles = way(turn.call.arguments)
+        given, roles = located(turn.call.arguments, roles)
         return _OPERATIONS[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
 
     return answering(tool, domain, operate, _NAMES)

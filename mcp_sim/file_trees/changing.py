@@ -11,7 +11,7 @@ from mcp_sim.file_trees.tree import Entry
 from mcp_sim.json_text import encode
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.words import snake, words
 
 _MAKING = (
     "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",
@@ -33,12 +33,21 @@ def write(asked: Asked) -> Outcome:
         raise refuse_to_take("File", asked.path)
     if before is not None and before.is_file and _is_creation(asked):
         raise refuse_to_take("File", asked.path)
+    if before is None and _is_change(asked):
+        raise Refused("not_found", f"File not found: {asked.path}", path=asked.path, key=asked.path, entity="file")
     return _written(asked, path, content, f"Successfully wrote to {asked.path}")
 
 
 def _is_creation(asked: Asked) -> bool:
     """Does the tool only make new files, since another one writes over them?"""
+    if "space" in asked.roles and "create" in words(asked.tool.name):
+        return not asked.says("overwrite", "replace")
     return asked.says("fails if", "must not exist", "does not overwrite", "already exists, an error")
+
+
+def _is_change(asked: Asked) -> bool:
+    """Does the tool only change files that are there, since another one makes them?"""
+    return {*words(asked.tool.name)}.isdisjoint({"write", "create", "save"}) and asked.says("update an existing")
 
 
 def _written(asked: Asked, path: str, content: str, text: str, **more: Json) -> Outcome:

@@ -22,7 +22,8 @@ _ROOTS = vocabulary(
     "workspace_dir project_root project_path sandbox sandbox_path sandbox_dir allowed_directory allowed_path"
 )
 _NAMED = vocabulary(
-    "file files filesystem file_system fs file_tree tree directory directories folder folders root disk"
+    "file files filesystem file_system fs file_tree tree directory directories folder folders root disk "
+    "vaults projects workspaces buckets notebooks"
 )
 _DIRECTORY_WORDS = vocabulary("directory dir folder")
 

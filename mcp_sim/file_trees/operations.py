@@ -70,7 +70,7 @@ def _is_cwd(purpose: Purpose) -> bool:
 
 
 def _of_content(purpose: Purpose) -> bool:
-    told = purpose.has("content", "text", "line", "code", "grep")
+    told = purpose.has("content", "text", "line", "code", "grep") or "note contents" in purpose.said
     return told or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
 
 

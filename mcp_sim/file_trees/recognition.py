@@ -7,15 +7,16 @@ among the arguments; several tools of the family together; no required argument 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.operations import VERBS, is_named, operation_of
 from mcp_sim.file_trees.roles import EXACT, MUST, arguments_of, given_instead
+from mcp_sim.file_trees.spaces import NAMES, lists_spaces, space_nouns
 from mcp_sim.schemas import expanded, items, main_type, properties, required
-from mcp_sim.words import vocabulary, words
+from mcp_sim.words import snake, vocabulary, words
 
 _KNOWN = vocabulary(
     "path paths file files filename name type kind size bytes content contents text data lines line total count "
@@ -44,7 +45,7 @@ class Found:
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools that work on files; none where too little speaks for it."""
-    found = [one for purpose in listed for one in judged(purpose)]
+    found = _with_spaces(listed, [one for purpose in listed for one in judged(purpose)])
     sure = [one for one in found if one.named]
     operations = {one.operation for one in sure}
     reads = operations & {"read", "read_many", "list", "tree"}
@@ -54,6 +55,28 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     if not found or sum(1 for one in found if _tells_records(one)) > len(found) / 4:
         return []
     return list(_plans(found, len(operations)))
+
+
+def _with_spaces(listed: Sequence[Purpose], found: Sequence[Found]) -> list[Found]:
+    """The same where files are read and written by their names in a project, a vault or the like, and all of these.
+
+    Elsewhere what must be told of a project is no place of a file.
+    """
+    spaced = [one for one in found if "space" in one.arguments]
+    by_name = {one.operation for one in spaced if snake(one.arguments.get("path", "")) in NAMES}
+    if not {"read", "write"} <= by_name:
+        plain = [one for one in found if one.arguments.get("space") not in one.purpose.needed]
+        return [one for one in map(_without_space, plain) if _is_of_files(one)]
+    nouns = space_nouns(one.purpose for one in spaced)
+    lists = [Found(one, "list", {}, named=True) for one in listed if lists_spaces(one, nouns)]
+    told = [replace(one, named=one.named or "space" in one.arguments) for one in found]
+    return [*(one for one in told if one.purpose not in [each.purpose for each in lists]), *lists]
+
+
+def _without_space(one: Found) -> Found:
+    return replace(
+        one, arguments={role: name for role, name in one.arguments.items() if role not in {"space", "folder"}}
+    )
 
 
 def _plans(found: Sequence[Found], company: int) -> Iterator[Plan]:
@@ -100,6 +123,10 @@ def judged(purpose: Purpose) -> Iterator[Found]:
     lost = [name for name in lost if main_type(purpose.arguments.get(name, {})) != "boolean"]
     if lost or lacks:
         return
-    named = is_named(purpose)
-    if named or (operation in _BY_PATH and used & EXACT):
-        yield Found(purpose, operation, arguments, named)
+    found = Found(purpose, operation, arguments, is_named(purpose))
+    if "space" in arguments or _is_of_files(found):
+        yield found
+
+
+def _is_of_files(one: Found) -> bool:
+    return one.named or (one.operation in _BY_PATH and bool({*one.arguments.values()} & EXACT))

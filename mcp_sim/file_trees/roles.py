@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
+from mcp_sim.file_trees.spaces import spaces_of
 from mcp_sim.words import vocabulary
 
 _PATHS = (
@@ -80,7 +81,12 @@ def given_instead(role: str, arguments: Mapping[str, str]) -> bool:
 
 
 def arguments_of(purpose: Purpose, operation: str) -> dict[str, str]:
-    """What an operation needs -> the argument that gives it."""
+    """What an operation needs -> the argument that gives it; with what says where that is."""
+    found = _needed_by(purpose, operation)
+    return {**found, **spaces_of(purpose, found)} if _NEEDS.get(operation, "path") and operation != "run" else found
+
+
+def _needed_by(purpose: Purpose, operation: str) -> dict[str, str]:
     if operation in {"move", "copy"}:
         destination = purpose.argument_like(_DESTINATIONS, ("string",))
         named = (_other(purpose, name, destination) for name in _SOURCES)

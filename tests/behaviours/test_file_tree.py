@@ -392,3 +392,55 @@ async def test_files_whose_root_no_state_names_are_where_callers_look_for_them(t
         await refused(world, "read_file", path=f"{home}/data/b.txt")
         await refused(world, "list_directory", path="/home/ada/elsewhere")
         await refused(world, "read_file", path="/etc/passwd")
+
+
+NOTEBOOKS = [
+    tool("list_projects", "List all projects."),
+    tool("list_project_pages", "List the pages of a project.", projectName=TEXT),
+    tool("page_read", "Read a page.", projectName=TEXT, fileName=TEXT),
+    tool("page_write", "Write a page.", projectName=TEXT, fileName=TEXT, content=TEXT),
+    tool("page_update", "Update an existing page.", projectName=TEXT, fileName=TEXT, content=TEXT),
+    tool("page_delete", "Delete a page.", projectName=TEXT, fileName=TEXT),
+]
+
+
+async def test_files_are_named_within_a_project_by_two_arguments(tmp_path: Path) -> None:
+    state = {"root": {"alpha": {"plan.md": "# Alpha"}}}
+    async with simulator(tmp_path, NOTEBOOKS, state).open() as world:
+        assert await said(world, "page_read", projectName="alpha", fileName="plan.md") == "# Alpha"
+        assert "beta" in await refused(world, "page_update", projectName="beta", fileName="plan.md", content="x")
+        await said(world, "page_write", projectName="beta", fileName="plan.md", content="# Beta")
+        await said(world, "page_update", projectName="beta", fileName="plan.md", content="# New")
+        assert await said(world, "page_read", projectName="beta", fileName="plan.md") == "# New"
+        assert "beta" in await said(world, "list_projects")
+        assert "plan.md" in await said(world, "list_project_pages", projectName="beta")
+        await said(world, "page_delete", projectName="beta", fileName="plan.md")
+        assert "plan.md" in await refused(world, "page_read", projectName="beta", fileName="plan.md")
+        assert "gamma" in await refused(world, "list_project_pages", projectName="gamma")
+
+
+async def test_notes_of_a_vault_may_be_in_a_folder_beside_their_name(tmp_path: Path) -> None:
+    tools = [
+        tool("list_vaults", "List the vaults."),
+        tool("read_note", "Read a note.", needed="vault filename", vault=TEXT, filename=TEXT, folder=TEXT),
+        tool("create_note", "Create a new note.", needed="vault filename content", vault=TEXT, filename=TEXT,
+             folder=TEXT, content=TEXT),
+        tool("move_note", "Move a note.", vault=TEXT, source=TEXT, destination=TEXT),
+        tool("search_vault", "Searches through note contents.", vault=TEXT, query=TEXT),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools, {"vaults": {"home": {"diary": {"monday.md": "Rain."}}}}).open() as world:
+        assert await said(world, "read_note", vault="home", filename="monday.md", folder="diary") == "Rain."
+        await said(world, "create_note", vault="home", filename="list.md", content="Milk")
+        assert "list.md" in await refused(world, "create_note", vault="home", filename="list.md", content="Tea")
+        await said(world, "move_note", vault="home", source="list.md", destination="diary/list.md")
+        assert await said(world, "read_note", vault="home", filename="list.md", folder="diary") == "Milk"
+        assert "list.md" in await said(world, "search_vault", vault="home", query="Milk")
+        assert "work" in await refused(world, "read_note", vault="work", filename="list.md")
+
+
+def test_what_a_file_is_uploaded_for_is_no_place_of_it(tmp_path: Path) -> None:
+    tools = [
+        tool("upload_attachment", "Attach a file.", project=TEXT, filename=TEXT, content=TEXT),
+        tool("create_project", "Create a project.", name=TEXT), tool("list_projects", "List all projects."),
+    ]  # fmt: skip
+    assert "file_tree" not in " ".join(behaviours(simulator(tmp_path, tools)).values())
