@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeAlias, cast
 
 from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object, constants, is_nullable, items, main_type, properties
+from mcp_sim.schemas import as_list, as_object, constants, fitting_type, is_nullable, items, main_type, properties
 from mcp_sim.types import Json, Record
 
 ABSENT: Any = object()
@@ -67,10 +67,11 @@ def _seconds(text: str) -> Json:
 
 
 def _one_of(value: Json, schema: Record, part: Part) -> Json:
-    """The value under the first of several schemas that takes it; as it is where there are none."""
-    choices = as_list(schema.get("anyOf")) or as_list(schema.get("oneOf"))
-    if not choices:
+    """The value under one of several schemas, first those of its own type; as it is where there are none."""
+    listed = as_list(schema.get("anyOf")) or as_list(schema.get("oneOf"))
+    if not listed:
         return value
+    choices = sorted(listed, key=lambda one: not fitting_type(value, as_object(one)))
     return next((found for one in choices if (found := converted(value, as_object(one), part)) is not ABSENT), ABSENT)
 
 

@@ -11,10 +11,14 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, plain, valued
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.schemas import as_list, as_object
-from mcp_sim.sheets.calculation import Calculation, check_formulas
-from mcp_sim.sheets.recognition import MARKS, ONLY, SHEET, WHOLE, key_of, sheet_of
-from mcp_sim.types import Change, Json, Record, Tool, Turn
+from mcp_sim.schemas import as_list, as_object, expanded, properties
+from mcp_sim.sheets.asking import address
+from mcp_sim.sheets.calculation import check_formulas
+from mcp_sim.sheets.recognition import MARKS
+from mcp_sim.sheets.searching import Searching
+from mcp_sim.sheets.wholes import Wholes, is_of
+from mcp_sim.sheets.words import MAKES
+from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.words import snake, words
 
 _NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
@@ -25,63 +29,12 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     return answering(tool, domain, Sheets(tool, plan).outcome, _NAMES)
 
 
-class Sheets:
+class Sheets(Wholes, Searching):
     """The answers of one tool."""
 
     def __init__(self, tool: Tool, plan: Plan) -> None:
-        self.tool, self.plan = tool, plan
+        super().__init__(tool, plan)
         self.outcome: Operate = getattr(self, f"_{plan.operation}")
-
-    def _given(self, turn: Turn, role: str, otherwise: Json = None) -> Json:
-        name = self.plan.arguments.get(role)
-        value = turn.call.arguments.get(name) if name is not None else None
-        return otherwise if value is None else value
-
-    def _book(self, turn: Turn) -> str:
-        name = str(self._given(turn, "book", ONLY))
-        if turn.view.get(WHOLE, name) is None:
-            raise Refused("not_found", f"Workbook not found: {name}", key=name, entity=WHOLE)
-        return name
-
-    def _of_book(self, turn: Turn, book: str) -> list[Record]:
-        return [row for _, row in turn.view.find(SHEET, "workbook", book)]
-
-    def _found(self, turn: Turn, named: str | None = None) -> Record:
-        book = self._book(turn)
-        sheets = self._of_book(turn, book)
-        name = named or self._given(turn, "sheet")
-        if name is None and sheets:
-            return sheets[0]
-        record = turn.view.get(SHEET, key_of(book, str(name)))
-        if record is None:
-            known = ", ".join(row["name"] for row in sheets)
-            raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=SHEET)
-        return record
-
-    def _area(self, turn: Turn) -> tuple[Record, grids.Area]:
-        """The sheet and the cells that a call means; everything where it names none."""
-        address, start, end = (self._given(turn, role) for role in ("range", "start", "end"))
-        text = address or (f"{start}:{end}" if start and end else start)
-        if text is None:
-            return self._found(turn), grids.Area(0, 0, None, None)
-        named, cells = grids.area(str(text))
-        is_open = (
-            start is not None
-            and end is None
-            and address is None
-            and ":" not in str(text)
-            and "end" in self.plan.arguments
-        )
-        return self._found(turn, named), replace(cells, bottom=None, right=None) if is_open else cells
-
-    def _kept(self, turn: Turn, record: Record, rows: list[list[Json]], sentence: str) -> Outcome:
-        changed = {**record, "rows": rows}
-        return self._put(turn, changed, sentence)
-
-    def _put(self, turn: Turn, record: Record, sentence: str) -> Outcome:
-        key = record["id"]
-        change = Change("put", SHEET, key, record, expected=turn.view.version(SHEET, key))
-        return done(sentence, change)
 
     def _read(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
@@ -89,13 +42,11 @@ class Sheets:
         single = (cells.top, cells.left) == (cells.bottom, cells.right)
         value = (values[0][0] if values and values[0] else None) if single else values
         told = value if value is not None or not single else ""
-        return valued(told, values=values, sheet_name=record["name"])
-
-    def _shown(self, turn: Turn, record: Record, cells: grids.Area) -> list[list[Json]]:
-        """What the cells show; where a tool reads formulas, what they hold."""
-        if {"formula", "formulas"} & set(words(self.tool.name)):
-            return grids.read(record["rows"], cells)
-        return Calculation(lambda name: turn.view.get(SHEET, key_of(record["workbook"], name))).shown(record, cells)
+        place = address(grids.filled(record["rows"], cells))
+        facts: Record = {"values": values, "sheet_name": record["name"], "range": place}
+        if "values" in properties(expanded(self.tool.output_schema or {})):
+            return Outcome(plain(values), facts, "values", is_json=True)
+        return valued(told, **facts)
 
     def _write(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
@@ -104,8 +55,12 @@ class Sheets:
         count = sum(len(row) for row in values)
         place = f"{grids.letters(cells.left)}{cells.top + 1}"
         if self._given(turn, "values") is None:
-            return self._kept(turn, record, rows, f"Set cell {place} of {record['name']} to '{values[0][0]}'")
-        return self._kept(turn, record, rows, f"Wrote {count} cells to {record['name']} at {place}")
+            told = f"Set cell {place} of {record['name']} to '{values[0][0]}'"
+            return self._kept(turn, record, rows, told, cell=place)
+        wide = max((len(row) for row in values), default=1)
+        written = address(grids.Area(cells.top, cells.left, cells.top + len(values) - 1, cells.left + wide - 1))
+        told = f"Wrote {count} cells to {record['name']} at {place}"
+        return self._kept(turn, record, rows, told, range=written, cells_written=count)
 
     def _values(self, turn: Turn) -> list[list[Json]]:
         given: Json = self._given(turn, "values")
@@ -137,23 +92,21 @@ class Sheets:
         )
 
     def _mark(self, turn: Turn) -> Outcome:
-        """Formats and merges are kept as they were asked for."""
+        """Formats and merges, notes and charts are kept as they were asked for."""
         record, _ = self._area(turn)
         asked = {name: value for name, value in turn.call.arguments.items() if name != self.plan.arguments.get("book")}
-        marks = [*as_list(record.get("marks")), {"tool": self.tool.name, **asked, "cells": self._called(turn)}]
-        kept = [one for one in marks if not (_is_of(one, "merge") and self._parts_again(one, turn))]
         place = self._called(turn)
-        return self._put(turn, {**record, "marks": kept}, f"Cells {place} of '{record['name']}' {self._past()}")
+        marks = [*as_list(record.get("marks")), {"tool": self.tool.name, **asked, "cells": place}]
+        kept = [one for one in marks if not (is_of(one, "merge") and self._parts_again(one, turn))]
+        told = f"Cells {place} of '{record['name']}' {self._past()}"
+        if not MARKS & set(words(self.tool.name)):
+            told = f"{' '.join(words(self.tool.name)[1:]).capitalize()} of '{record['name']}' kept {place}".rstrip()
+        return self._put(turn, {**record, "marks": kept}, told, range=place)
 
     def _past(self) -> str:
         """What was done, in the word of the tool's name."""
         word = next((one for one in words(self.tool.name) if one in MARKS), "format")
         return {"format": "formatted", "style": "styled"}.get(word, f"{word.rstrip('e')}ed")
-
-    def _called(self, turn: Turn) -> str:
-        """The cells that a call means, as they are called."""
-        address, start, end = (self._given(turn, role) for role in ("range", "start", "end"))
-        return str(address or (f"{start}:{end}" if start and end else start or "")).upper()
 
     def _parts_again(self, mark: Json, turn: Turn) -> bool:
         """Is it a merge that this call takes back?"""
@@ -161,7 +114,7 @@ class Sheets:
 
     def _merged(self, turn: Turn) -> Outcome:
         marks = as_list(self._found(turn).get("marks"))
-        found: list[Json] = [as_object(one)["cells"] for one in marks if _is_of(one, "merge")]
+        found: list[Json] = [as_object(one)["cells"] for one in marks if is_of(one, "merge")]
         return valued(found)
 
     def _check(self, turn: Turn) -> Outcome:
@@ -179,12 +132,30 @@ class Sheets:
         record, cells = self._area(turn)
         values = grids.read(record["rows"], cells)
         _, place = grids.area(str(self._given(turn, "target")))
-        into = self._found(turn, self._given(turn, "new"))
+        into = self._found(turn, self._given(turn, "new") or record["name"])
         rows = grids.written(into["rows"], place.top, place.left, values)
         return self._kept(turn, into, rows, f"Copied {self._called(turn)} to {self._given(turn, 'target')}")
 
     def _insert_rows(self, turn: Turn) -> Outcome:
-        return self._shift(turn, grids.with_rows, "Inserted", "row")
+        shifted = self._shift(turn, grids.with_rows, "Inserted", "row")
+        return self._filled(turn, shifted) if self._given(turn, "values") is not None else shifted
+
+    def _filled(self, turn: Turn, shifted: Outcome) -> Outcome:
+        """The new rows hold what is given for them."""
+        record = as_object(shifted.changes[0].record)
+        at = int(self._given(turn, "at")) - self._first()
+        rows = grids.written(record["rows"], at, 0, self._values(turn))
+        return replace(shifted, changes=(replace(shifted.changes[0], record={**record, "rows": rows}),))
+
+    def _shift_by_axis(self, turn: Turn) -> Outcome:
+        """Rows or columns, as an argument says."""
+        noun = "column" if str(self._given(turn, "axis")).lower().startswith("c") else "row"
+        puts_in = bool(MAKES & set(words(self.tool.name)))
+        changes = {
+            ("row", True): grids.with_rows, ("row", False): grids.without_rows,
+            ("column", True): grids.with_columns, ("column", False): grids.without_columns,
+        }  # fmt: skip
+        return self._shift(turn, changes[noun, puts_in], "Inserted" if puts_in else "Deleted", noun)
 
     def _delete_rows(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.without_rows, "Deleted", "row")
@@ -195,10 +166,13 @@ class Sheets:
     def _delete_columns(self, turn: Turn) -> Outcome:
         return self._shift(turn, grids.without_columns, "Deleted", "column")
 
+    def _first(self) -> int:
+        return 0 if "index" in snake(self.plan.arguments["at"]) else 1
+
     def _shift(self, turn: Turn, change: Callable[..., list[list[Json]]], done: str, noun: str) -> Outcome:
         """Rows are counted from 1, unless an argument is called an index."""
         record = self._found(turn)
-        first = 0 if "index" in snake(self.plan.arguments["at"]) else 1
+        first = self._first()
         at, count = int(self._given(turn, "at")) - first, int(self._given(turn, "count", 1))
         if at < 0 or count < 1 or at + count > grids.MOST:
             raise Refused(
@@ -206,61 +180,6 @@ class Sheets:
             )
         rows = change(record["rows"], at, count)
         return self._kept(turn, record, rows, f"{done} {count} {noun}(s) at {noun} {at + first} of {record['name']}")
-
-    def _create_book(self, turn: Turn) -> Outcome:
-        name = str(self._given(turn, "book"))
-        if turn.view.get(WHOLE, name) is not None:
-            raise Refused("conflict", f"Workbook already exists: {name}")
-        first = sheet_of(name, str(self._given(turn, "sheet", "Sheet1")), [])
-        changes = (Change("put", WHOLE, name, {"name": name}), Change("put", SHEET, first["id"], first))
-        return done(f"Created workbook {name}", *changes)
-
-    def _create_sheet(self, turn: Turn) -> Outcome:
-        name = str(self._given(turn, "sheet"))
-        return self._added(turn, name, [], f"Sheet '{name}' created")
-
-    def _copy_sheet(self, turn: Turn) -> Outcome:
-        record, name = self._found(turn), str(self._given(turn, "new"))
-        return self._added(turn, name, record["rows"], f"Sheet '{record['name']}' copied as '{name}'")
-
-    def _rename_sheet(self, turn: Turn) -> Outcome:
-        record = self._found(turn)
-        name = str(self._given(turn, "new"))
-        added = self._added(turn, name, record["rows"], f"Sheet '{record['name']}' renamed to '{name}'")
-        gone = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
-        return replace(added, changes=(gone, *added.changes)) if added.changes else added
-
-    def _added(self, turn: Turn, name: str, rows: list[list[Json]], sentence: str) -> Outcome:
-        book = self._book(turn)
-        if turn.view.get(SHEET, key_of(book, name)) is not None:
-            raise Refused("conflict", f"Sheet '{name}' already exists")
-        return self._put(turn, sheet_of(book, name, rows), sentence)
-
-    def _delete_sheet(self, turn: Turn) -> Outcome:
-        record = self._found(turn)
-        if len(self._of_book(turn, record["workbook"])) == 1:
-            raise Refused("invalid", f"Cannot delete '{record['name']}': a workbook needs at least one sheet")
-        change = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
-        sentence = f"Sheet '{record['name']}' deleted"
-        return done(sentence, change)
-
-    def _sheets(self, turn: Turn) -> Outcome:
-        book = self._book(turn)
-        sheets = self._of_book(turn, book)
-        names = [row["name"] for row in sheets]
-        facts: Record = {"filename": book.rsplit("/", 1)[-1], "sheets": names}
-        if not {"metadata", "info", "describe"} & {*words(self.tool.name)}:
-            return valued(names, **facts, name=book)
-        ranges = {row["name"]: grids.used(row["rows"]) for row in sheets}
-        asked = turn.call.arguments
-        wants = any(value is True and "range" in name.lower() for name, value in asked.items())
-        facts |= {"used_ranges": ranges} if wants else {}
-        return Outcome(plain(facts), facts, is_json=True)
-
-
-def _is_of(mark: Json, word: str) -> bool:
-    """Is it kept by a tool of this word?"""
-    return word in words(str(as_object(mark).get("tool", "")))
 
 
 def _is_table(rows: Sequence[Json]) -> bool:

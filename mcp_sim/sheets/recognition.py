@@ -1,56 +1,29 @@
-"""Which tools work on sheets of cells, and which sheets does a given state hold?"""
+"""Which tools work on sheets of cells, and what does each do?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Entity, Field, Plan
-from mcp_sim.schemas import as_list, as_object
-from mcp_sim.types import Json, Record
+from mcp_sim.domain import Plan
+from mcp_sim.sheets.entities import SHEET
+from mcp_sim.sheets.roles import arguments_of
+from mcp_sim.sheets.words import BOOKS, MAKES, READS, SHEETS, TAKES
 from mcp_sim.words import snake, vocabulary
 
-SHEET = "sheet"
-WHOLE = "workbook"
-_ROLES: Mapping[str, frozenset[str]] = {
-    "book": vocabulary("filepath file_path filename file_name path workbook workbook_path spreadsheet spreadsheet_id "
-                       "workbook_id workbook_name excel_file file"),
-    "sheet": vocabulary("sheet_name sheet worksheet worksheet_name tab tab_name sheet_title source_sheet old_name "
-                        "title"),
-    "target": vocabulary("target_start target_cell target_range destination_cell destination_range to_cell dest_cell "
-                         "target_start_cell"),
-    "new": vocabulary("new_name target_sheet new_sheet_name new_title target_name dst_sheet"),
-    "range": vocabulary("range cell_range address cells range_address range_name source_range data_range"),
-    "start": vocabulary("start_cell cell cell_reference cell_address start top_left_cell source_start "
-                        "source_start_cell source_cell from_cell"),
-    "end": vocabulary("end_cell end bottom_right_cell source_end source_end_cell"),
-    "values": vocabulary("data values rows row_data cell_values"),
-    "value": vocabulary("value cell_value formula content"),
-    "at": vocabulary("start_row row row_index start_column start_col column index position start_index start"),
-    "count": vocabulary("count num_rows num_cols num_columns number amount rows_count"),
-}  # fmt: skip
-_TYPES: Mapping[str, frozenset[str]] = {
-    "values": frozenset({"array"}),
-    "at": frozenset({"integer", "number"}),
-    "count": frozenset({"integer", "number"}),
-    "value": frozenset({"string", "number", "integer", "boolean"}),
-}
-_BOOKS = vocabulary("workbook workbooks spreadsheet spreadsheets excel xlsx")
-_SHEETS = vocabulary("sheet sheets worksheet worksheets tab tabs")
-_READS = vocabulary("read get fetch view")
+_WHOLES = vocabulary("workbook workbooks spreadsheet spreadsheets")
+_DESCRIBES = vocabulary("metadata info describe information summary")
 _WRITES = vocabulary("write update set put fill apply edit")
-_MAKES = vocabulary("create add new insert")
-_TAKES = vocabulary("delete remove drop")
 _CHECKS = vocabulary("validate check verify")
+_CONTENTS = vocabulary("data values content contents rows sheet worksheet")
+_CELLS = vocabulary("cell cells range data values row rows column columns formula formulas")
+_LINES = vocabulary("row rows column columns cols")
+_EXTENTS = vocabulary("dimensions dimension size extent bounds")
+_PUTS = vocabulary("add create insert set apply")
 _OTHER_MATTERS = vocabulary("merged validation validations conditional")
 MARKS = vocabulary("format merge unmerge style highlight")
-
-
-ONLY = "workbook"
-"""The name of the one workbook of a server whose tools name none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +34,7 @@ class Found:
 
 
 def recognised(purpose: Purpose) -> Found | None:
-    arguments = _arguments(purpose)
+    arguments = arguments_of(purpose)
     operation = _operation(set(purpose.words), arguments, purpose)
     needed = _NEEDED.get(operation or "", ())
     stray = {name for name in purpose.needed if name not in arguments.values()}
@@ -72,10 +45,13 @@ def recognised(purpose: Purpose) -> Found | None:
 
 _NEEDED: Mapping[str, Sequence[str]] = {
     "write": ("values|value",), "create_sheet": ("sheet",), "rename_sheet": ("sheet", "new"),
-    "delete_sheet": ("sheet",), "copy_sheet": ("sheet", "new"), "append": ("values",), "clear": ("range|start",),
+    "delete_sheet": ("sheet",), "copy_sheet": ("sheet",), "append": ("values",), "clear": ("range|start",),
     "copy_cells": ("range|start", "target"), "check": ("value|range|start",), "merged": ("sheet",),
     "insert_rows": ("at",), "insert_columns": ("at",), "delete_rows": ("at",), "delete_columns": ("at",),
     "create_book": ("book",), "sheets": ("book|sheet",), "mark": ("sheet|range|start",),
+    "shift_by_axis": ("axis", "at"),
+    "copy_book": ("from_book|book", "to_book"), "find": ("query",), "replace": ("query", "new_text"),
+    "about_sheet": ("sheet",), "dimensions": ("book|sheet",),
 }  # fmt: skip
 
 
@@ -83,50 +59,57 @@ def _has(roles: str, arguments: Mapping[str, str]) -> bool:
     return any(role in arguments for role in roles.split("|"))
 
 
-def _arguments(purpose: Purpose) -> dict[str, str]:
-    found: dict[str, str] = {}
-    free = dict(purpose.arguments)
-    for role, names in _ROLES.items():
-        of_type = _TYPES.get(role, frozenset({"string", "integer"} if role in {"book", "sheet"} else {"string"}))
-        name = next((n for n in free if snake(n) in names and _fits(free[n], of_type)), None)
-        if name is not None:
-            found[role] = name
-            del free[name]
-    return found
-
-
-def _fits(schema: Record, types: frozenset[str]) -> bool:
-    return bool(kinds_of(schema) & types)
-
-
 def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
     """What a tool does, by its words and by which arguments it has."""
     if named & (_CHECKS | _OTHER_MATTERS) or "copy" in named:
         return _of_ranges(named, arguments)
-    about_cells = named & vocabulary("cell cells range data values row rows column columns formula formulas")
-    if named & MARKS and (about_cells or named & _SHEETS) and _has("sheet|range|start", arguments):
+    if named & MARKS and (named & (_CELLS | SHEETS)) and _has("sheet|range|start", arguments):
         return "mark"
-    if named & {"rows", "row"} and "at" in arguments and "sheet" in arguments:
-        return "insert_rows" if named & _MAKES else "delete_rows" if named & _TAKES else None
-    if named & {"columns", "column", "cols"} and "at" in arguments and "sheet" in arguments:
-        return "insert_columns" if named & _MAKES else "delete_columns" if named & _TAKES else None
-    if named & {"append"} and "values" in arguments and _has("sheet|range", arguments):
+    ways = (_shifted(named, arguments), _searched(named, arguments), _of_cells(named, arguments, purpose))
+    found = next((one for one in ways if one is not None), None) or _of_sheets(named, arguments)
+    return found or ("mark" if _puts_on(purpose, arguments) else None)
+
+
+def _puts_on(purpose: Purpose, arguments: Mapping[str, str]) -> bool:
+    """Is something put onto a sheet of a workbook that is no cell: a note, a chart, a rule, a picture?"""
+    is_placed = "book" in arguments and "sheet" in arguments
+    return is_placed and purpose.words[0] in _PUTS and not set(purpose.words) & {*_CELLS, *SHEETS}
+
+
+def _searched(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Are cells looked for by what they hold, or is that replaced?"""
+    if "query" not in arguments or "book" not in arguments or not named & (_CELLS | SHEETS):
+        return None
+    if "replace" in named and "new_text" in arguments:
+        return "replace"
+    return "find" if named & {"find", "search"} and not named & _LINES else None
+
+
+def _of_cells(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
+    """Are cells read, written or cleared?"""
+    has_place, has_sheet = _has("range|start", arguments), _has("sheet|range", arguments)
+    if "append" in named and "values" in arguments and has_sheet:
         return "append"
-    if named & {"clear", *_TAKES} and _has("range|start", arguments) and _has("sheet|range", arguments):
+    if named & {"clear", *TAKES} and has_place and has_sheet:
         return "clear"
     is_file_edit = {"old_string", "old_text", "old_str"} & {snake(name) for name in purpose.arguments}
-    if named & _WRITES and _has("values|value", arguments) and _has("range|start", arguments) and not is_file_edit:
+    if named & _WRITES and _has("values|value", arguments) and has_place and not is_file_edit:
         return "write"
-    if (
-        named & _READS
-        and _has("range|start", arguments)
-        and _has("sheet|book", arguments)
-        and _is_sheets(named, purpose)
-    ):
-        return "read"
-    if named & _READS and "sheet" in arguments and named & {"data", "values", "content", "contents", "rows"}:
-        return "read"
-    return _of_sheets(named, arguments)
+    if not named & READS or named & (_DESCRIBES | _EXTENTS):
+        return None
+    is_read = has_place and _has("sheet|book", arguments) and _is_sheets(named, purpose)
+    return "read" if is_read or ("sheet" in arguments and named & _CONTENTS) else None
+
+
+def _shifted(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Are rows or columns put in, or taken out?"""
+    if "at" not in arguments or "sheet" not in arguments or not named & {*MAKES, *TAKES}:
+        return None
+    rows, columns = named & {"rows", "row"}, named & (_LINES - {"rows", "row"})
+    if rows and columns:
+        return "shift_by_axis" if "axis" in arguments else None
+    done = "insert" if named & MAKES else "delete"
+    return f"{done}_rows" if rows else f"{done}_columns" if columns else None
 
 
 def _of_ranges(named: set[str], arguments: Mapping[str, str]) -> str | None:
@@ -136,37 +119,46 @@ def _of_ranges(named: set[str], arguments: Mapping[str, str]) -> str | None:
     if "copy" in named and named & {"range", "cells", "cell", "data"} and _has("range|start", arguments):
         return "copy_cells"
     if "merged" in named:
-        return "merged" if named & {*_READS, "list"} and "sheet" in arguments else None
+        return "merged" if named & {*READS, "list"} and "sheet" in arguments else None
     return _of_sheets(named, arguments) if "copy" in named else None
 
 
 def _of_sheets(named: set[str], arguments: Mapping[str, str]) -> str | None:
-    if named & _SHEETS:
-        if "rename" in named:
-            return "rename_sheet"
-        if named & {"copy", "duplicate"}:
-            return "copy_sheet"
-        if named & _TAKES:
-            return "delete_sheet"
-        if named & _MAKES:
-            return "create_sheet"
-        if named & {"list", "get", "names"} and "book" in arguments and "sheet" not in arguments:
-            return "sheets"
-    if named & _BOOKS and named & {"create", "new"} and not named & _SHEETS:
+    """What is done to a sheet, or to a workbook, as a whole?"""
+    if named & SHEETS:
+        return _of_one_sheet(named, arguments)
+    if named & BOOKS and "to_book" in arguments and named & {"copy", "duplicate"}:
+        return "copy_book"
+    if named & BOOKS and named & {"create", "new"} and not named & SHEETS:
         return "create_book"
-    return "sheets" if named & _BOOKS and named & {"metadata", "info", "describe"} and "book" in arguments else None
+    if named & _WHOLES and "list" in named and "sheet" not in arguments:
+        return "books"
+    return "sheets" if named & BOOKS and named & _DESCRIBES and "book" in arguments else None
+
+
+def _of_one_sheet(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    for words, operation in (({"rename"}, "rename_sheet"), ({"copy", "duplicate"}, "copy_sheet"),
+                             (TAKES, "delete_sheet"), (MAKES, "create_sheet")):  # fmt: skip
+        if named & words:
+            return operation
+    if named & _EXTENTS and named & READS and "book" in arguments:
+        return "dimensions"
+    if "sheet" in arguments:
+        return "about_sheet" if named & _DESCRIBES else None
+    return "sheets" if named & {"list", "get", "names", *_DESCRIBES} and "book" in arguments else None
 
 
 def _is_sheets(named: set[str], purpose: Purpose) -> bool:
     return (
-        bool(named & (_BOOKS | _SHEETS))
+        bool(named & (BOOKS | SHEETS))
         or any(word in " ".join(purpose.arguments).lower() for word in ("cell", "sheet"))
-        or purpose.says(*_BOOKS, *_SHEETS)
+        or purpose.says(*BOOKS, *SHEETS)
     )
 
 
 _VERBS = {"read": "get", "check": "get", "merged": "get", "sheets": "list", "create_sheet": "create",
-          "copy_sheet": "create", "create_book": "create",
+          "copy_sheet": "create", "create_book": "create", "copy_book": "create", "books": "list", "find": "search",
+          "about_sheet": "get", "dimensions": "get",
           "delete_sheet": "delete"}  # fmt: skip
 
 
@@ -174,49 +166,3 @@ def plan_for(one: Found) -> Plan:
     reasons = (f"cells by {', '.join(one.arguments.values())}",)
     verb = _VERBS.get(one.operation, "update")
     return plan_of(one.purpose, one.operation, "spreadsheets", one.arguments, 0.8, reasons, verb=verb, entity=SHEET)
-
-
-def entities() -> list[Entity]:
-    text: Record = {"type": "string"}
-    rows: Record = {"type": ["array", "null"], "items": {"type": "array", "items": {}}}
-    fields = [
-        Field("id", text, required=True),
-        Field("workbook", text),
-        Field("name", text),
-        Field("rows", rows),
-        Field("marks", {"type": ["array", "null"]}),
-    ]
-    whole = [Field("name", text, required=True)]
-    return [
-        Entity(WHOLE, "name", "report-001.xlsx", {field.name: field for field in whole}, natural=True),
-        Entity(SHEET, "id", None, {field.name: field for field in fields}, natural=True),
-    ]
-
-
-def given_sheets(state: Json) -> tuple[list[Record], Json]:
-    """The sheets of a given state: `{file: {sheet: rows}}` under a name of workbooks, or `{sheet: rows}`."""
-    body = as_object(state)
-    for name, part in body.items():
-        if snake(name) in _BOOKS:
-            books = as_object(part)
-            rows = [
-                sheet_of(book, sheet, [[*as_list(row)] for row in as_list(cells)])
-                for book, sheets in books.items()
-                for sheet, cells in as_object(as_object(sheets).get("sheets", sheets)).items()
-            ]
-            return rows, {other: value for other, value in body.items() if other != name}
-        if snake(name) in _SHEETS and as_object(part):
-            rows = [
-                sheet_of(ONLY, sheet, [[*as_list(row)] for row in as_list(cells)])
-                for sheet, cells in as_object(part).items()
-            ]
-            return rows, {other: value for other, value in body.items() if other != name}
-    return [], state
-
-
-def key_of(book: Json, sheet: str) -> str:
-    return f"{book}!{sheet}"
-
-
-def sheet_of(book: str, name: str, rows: list[list[Json]]) -> Record:
-    return {"id": key_of(book, name), "workbook": book, "name": name, "rows": rows}

@@ -228,3 +228,61 @@ def test_texts_that_are_replaced_in_files_are_no_cells(tmp_path: Path) -> None:
     plans = simulator(tmp_path, MORE).scenario.domain.plans
     assert plans["copy_range"].behaviour == "spreadsheets"
     assert plans["edit_block"].behaviour != "spreadsheets"
+
+
+ROWS = {"path": STRING, "sheet": STRING}
+OTHER = [
+    tool("create_workbook", {"path": STRING, "sheets": {"type": "array"}}, optional=["sheets"]),
+    tool("add_sheet", {"path": STRING, "name": STRING}, about="Adds a sheet. Returns the name of the new sheet."),
+    tool("write_range", {**ROWS, "at": STRING, "rows": TABLE}),
+    tool(
+        "read_range",
+        {**ROWS, "range": STRING},
+        {
+            "range": STRING,
+            "values": {"type": "array", "items": {"type": "array", "items": {"anyOf": [STRING, INTEGER]}}},
+        },
+        optional=["range"],
+    ),
+    tool("read_sheet", {**ROWS, "start_row": INTEGER, "end_row": INTEGER}, optional=["start_row", "end_row"]),
+    tool("insert_rows_or_columns", {**ROWS, "axis": {"enum": ["rows", "columns"]}, "start": INTEGER}),
+    tool("find_cells", {"path": STRING, "query": STRING}),
+    tool("replace_cells", {**ROWS, "query": STRING, "replacement": STRING}),
+    tool("copy_range", {**ROWS, "range": STRING, "at": STRING, "to_sheet": STRING}),
+    tool("copy_workbook", {"source": STRING, "destination": STRING}),
+    tool("list_workbooks", {"directory": STRING}),
+    tool("get_sheet_dimensions", ROWS),
+    tool("create_chart", {**ROWS, "chart_type": STRING}),
+]
+STOCK = {"path": "/data/stock.xlsx"}
+SHELF = {**STOCK, "sheet": "Shelf"}
+
+
+async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_what_they_hold(tmp_path: Path) -> None:
+    async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
+        told(await world.call("create_workbook", {**STOCK, "sheets": ["Shelf", "Notes"]}))
+        told(await world.call("write_range", {**SHELF, "at": "A1", "rows": [["bolt", 4], ["nut", 9]]}))
+        assert told(await world.call("read_range", SHELF)) == {"range": "A1:B2", "values": [["bolt", 4], ["nut", 9]]}
+        assert told(await world.call("read_sheet", {**SHELF, "start_row": 2, "end_row": 2})) == [["nut", 9]]
+        assert told(await world.call("find_cells", {**STOCK, "query": "NUT"})) == [
+            {"sheet": "Shelf", "cell": "A2", "value": "nut"}
+        ]
+        told(await world.call("replace_cells", {**SHELF, "query": "nut", "replacement": "washer"}))
+        told(await world.call("insert_rows_or_columns", {**SHELF, "axis": "columns", "start": 2}))
+        told(await world.call("copy_range", {**SHELF, "range": "A2:C2", "at": "A1", "to_sheet": "Notes"}))
+        assert told(await world.call("read_sheet", {**STOCK, "sheet": "Notes"})) == [["washer", None, 9]]
+        assert told(await world.call("get_sheet_dimensions", SHELF)) == {"rows": 2, "columns": 3}
+
+
+async def test_workbooks_are_copied_and_listed_and_what_is_put_onto_a_sheet_needs_one(tmp_path: Path) -> None:
+    async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
+        told(await world.call("create_workbook", STOCK))
+        assert told(await world.call("add_sheet", {**STOCK, "name": "Shelf"})) == "Shelf"
+        told(await world.call("copy_workbook", {"source": "/data/stock.xlsx", "destination": "/data/old.xlsx"}))
+        assert told(await world.call("list_workbooks", {"directory": "/data"})) == [
+            "/data/old.xlsx",
+            "/data/stock.xlsx",
+        ]
+        assert told(await world.call("list_workbooks", {"directory": "/home"})) == []
+        told(await world.call("create_chart", {**SHELF, "chart_type": "bar"}))
+        assert "Roof" in refused(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
