@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from mcp_sim.cli import main
+
 HERE = Path(__file__).parent
 CALL = b'{"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}\n'
 
@@ -43,3 +45,22 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 def test_a_command_that_there_is_not_is_told_with_the_nearest() -> None:
     done = shell("srve crm")
     assert (done.returncode, done.stderr) == (2, b"mcp-sim: there is no command 'srve'; did you mean 'serve'?\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["check", "--foo", "x.yaml"], "usage: mcp-sim check "),
+        (["import", "mcp", "-o", "specs"], "usage: mcp-sim import mcp "),
+        (["import", "openapi", "--nonsense", "x.json"], "usage: mcp-sim import openapi "),
+    ],
+)
+def test_what_is_not_understood_shows_the_usage_of_its_command(
+    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = main(words)
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert usage in capsys.readouterr().err

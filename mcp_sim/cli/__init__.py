@@ -77,8 +77,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == asked:
             module = import_module(f"mcp_sim.cli.{_module(name)}")
+            command.set_defaults(run=module.run, usage=command.format_usage)
             module.arguments(command)
-            command.set_defaults(run=module.run)
     return parser
 
 
@@ -94,7 +94,10 @@ def _ran(words: Sequence[str]) -> int:
     gc.disable()  # nothing of what is loaded here is garbage, and looking for it takes its time
     parser = _parser(words)
     gc.enable()
-    args = parser.parse_args(words)
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        usage = args.usage if args.command is not None else parser.format_usage
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}\n{usage()}".rstrip())
     if args.command is None:
         parser.print_help()
         return 2

@@ -54,7 +54,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         for field, (flag, options) in _OPTIONS.items():
             if field in kind.model_fields:
                 sub.add_argument(flag, dest=field, **options)
-        sub.add_argument("--out", type=Path, default=Path(), metavar="FOLDER", help="where the files go; default here")
+        sub.set_defaults(usage=sub.format_usage)
+        sub.add_argument(
+            "-o", "--out", type=Path, default=Path(), metavar="FOLDER", help="where the files go; default here"
+        )
         sub.add_argument(
             "--check", action="store_true", help="write nothing; exit 1 with a diff where the tools have changed"
         )
@@ -101,7 +104,8 @@ def _importer(args: argparse.Namespace) -> Importer:
         return kind.model_validate(options)
     except ValidationError as error:
         told = "; ".join(sentence for _, sentence in sentences(error, kind, options))
-        raise UsageError(f"import {args.kind}: {told if sources else 'say what is to be imported'}") from None
+        nothing = f"say what is to be imported\n{args.usage()}".rstrip()
+        raise UsageError(f"import {args.kind}: {told if sources else nothing}") from None
 
 
 def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
