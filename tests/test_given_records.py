@@ -269,3 +269,32 @@ async def test_a_reference_that_tools_ask_for_is_the_key_of_given_records(tmp_pa
         assert (await world.call("get_booking", {"booking_reference": "BK-2"})).ok
         assert (await world.call("cancel_booking", {"booking_reference": "BK-1"})).ok
         assert not (await world.call("get_booking", {"booking_reference": "BK-9"})).ok
+
+
+def test_a_view_of_sqlite_of_which_no_tool_speaks_is_told(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.execute("CREATE TABLE customers (id TEXT PRIMARY KEY, name TEXT)")
+        database.execute("CREATE VIEW monthly_totals AS SELECT name FROM customers")
+    (told,) = problems(scenario(tmp_path, "records: shop.db"))
+    assert told.startswith("shop.db: warning: monthly_totals: no tool speaks of it, and it is left out")
+    assert problems(scenario(tmp_path, "records: {customer: shop.db, order: 0}")) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"type": "string", "format": "date"}, "tasks.csv:2: tasks[0].due_date: '05.01.2030' is compared with"),
+        ({"type": "string"}, "tasks.csv:2: warning: tasks[0].due_date: '05.01.2030' is compared with"),
+    ],
+)
+def test_a_date_with_the_year_last_is_told_and_refused_where_dates_are_asked_for(
+    tmp_path: Path, schema: Record, told: str
+) -> None:
+    output = {"type": "object", "properties": {"id": {"type": "string"}, "due_date": schema}, "required": ["id"]}
+    tool = {"name": "get_task", "inputSchema": TOOLS[0]["inputSchema"], "outputSchema": output}
+    (tmp_path / "tasks.tools.json").write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    (tmp_path / "tasks.csv").write_text("id,due_date\nt1,05.01.2030\nt2,06.01.2030\nt3,\n", encoding="utf-8")
+    path = tmp_path / "scenario.yaml"
+    path.write_text("mcp_sim: 1\ntools: tasks.tools.json\nworld: {records: {task: tasks.csv}}\n", encoding="utf-8")
+    (problem,) = [one for one in problems(path) if "is a guess" not in one]
+    assert problem.startswith(told)

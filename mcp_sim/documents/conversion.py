@@ -14,6 +14,7 @@ ABSENT: Any = object()
 """The field is left out."""
 
 _WHOLE = re.compile(r"[+-]?\d+")
+_YEAR_LAST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d\d)\b.*", re.DOTALL)
 _YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
 
 
@@ -74,3 +75,8 @@ def of_loose(value: Any, wanted: Wanted) -> Json:
     if kind == "string" and isinstance(value, int | float):
         return str(value)
     return int(value) if kind == "integer" and isinstance(value, float) and value.is_integer() else value
+
+
+def is_year_last(value: Json) -> bool:
+    """Is a value a date like 05/01/2030, of which nobody can tell whether it is in January or in May?"""
+    return isinstance(value, str) and _YEAR_LAST.fullmatch(value) is not None

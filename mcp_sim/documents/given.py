@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from mcp_sim.documents.conversion import ABSENT, Wanted, of_loose, of_text
+from mcp_sim.documents.conversion import ABSENT, Wanted, is_year_last, of_loose, of_text
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import EVERY, RecordsPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.sources import Reading
 from mcp_sim.documents.tables import KEY, Table, entity_named, read_tables
 from mcp_sim.domain import Domain, Entity
-from mcp_sim.errors import did_you_mean
+from mcp_sim.errors import Problem, did_you_mean
+from mcp_sim.records.times import sense
 from mcp_sim.scenario import GivenRecords
 from mcp_sim.schemas import is_nullable, main_type, types_of
 from mcp_sim.types import Json, Record
@@ -73,6 +74,7 @@ def _from_file(
     tables = read_tables(path, reading, domain.entities)
     if name == EVERY:
         return _of_all(tables, reading, domain)
+    tables = [table for table in tables if not table.is_unread]
     chosen = next(
         (table for table in tables if entity_named(table.name, [name])), tables[0] if len(tables) == 1 else None
     )
@@ -155,7 +157,18 @@ def _columns(table: Table, entity: Entity, reading: Reading) -> dict[str, _Colum
         kinds = tuple(kind for kind in types_of(schema) if kind != "null")
         wanted = Wanted(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
         found[name] = _Column(field, validator, wanted)
+        if sense(field, schema) is not None:
+            reading.problems += _days_first(table, name, schema)
     return found
+
+
+def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
+    """The first date of a column of which nobody can tell the month: an error where the schema wants dates."""
+    index = next((index for index, row in enumerate(table.rows) if is_year_last(row.get(column))), None)
+    if index is not None:
+        told = f"{shown(table.rows[index][column])} is compared with no other date: write the year first, as 2030-01-31"
+        is_warning = schema.get("format") not in {"date", "date-time"}
+        yield table.problem(index, column, told, is_warning=is_warning)
 
 
 def _key_schema(entity: Entity) -> Record:

@@ -35,7 +35,10 @@ MOST_SEPARATED = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of one kind. `is_text`: every value is a text, as in CSV; `is_loose`: types are those of SQLite."""
+    """Rows of one kind. `is_text`: every value is a text, as in CSV; `is_loose`: types are those of SQLite.
+
+    `is_unread`: a view whose name is that of no entity, so that nobody asked for its rows.
+    """
 
     name: str
     file: str
@@ -44,6 +47,7 @@ class Table:
     lines: Sequence[int] = field(default=())
     is_text: bool = False
     is_loose: bool = False
+    is_unread: bool = False
 
     def problem(self, row: int, column: str, message: str, *, is_warning: bool = False) -> Problem:
         """What is wrong in a row (from 0; -1: the table as a whole)."""
@@ -182,7 +186,7 @@ def _record(names: Sequence[str], row: Sequence[str]) -> Record:
 def _database(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator[Table]:
     """The tables of a SQLite file, in the order of their rows; it is read, never opened for writing.
 
-    A view is read where it has the name of an entity of which there is no table.
+    A view is read where it has the name of an entity of which there is no table, and only named where it has none.
     """
     data = reading.bytes_of(path)
     if data is None:
@@ -196,7 +200,9 @@ def _database(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator
             connection.deserialize(_without_log(data))
             connection.execute("PRAGMA trusted_schema = OFF")
             for name, rows in _stored(connection, entities).items():
-                if _is_within(rows, display(path), reading):
+                if rows is None:
+                    yield Table(name, display(path), (), is_unread=True)
+                elif _is_within(rows, display(path), reading):
                     yield Table(name, display(path), rows, is_loose=True)
     except sqlite3.Error as error:
         reading.problems.append(Problem(display(path), 0, "", f"cannot be read as SQLite: {error}"))
@@ -207,17 +213,19 @@ def _without_log(data: bytes) -> bytes:
     return data[:18] + b"\x01\x01" + data[20:] if data[18:20] == b"\x02\x02" else data
 
 
-def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record]]:
+def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record] | None]:
+    """The rows of the tables and views; None of a view that holds no entity."""
     listed = connection.execute(
         "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
     ).fetchall()
-    found = {str(name): _rows_of(connection, str(name)) for kind, name in listed if kind == "table"}
+    names = [str(name) for kind, name in listed if kind == "table"]
+    found: dict[str, list[Record] | None] = {name: _rows_of(connection, name) for name in names}
     held = {entity_named(name, entities) for name in found}
     for name in (str(name) for kind, name in listed if kind == "view"):
         entity = entity_named(name, entities)
-        if entity is not None and entity not in held:
+        if entity not in held or entity is None:
             held.add(entity)
-            found[name] = _rows_of_view(connection, name)
+            found[name] = None if entity is None else _rows_of_view(connection, name)
     return found
 
 
