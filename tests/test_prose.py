@@ -114,16 +114,22 @@ async def test_a_wrapped_text_says_what_there_is_to_know(tmp_path: Path) -> None
         assert value(await world.call("list_tasks", {"status": "completed"})) == {"result": "No tasks found"}
 
 
-async def test_what_was_written_is_told_in_words_and_what_is_read_is_data(tmp_path: Path) -> None:
+async def test_what_was_written_is_told_as_what_is_read_is(tmp_path: Path) -> None:
     spec = TOOLS.replace("    inputSchema", "    description: Works on the tasks of a house.\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
-        made = value(await world.call("create_task", {"title": "Water the plants"}))
-        assert made.startswith("Task task-2 created successfully\n")
-        assert "Title: Water the plants" in made
-        assert value(await world.call("get_task", {"task_id": "task-2"}))["title"] == "Water the plants"
-    returns = spec.replace("Works on the tasks of a house.", "Works on tasks. Returns the details of the task.", 1)
-    async with service(tmp_path, returns, WORLD) as sim, sim.open() as world:
         assert value(await world.call("create_task", {"title": "Water the plants"}))["id"] == "task-2"
+        assert value(await world.call("get_task", {"task_id": "task-2"}))["title"] == "Water the plants"
+        assert value(await world.call("complete_task", {"task_id": "task-2"}))["status"] == "completed"
+
+
+async def test_what_no_tool_shows_is_told_in_words(tmp_path: Path) -> None:
+    parts = "inputSchema: {type: object, properties: {text: {type: string}, volume: {type: integer}}, required: [text]}"
+    spec = f"tools:\n  - name: create_call\n    description: Create a call for help.\n    {parts}\n"
+    entities = "entities: {call: {key_like: call-1, fields: {text: {type: string}, volume: {type: integer}}}}\n"
+    async with service(tmp_path, spec + entities, "records: {call: 1}\n") as sim, sim.open() as world:
+        made = value(await world.call("create_call", {"text": "Fire"}))
+        assert made.startswith("Call call-")
+        assert "Text: Fire" in made
 
 
 async def test_a_description_may_say_that_a_tool_speaks(tmp_path: Path) -> None:

@@ -86,16 +86,23 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
 def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
     """Does a tool without an outputSchema tell what it did or found in words?
 
-    It does where its description says so. What it created or changed it tells in words, too, as most servers do: but
-    not where a tool of its server says that it returns data, where others declare that they return texts and it does
-    not, where it is described to nobody, or where its records are kept as data from the beginning.
+    It does where its description says so. What it created or changed it tells in words, too: but not where a tool of
+    its server says that it returns data or shows such records as data, where others declare that they return texts and
+    it does not, where it is described to nobody, or where its records are kept as data from the beginning.
     """
     if speaks(tool.description):
         return True
     if plan.verb not in {"create", "update"} or not tool.description or plan.entity in domain.given:
         return False
     others = [other for other in domain.tools.values() if other.server == tool.server]
+    if any(_shows(domain.plans.get(other.id), plan.entity) and not speaks(other.description) for other in others):
+        return False
     return not any(gives_record(other.description) or _wrapper(other) is not None for other in others)
+
+
+def _shows(reading: Plan | None, entity: str | None) -> bool:
+    """Is this the plan of a tool that shows records of this kind, one or many?"""
+    return reading is not None and reading.verb in {"get", "list", "search"} and reading.entity == entity
 
 
 def _wrapper(tool: Tool) -> str | None:
