@@ -6,6 +6,8 @@ from pathlib import Path
 
 from services import message, service, value
 
+from tests import given
+
 PAGES = """
 tools:
   - name: get_page
@@ -90,3 +92,13 @@ async def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:
         for name in ("count_books", "getBookCount", "get_number_of_books"):
             assert value(await world.call(name, {})) == {"count": 4}
         assert not any(sim.scenario.domain.plans[name].guessed for name in ("count_books", "getBookCount"))
+
+
+async def test_who_is_made_or_changed_is_known_by_what_only_one_has(tmp_path: Path) -> None:
+    state = {"growers": [{"id": 1, "name": "Ada", "email": "ada@plot.example", "phone": "1"}]}
+    tools = given.tool("upsert_grower", "name", "email", phone=given.STRING), given.tool("list_growers")
+    async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("upsert_grower", {"name": "Ada Vos", "email": "ada@plot.example"})
+        await world.call("upsert_grower", {"name": "Ada Vos", "email": "vos@plot.example", "phone": "2"})
+        rows = given.value(await world.call("list_growers", {}))
+        assert [(row["id"], row["name"], row["phone"]) for row in rows] == [(1, "Ada Vos", "1"), (2, "Ada Vos", "2")]

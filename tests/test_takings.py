@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.given import INTEGER, Json, refused, service, tool, value
+from tests.given import INTEGER, NUMBER, Json, refused, service, tool, value
 
 SEEDS: Json = [
     {"id": 1, "name": "Dill", "price": 2.5, "stock": 4},
@@ -66,3 +66,18 @@ async def test_a_loan_takes_one_copy_and_what_suppliers_bring_takes_nothing(tmp_
         await world.call("create_loan", {"map_id": 1, "reader": "Bo"})
         assert value(await world.call("get_map", {"map_id": 1}))["available_copies"] == 0
         assert refused(await world.call("create_loan", {"map_id": 1, "reader": "Cy"}))
+
+
+async def test_nothing_is_moved_into_what_is_out_of_use_or_back_to_where_it_is(tmp_path: Path) -> None:
+    purses = [
+        {"id": "P1", "balance": 9.0, "status": "active"},
+        {"id": "P2", "balance": 1.0, "status": "frozen"},
+        {"id": "P3", "balance": 0.0, "status": "active"},
+    ]
+    tools = tool("transfer", "from_purse", "to_purse", "amount", amount=NUMBER), tool("list_purses")
+    async with service(tmp_path, {"purses": purses}, *tools) as simulator, simulator.open("w") as world:
+        move = {"from_purse": "P1", "amount": 4}
+        assert refused(await world.call("transfer", {**move, "to_purse": "P2"}))
+        assert refused(await world.call("transfer", {**move, "to_purse": "P1"}))
+        value(await world.call("transfer", {**move, "to_purse": "P3"}))
+        assert [purse["balance"] for purse in value(await world.call("list_purses", {}))] == [5.0, 1.0, 4.0]

@@ -30,6 +30,8 @@ def with_origins(looks: Sequence[Look], plans: Mapping[str, Plan], entities: Map
         entity = entities.get(plan.entity or "")
         if entity is not None and plan.verb == "create" and plan.key is not None:
             found[look.tool.id] = _originated(plan, plan.key, look.reading.word, entity.key)
+        elif plan.verb == "create" and look.reading.word == _UPSERT and plan.if_exists == "refuse":
+            found[look.tool.id] = replace(plan, if_exists="update")
     return found
 
 

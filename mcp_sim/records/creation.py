@@ -10,17 +10,18 @@ from typing import TypeAlias
 
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Invent
-from mcp_sim.records.arguments import ABSENT, argument
+from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.bequests import bequests
+from mcp_sim.records.copying import copying
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import given, links_of, missing_link, sets_of
 from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.records.named import found_key
-from mcp_sim.records.refusals import conflict, neighbours, not_found
+from mcp_sim.records.refusals import conflict
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
 from mcp_sim.records.times import sense, time_writer
-from mcp_sim.records.uniqueness import is_unique
+from mcp_sim.records.uniqueness import is_name, is_unique
 from mcp_sim.records.updates import changing
 from mcp_sim.schemas import constants, fitting_type, is_nullable, main_type
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
@@ -30,22 +31,22 @@ MOST_OFFERED = 32
 """A link that nobody gave leads to one of so many records."""
 
 Numbered: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
-Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
 
 
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record that a call creates, compiled."""
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, sets_of(tool, plan, domain), links_of(plan, entity, domain)
-    make, copied = making(plan, entity, domain), _copying(tool, plan, entity)
+    make, copied = making(plan, entity, domain), copying(tool, plan, entity)
     number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
+    known = _known(plan, entity)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
         said = {**plan.fixed, **given(turn, sets)}
         missing = missing_link(turn, tool, links, said)
         if missing is not None:
             return missing
-        taken = said.get(entity.key)
+        taken = known(turn.view, said)
         if taken is not None and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, plan, taken, change)
         base = copied(turn)
@@ -57,6 +58,20 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         return Effect(key, record, (put, *counted))
 
     return side_effects(tool, plan, domain, create)
+
+
+def _known(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
+    """The key that the caller chose; else, where a record may exist, that of the one with the same e-mail or name."""
+    naming = [name for name in plan.sets.values() if name in entity.fields and is_unique(entity, entity.fields[name])]
+    identity = min(naming, key=is_name, default=None) if plan.if_exists != "refuse" else None
+
+    def known(view: View, said: Record) -> Key | None:
+        taken: Key | None = said.get(entity.key)
+        if taken is not None or identity is None or said.get(identity) is None:
+            return taken
+        return next((key for key, _ in view.find(entity.name, identity, said[identity])), None)
+
+    return known
 
 
 def _existing(
@@ -93,43 +108,6 @@ def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> t
         key += 1
     moved = {**state, field: key + 1}
     return numbered_as(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
-
-
-# copies ---------------------------------------------------------------------------------------------------------------
-
-
-def _copying(tool: Tool, plan: Plan, entity: Entity) -> Copied:
-    """The fields that a new record has from the one that it is a copy of, compiled."""
-    if plan.copies is None:
-        return lambda _turn: {}
-    fetch, left_out = argument(plan.copies), {*_left_out(entity)}
-    named = next((name for name, field in entity.fields.items() if _is_name(field) and name != entity.key), None)
-
-    def copied(turn: Turn) -> Record | Observation:
-        asked = fetch(turn.call.arguments)
-        key = found_key(turn.view, entity.name, asked)
-        if key is None:
-            others = neighbours(turn.view, entity)
-            return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.copies, others)
-        source = turn.view.get(entity.name, key) or {}
-        base = {name: value for name, value in source.items() if name not in left_out}
-        if named is not None and isinstance(source.get(named), str):
-            base[named] = f"{source[named]} (copy)"
-        return base
-
-    return copied
-
-
-def _is_name(field: Field) -> bool:
-    return snake(field.name) in {"name", "title"} and main_type(field.schema) in {"string", ""}
-
-
-def _left_out(entity: Entity) -> Iterator[str]:
-    """What a copy has of its own: its key, its times, what only one record may have."""
-    yield entity.key
-    for field in entity.fields.values():
-        if sense(field.name, field.schema) in {"created", "updated"} or is_unique(entity, field):
-            yield field.name
 
 
 # what nobody gave -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from mcp_sim.records.given import finder
 from mcp_sim.records.referring import let_go, referring
 from mcp_sim.records.refusals import conflict
 from mcp_sim.records.side_effects import side_effects
-from mcp_sim.records.updates import standing
+from mcp_sim.records.standing import standing
 from mcp_sim.types import Change, Observation, Tool, Turn
 
 

@@ -12,14 +12,15 @@ from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, not_found
+from mcp_sim.records.standing import standing
 from mcp_sim.records.ways import Refused, entered
 from mcp_sim.schemas import as_object
-from mcp_sim.types import Change, Json, Observation, Record, Tool, Turn, View
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 
 
 def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
     """The write together with what it does elsewhere: all of it or nothing."""
-    rules = [_Rule(tool, one, domain) for one in plan.also if one.entity in domain.entities]
+    rules = [_Rule(tool, plan, one, domain) for one in plan.also if one.entity in domain.entities]
     if not rules:
         return write
 
@@ -30,7 +31,7 @@ def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
         view, changes = turn.view.after(effect.changes), list(effect.changes)
         meant = [(rule, *one) for rule in rules for one in rule.meant(turn, effect.record)]
         for one, asked, value in meant:
-            change = one.change(view, asked, value)
+            change = one.change(view, asked, value, effect)
             if isinstance(change, Observation):
                 return change
             if change is not None:
@@ -45,9 +46,11 @@ def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
 class _Rule:
     """One thing that is done elsewhere, compiled."""
 
-    def __init__(self, tool: Tool, also: Also, domain: Domain) -> None:
+    def __init__(self, tool: Tool, plan: Plan, also: Also, domain: Domain) -> None:
         self.tool, self.also, self.entity = tool, also, domain.entities[also.entity]
         self.field = self.entity.fields.get(also.field) or Field(also.field, {})
+        self.moves = plan.verb == "update" and plan.entity == also.entity
+        self.stood = standing(tool, replace(plan, fixed={})) if self.moves else None
 
     def meant(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
         """The records that a call names, each with what gets into its field; none where it names none."""
@@ -62,7 +65,7 @@ class _Rule:
             count = ABSENT if value is None else argument(value.partition(".")[2])(line)
             yield argument(part)(line), self.also.fixed if count is ABSENT else count
 
-    def change(self, view: View, asked: Json, value: Json) -> Change | Observation | None:
+    def change(self, view: View, asked: Json, value: Json, effect: Effect) -> Change | Observation | None:
         """What is written, or what forbids it; None where the call says no record, or nothing of it is counted."""
         name = self.entity.name
         if asked is ABSENT or asked is None or value is ABSENT or value is None:
@@ -71,12 +74,21 @@ class _Rule:
         if key is None:
             return not_found(self.tool, name, asked, self.also.key)
         before = view.get(name, key) or {}
+        refused = self._refused(key, before, effect)
+        if refused is not None:
+            return refused
         if self.also.how == "subtract" and before.get(self.field.name, 0) is None:
             return None
         found = entered(before.get(self.field.name), value, self.also.how, self.field)
         if isinstance(found, Refused):
             return conflict(self.tool, name, key, found.why, field=self.field.name)
         return Change("put", name, key, {**before, self.field.name: found}, expected=view.version(name, key))
+
+    def _refused(self, key: Key, before: Record, effect: Effect) -> Observation | None:
+        """What forbids it to a record of the kind that the call writes: it is the same one, or in the wrong state."""
+        if self.moves and key == effect.key:
+            return conflict(self.tool, self.entity.name, key, "cannot receive from itself")
+        return None if self.stood is None else self.stood(key, before)
 
 
 def _named(turn: Turn, record: Record, name: str) -> Json:

@@ -34,6 +34,11 @@ def is_unique(entity: Entity, field: Field, *, namesakes: bool = True) -> bool:
     return name in _ONCE or (name in _NAMED and noun not in _NAMESAKES)
 
 
+def is_name(field: str) -> bool:
+    """Is it what a record is called, rather than a code or an address that is its own?"""
+    return snake(field) in _NAMED
+
+
 def once_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
     """The fields whose values no two records have in common: () where there are none.
 

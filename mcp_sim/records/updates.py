@@ -17,8 +17,9 @@ from mcp_sim.records.given import amounts_given, finder, given, links_of, missin
 from mcp_sim.records.price_differences import settling_difference
 from mcp_sim.records.referring import referring, renamed
 from mcp_sim.records.refunds import refunding
-from mcp_sim.records.refusals import conflict, either, quoted
+from mcp_sim.records.refusals import conflict
 from mcp_sim.records.side_effects import side_effects
+from mcp_sim.records.standing import standing
 from mcp_sim.records.sums import settling
 from mcp_sim.records.swaps import swapping
 from mcp_sim.records.times import sense, time_writer
@@ -28,11 +29,6 @@ from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.words import snake, vocabulary
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
-
-_FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
-"""States that nothing but a new beginning leads out of."""
-
-_AFRESH = vocabulary("open active draft pending new enabled restored reopened todo")
 
 
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
@@ -115,54 +111,6 @@ def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
     if snake(field).rsplit("_", 1)[-1] not in _MONEY:
         return False
     return value <= 0 and any(name == field and snake(path) == "amount" for path, name in plan.sets.items())
-
-
-# states ---------------------------------------------------------------------------------------------------------------
-
-
-def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
-    """What forbids it to a record that is in the wrong state: it is there already, or cannot get there from here."""
-    entity, verb = plan.entity or "", _participle(plan)
-    target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
-    repeats = tool.annotations.get("idempotentHint") is True
-
-    def stands(key: Key, before: Record) -> Observation | None:
-        for name, value in target.items():
-            there: Json = before.get(name)
-            if equal(there, value) and not repeats and name not in plan.requires:
-                return conflict(tool, entity, key, f"is already {_worded(value)}", status=there)
-            if name not in plan.requires and _is_final(there) and not equal(there, value) and not _is_afresh(value):
-                return conflict(tool, entity, key, f"cannot be {verb}: it is {_worded(there)}", status=there)
-        for name, allowed in plan.requires.items():
-            there = before.get(name)
-            if not any(equal(there, value) for value in allowed):
-                return _wrong(key, name, there, allowed)
-        return None
-
-    def _wrong(key: Key, name: str, there: Json, allowed: tuple[Json, ...]) -> Observation:
-        if any(equal(there, value) for value in target.values()):
-            return conflict(tool, entity, key, f"is already {_worded(there)}", status=there)
-        why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {either(allowed)}"
-        return conflict(tool, entity, key, why, status=there)
-
-    return stands
-
-
-def _participle(plan: Plan) -> str:
-    said = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
-    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if said is None else _worded(said))
-
-
-def _worded(state: Json) -> str:
-    return snake(state).replace("_", " ") if isinstance(state, str) else quoted(state)
-
-
-def _is_final(state: Json) -> bool:
-    return isinstance(state, str) and snake(state) in _FINAL
-
-
-def _is_afresh(state: str) -> bool:
-    return snake(state) in _AFRESH
 
 
 # what moves by itself -------------------------------------------------------------------------------------------------

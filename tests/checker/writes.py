@@ -29,7 +29,7 @@ def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowle
     if plan["verb"] in {"create", "update"} and len(mine) == 1:
         yield from _said_problems(plan, call, mine[0]["record"])
     if plan["verb"] == "create":
-        for change in mine:
+        for change in mine if plan.get("if_exists", "refuse") == "refuse" else ():
             yield from _key_problems(change["entity"], change["key"], call, knowledge)
     for change in puts:
         yield from time_problems(change["entity"], change["key"], change["record"], call.at)

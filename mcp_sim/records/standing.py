@@ -1,0 +1,61 @@
+"""From which state may a record be changed, and from which not: is it there already, or past it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mcp_sim.conditions import equal
+from mcp_sim.domain import Plan
+from mcp_sim.records.refusals import conflict, either, quoted
+from mcp_sim.types import Json, Key, Observation, Record, Tool
+from mcp_sim.words import snake, vocabulary
+
+_FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
+"""States that nothing but a new beginning leads out of."""
+
+_AFRESH = vocabulary("open active draft pending new enabled restored reopened todo")
+
+
+def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
+    """What forbids it to a record that is in the wrong state: it is there already, or cannot get there from here."""
+    entity, verb = plan.entity or "", _participle(plan)
+    target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
+    repeats = tool.annotations.get("idempotentHint") is True
+
+    def stands(key: Key, before: Record) -> Observation | None:
+        for name, value in target.items():
+            there: Json = before.get(name)
+            if equal(there, value) and not repeats and name not in plan.requires:
+                return conflict(tool, entity, key, f"is already {_worded(value)}", status=there)
+            if name not in plan.requires and _is_final(there) and not equal(there, value) and not _is_afresh(value):
+                return conflict(tool, entity, key, f"cannot be {verb}: it is {_worded(there)}", status=there)
+        for name, allowed in plan.requires.items():
+            there = before.get(name)
+            if not any(equal(there, value) for value in allowed):
+                return _wrong(key, name, there, allowed)
+        return None
+
+    def _wrong(key: Key, name: str, there: Json, allowed: tuple[Json, ...]) -> Observation:
+        if any(equal(there, value) for value in target.values()):
+            return conflict(tool, entity, key, f"is already {_worded(there)}", status=there)
+        why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {either(allowed)}"
+        return conflict(tool, entity, key, why, status=there)
+
+    return stands
+
+
+def _participle(plan: Plan) -> str:
+    said = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
+    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if said is None else _worded(said))
+
+
+def _worded(state: Json) -> str:
+    return snake(state).replace("_", " ") if isinstance(state, str) else quoted(state)
+
+
+def _is_final(state: Json) -> bool:
+    return isinstance(state, str) and snake(state) in _FINAL
+
+
+def _is_afresh(state: str) -> bool:
+    return snake(state) in _AFRESH
