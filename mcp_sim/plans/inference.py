@@ -17,6 +17,7 @@ from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.entries import with_entries
 from mcp_sim.plans.flag_filters import with_flags
 from mcp_sim.plans.given import Given, given_state
+from mcp_sim.plans.kindred import with_kindred
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
 from mcp_sim.plans.makers import making
@@ -69,6 +70,7 @@ def infer(
     anyhow = of_any_kind(looks, declared, overrides)
     looks = with_told_states(without_nouns(looks, anyhow), declared)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
+    looks = with_kindred(looks, declared)
     looks = belonging(with_counts(looks, overrides), declared)
     looks = with_summaries(looks, given.records, overrides)
     told = shown(looks, declared)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mcp_sim.domain import Verb
 from mcp_sim.plans.customary import OPTIONS, QUERIES
 from mcp_sim.schemas import main_type, properties, required
@@ -17,8 +19,11 @@ _KEY_ENDINGS = vocabulary("id key uuid number code slug name identifier no ref r
 
 def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str | None, int]:
     """The argument that names one record, and how good the evidence is: 3 certain, 2 good, 1 the only candidate."""
+    names = {snake(name) for name in properties(schema)}
     scored = [
-        (_key_score(snake(name), entity, key), name) for name, part in properties(schema).items() if _scalar(part)
+        (_key_score(_current(snake(name), names), entity, key), name)
+        for name, part in properties(schema).items()
+        if _scalar(part)
     ]
     best = max(scored, key=lambda entry: (entry[0], entry[1] in required(schema)), default=(0, ""))
     if best[0]:
@@ -27,6 +32,12 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
     if verb in {"get", "delete"} and len(needed) == 1 and snake(needed[0]) not in QUERIES | OPTIONS:
         return needed[0], 1
     return None, 0
+
+
+def _current(argument: str, others: Collection[str]) -> str:
+    """`old_name` beside `new_name` is the name that a record still has."""
+    bare = argument.removeprefix("old_")
+    return bare if bare != argument and f"new_{bare}" in others else argument
 
 
 def _key_score(argument: str, entity: str, key: str) -> int:

@@ -16,6 +16,7 @@ from mcp_sim.plans.envelopes import batch_envelope
 from mcp_sim.plans.flags import flag_toggled
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.keys import noun_of_key
+from mcp_sim.plans.kindred import in_state
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
 from mcp_sim.plans.singletons import Single
@@ -64,6 +65,7 @@ def plan_of(
     rows = given.records.get(look.entity, ())
     moves = look.verb == "update" and look.element is None
     fixed = led_to(look.reading, entity, about, rows) if moves else {}
+    fixed = in_state(look.reading, entity, rows) if look.verb in _MANY else fixed
     turned = flag_toggled(look.reading.word, entity, properties(look.shape), roles.sets.values()) if moves else None
     fixed = fixed if turned is None else {turned: True}
     text = whole_text(look, entity)

@@ -21,6 +21,9 @@ _SETS = re.compile(
     r"\b(?:[Ss]et|[Cc]hange|[Uu]pdate|[Mm]ark|[Mm]ove)(?:s|d|ing)? (?:the )?(?:(\w+?)(?:'s)? )?(?:status|state|stage) "
     r"(?:to|as) [\"'`]?([A-Za-z][\w-]*(?: [A-Z]\w*)*)"
 )
+_TURNS = re.compile(
+    r"\b(?:[Ss]et|[Mm]ark|[Mm]ove|[Rr]eturn)(?:s|ing)? (?:the |an? )?(\w+) (?:back )?(?:to|as) [\"'`]?([A-Za-z]\w*)"
+)
 _MUST = re.compile(r"\b(?:status|state|stage) must be ([^.;:\n]{1,80})", re.IGNORECASE)
 _OR = re.compile(r"\s*(?:,|/|\bor\b|\bto\b.*|\bbefore\b.*)\s*")
 
@@ -37,7 +40,7 @@ def known_states(field: str, entity: Entity, rows: Sequence[Record]) -> dict[str
 
 
 def stated(about: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """`The order status will be changed to 'return requested'`, `Sets order status to RETURNED`."""
+    """`The order status will be changed to 'return requested'`, `Sets order status to RETURNED`, `Mark it as done`."""
     field, quoted = status_field(entity), _QUOTED.search(about)
     if field is None:
         return {}
@@ -45,7 +48,11 @@ def stated(about: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json
         return {field: quoted[1]}
     known = [*known_states(field, entity, rows)]
     found = next((hit for hit in _SETS.finditer(about) if _is_of(hit[1], entity.name)), None)
-    return {field: spelt(snake(found[2]), known)} if found is not None and _is_state(found[2], known) else {}
+    if found is not None and _is_state(found[2], known):
+        return {field: spelt(snake(found[2]), known)}
+    turned = next((hit for hit in _TURNS.finditer(about) if singular(hit[1].lower()) == entity.name), None)
+    is_known = turned is not None and snake(turned[2]) in map(snake, known)
+    return {field: spelt(snake(turned[2]), known)} if turned is not None and is_known else {}
 
 
 def states_needed(about: str, states: Mapping[str, None]) -> tuple[str, ...]:

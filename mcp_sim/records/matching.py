@@ -9,7 +9,7 @@ from typing import overload
 from mcp_sim.domain import Entity, Field, Filter, Plan
 from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.records.comparisons import bound_set, equal, test_maker, text_test, without
+from mcp_sim.records.comparisons import Test, bound_set, equal, test_maker, text_test, without
 from mcp_sim.records.lookups import lookup
 from mcp_sim.records.ordering import Row
 from mcp_sim.records.terms import terms
@@ -59,15 +59,19 @@ def matching_rows(
         for fetch, rule in rules
         if rule.op != "equals" or rule.field in derived
     ]
+    stands = plan.fixed.items() if plan.verb in {"list", "search"} else ()
+    always = [(field, value) for field, value in stands if value is not False]
+    unset = [field for field, value in stands if value is False]
     name, query, searched, understood = entity.name, argument(plan.query or ""), plan.searched, terms(entity)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
-        equalities = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
+        given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
+        equalities = [*given, *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
         bounds = [bound for value, rule, _ in asked if (bound := bound_set(rule, entity, derived, value))]
         tests = [maker(value, view) for value, rule, maker in asked if not bound_set(rule, entity, derived, value)]
         asked_for = understood(query(arguments))
-        words, tests = asked_for.words, [*tests, *asked_for.tests]
+        words, tests = asked_for.words, [*tests, *asked_for.tests, *(_is_unset(field) for field in unset)]
         if asked_for.unwanted:
             tests.append(without(asked_for.unwanted, searched))
         if equalities or not (words or bounds):
@@ -83,6 +87,11 @@ def matching_rows(
         return rows
 
     return matching
+
+
+def _is_unset(field: str) -> Test:
+    """Does a flag not say yes? A record may do without one."""
+    return lambda record: record.get(field) is not True
 
 
 def _narrowing(tool: Tool, name: str, field: Field | None, rule: Filter) -> Fetch:
