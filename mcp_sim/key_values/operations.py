@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -200,7 +201,7 @@ def _set_many(store: Store) -> Outcome:
 def _rename(store: Store) -> Outcome:
     entry, target = _expected(store), str(store.get("target"))
     if isinstance(entry, Outcome):
-        return entry
+        return replace(entry, facts={"error": entry.text, "key": store.key})
     put = store.put(target, entry["value"], entry.get("expires_at"), entry.get("kind", ""))
     changes = (put,) if target == store.key else (store.drop(store.key), put)
     text = f"Renamed {store.key} to {target}"

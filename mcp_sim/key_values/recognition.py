@@ -84,7 +84,8 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
 def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
     """What a purpose does under keys, and which arguments it does it with."""
     command = command_of(purpose)
-    if command is not None and (command[0] != "type" or _speaks_of_keys(purpose)):
+    is_of_keys = _speaks_of_keys(purpose) or [*purpose.arguments] == ["key"]
+    if command is not None and (command[0] != "type" or is_of_keys):
         yield command
         return
     operation = _operation(purpose)

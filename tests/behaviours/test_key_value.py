@@ -193,3 +193,22 @@ async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_keys_of_other_things_make_no_store(tmp_path: Path, tools: list[Json]) -> None:
     assert not [one for one in behaviours(simulator(tmp_path, tools)).values() if one.startswith("key_value")]
+
+
+async def test_a_result_of_several_types_is_told_as_what_it_is(tmp_path: Path) -> None:
+    either = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
+    result = {"type": "object", "properties": {"result": either}, "required": ["result"]}
+    free = {"type": "object", "properties": {"result": {"type": "object"}}, "required": ["result"]}
+    tools = [
+        tool("set", "Set a Redis string value", key=TEXT, value=TEXT),
+        tool("get", "Get a Redis string value", key=TEXT),
+        tool("sadd", "Add a value to a Redis set", name=TEXT, value=TEXT),
+        tool("smembers", "The members of a Redis set", name=TEXT, output=result),
+        tool("rename", "Renames a Redis key", old_key=TEXT, new_key=TEXT, output=free),
+        tool("type", "Tells what Redis holds there", key=TEXT, output=free),
+    ]
+    async with simulator(tmp_path, tools, {}) as sim, sim.open() as world:
+        await said(world, "sadd", name="tags", value="red")
+        assert await said(world, "smembers", name="tags") == {"result": ["red"]}
+        assert (await said(world, "type", key="tags"))["result"]["type"] == "set"
+        assert "error" in (await said(world, "rename", old_key="gone", new_key="x"))["result"]
