@@ -12,6 +12,7 @@ from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
 from mcp_sim.file_trees import changing, looking, running
 from mcp_sim.file_trees.asking import Asked
+from mcp_sim.file_trees.batching import BATCH, batch_of
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.recognition import judged
 from mcp_sim.file_trees.spaces import located
@@ -61,12 +62,13 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """How a tool answers, each call by its working directory."""
     entity = plan.entity or FILE
     peers = frozenset(other.operation for other in domain.plans.values() if other.behaviour == "file_tree")
-    way = way_chooser(tool, plan, _OPERATIONS, _ways)
+    known = {**_OPERATIONS, BATCH: batch_of(tool, _OPERATIONS)}
+    way = way_chooser(tool, plan, known, _ways)
 
     def operate(turn: Turn) -> Outcome:
         operation, roles = way(turn.call.arguments)
         given, roles = located(turn.call.arguments, roles)
-        return _OPERATIONS[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
+        return known[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
 
     return answering(tool, domain, operate, _NAMES)
 

@@ -10,7 +10,7 @@ from mcp_sim.file_trees.roles import EXACT, given_roles
 from mcp_sim.words import vocabulary, words
 
 VERBS: Mapping[str, Verb] = {
-    "allowed": "get", "append": "update", "delete_lines": "update", "replace_lines": "update",
+    "allowed": "get", "append": "update", "batch": "update", "delete_lines": "update", "replace_lines": "update",
     "cd": "update", "copy": "create", "delete": "delete", "diff": "get",
     "du": "get", "edit": "update", "exists": "get", "find": "search", "grep": "search", "head": "get",
     "insert": "update", "list": "list", "mkdir": "create", "move": "update", "pwd": "get", "read": "get",

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan
+from mcp_sim.file_trees.batching import BATCH, list_of
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.operations import VERBS, is_named, operation_of
-from mcp_sim.file_trees.roles import EXACT, MUST, arguments_of, given_instead
+from mcp_sim.file_trees.roles import EXACT, MUST, arguments_of, given_instead, given_roles
 from mcp_sim.file_trees.spaces import NAMES, lists_spaces, space_nouns
 from mcp_sim.schemas import expanded, items, main_type, properties, required
 from mcp_sim.words import snake, vocabulary, words
@@ -111,6 +112,10 @@ def _tells_records(one: Found) -> bool:
 
 def judged(purpose: Purpose) -> Iterator[Found]:
     """What a purpose does to files, if it does anything to them."""
+    listed = list_of(purpose)
+    if listed is not None and purpose.needed <= {listed}:
+        yield Found(purpose, BATCH, {"operations": listed, **given_roles(purpose, ("dry", "stop"))}, is_named(purpose))
+        return
     operation = operation_of(purpose)
     if operation is None:
         return

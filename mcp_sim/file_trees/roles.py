@@ -51,6 +51,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "cwd": (("cwd", "workdir", "working_dir", "working_directory", "work_dir", "directory", "dir", "path"), "string"),
     "stdin": (("stdin", "input"), "string"),
     "dry": (("dry_run", "preview"), "boolean"),
+    "stop": (("stop_on_error", "fail_fast", "abort_on_error"), "boolean"),
     "parents": (("parents", "create_parents", "create_dirs", "recursive", "make_parents"), "boolean"),
 }  # fmt: skip
 """What an operation may need -> the names of arguments that give it, and their type."""

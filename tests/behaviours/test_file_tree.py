@@ -444,3 +444,24 @@ def test_what_a_file_is_uploaded_for_is_no_place_of_it(tmp_path: Path) -> None:
         tool("create_project", "Create a project.", name=TEXT), tool("list_projects", "List all projects."),
     ]  # fmt: skip
     assert "file_tree" not in " ".join(behaviours(simulator(tmp_path, tools)).values())
+
+
+async def test_a_batch_does_what_each_item_says(tmp_path: Path) -> None:
+    item = {"type": "object", "required": ["operation", "source"], "properties": {
+        "operation": {"enum": ["copy", "move", "delete"]}, "source": TEXT, "destination": TEXT}}  # fmt: skip
+    batch = tool("batch_file_operations", needed="operations", operations={"type": "array", "items": item},
+                 dry_run=FLAG, stop_on_error=FLAG)  # fmt: skip
+    sim = simulator(tmp_path, [*TOOLS, batch], STATE)
+    async with sim, sim.open() as world:
+        work: Json = [
+            {"operation": "copy", "source": "/srv/README.md", "destination": "/srv/app/README.md"},
+            {"operation": "delete", "source": "/srv/none.md"},
+            {"operation": "delete", "source": "/srv/app/lib/math.py"},
+        ]
+        await said(world, "batch_file_operations", operations=work, dry_run=True)
+        await refused(world, "read_file", path="/srv/app/README.md")
+        told = await said(world, "batch_file_operations", operations=work)
+        assert [told["successful"], told["failed"]] == [2, 1]
+        assert await said(world, "read_file", path="/srv/app/README.md") == "# Hi"
+        await refused(world, "read_file", path="/srv/app/lib/math.py")
+        await said(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)

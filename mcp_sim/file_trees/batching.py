@@ -1,0 +1,95 @@
+"""What does a tool do that takes several operations on files at once, each of which says what it is?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.claiming.purposes import Purpose, choices, purposes_of
+from mcp_sim.claiming.ways import Way
+from mcp_sim.file_trees.asking import Asked
+from mcp_sim.file_trees.operations import operation_of
+from mcp_sim.file_trees.roles import MUST, arguments_of, given_instead
+from mcp_sim.schemas import as_list, as_object, items, properties, required
+from mcp_sim.types import Json, Record, Tool
+
+BATCH = "batch"
+_LISTS = ("operations", "actions", "steps", "tasks", "commands", "items", "changes")
+_PLACES = ("source", "src", "target", "from")
+"""What the path may be called where another operation of the list has two."""
+
+
+def list_of(purpose: Purpose) -> str | None:
+    """The argument that lists operations on files, if there is one."""
+    name = purpose.argument(_LISTS, ("array",))
+    return name if name is not None and len(ways_of(purpose, name)) > 1 else None
+
+
+def ways_of(purpose: Purpose, name: str) -> dict[str, Way]:
+    """What an item may say that is to be done -> how."""
+    return {choice.choice: way for choice in _choices(purpose, name) for way in _judged(choice)}
+
+
+def _choices(purpose: Purpose, name: str) -> list[Purpose]:
+    item = items(purpose.arguments[name])
+    of_items = replace(purpose, words=("file",), arguments=properties(item), needed=required(item))
+    return [one for one in choices(of_items) if one.selector is not None]
+
+
+def _judged(purpose: Purpose) -> Iterator[Way]:
+    operation = operation_of(purpose)
+    if operation is None:
+        return
+    roles = arguments_of(purpose, operation)
+    wanted = MUST.get(operation, "").split()
+    place = purpose.argument(_PLACES, ("string",)) if "path" in wanted and "path" not in roles else None
+    roles |= {"path": place} if place is not None else {}
+    if all(role in roles or given_instead(role, roles) for role in wanted):
+        yield operation, roles
+
+
+def batch_of(tool: Tool, known: Mapping[str, Callable[[Asked], Outcome]]) -> Callable[[Asked], Outcome]:
+    """The function of a tool that takes such a list."""
+    purpose = purposes_of(tool)[0]
+    name = list_of(purpose)
+    ways = ways_of(purpose, name) if name is not None else {}
+    selector = next((one.selector for one in _choices(purpose, name) if one.selector), "") if name is not None else ""
+
+    def run(asked: Asked) -> Outcome:
+        before = asked.tree.view
+        rows: list[Json] = []
+        for item in as_list(asked.get("operations")):
+            rows.append(_one(asked, as_object(item), selector, ways, known))
+            if "error" in rows[-1] and asked.flag("stop"):
+                break
+        if asked.flag("dry"):
+            asked.tree.changes, asked.tree.view = [], before
+        return _told(asked, rows)
+
+    return run
+
+
+def _one(
+    asked: Asked, item: Record, selector: str, ways: Mapping[str, Way], known: Mapping[str, Callable[[Asked], Outcome]]
+) -> Record:
+    """One operation; one that fails does not keep the others from being done."""
+    operation, roles = ways.get(str(item.get(selector)), ("", {}))
+    if operation not in known:
+        choices_told = ", ".join(ways)
+        return {**item, "success": False, "error": f"Unknown {selector}: {item.get(selector)}; choose {choices_told}"}
+    try:
+        done = known[operation](replace(asked, given=item, roles=roles))
+    except Refused as refused:
+        return {**item, "success": False, "error": str(refused)}
+    return {**item, "success": True, "message": done.text.partition("\n")[0]}
+
+
+def _told(asked: Asked, rows: list[Json]) -> Outcome:
+    failed = [row for row in rows if "error" in row]
+    text = "\n".join(f"{'FAILED' if 'error' in row else 'OK'}: {row.get('error', row.get('message'))}" for row in rows)
+    counts: Record = {"count": len(rows), "successful": len(rows) - len(failed), "failed": len(failed)}
+    return Outcome(
+        text or "Nothing to do", {"results": rows, **counts}, changes=tuple(asked.tree.changes), is_json=True
+    )
