@@ -249,3 +249,11 @@ def test_an_entity_without_a_field_for_its_key_has_records_all_the_same() -> Non
     bare = Entity("note", "id", None, {"text": needed("text", TEXT)})
     rows = world(bare, count=30)["note"]
     assert len({row["id"] for row in rows}) == 30
+
+
+def test_the_folder_of_a_file_its_name_and_its_ending_are_those_of_its_path() -> None:
+    names = ("path", "folder", "filename", "extension")
+    for file in world(entity("file", *(needed(name, TEXT) for name in names)))["file"]:
+        folder, _, name = file["path"].rpartition("/")
+        assert (file["folder"], file["filename"]) == (folder or "/", name)
+        assert file["extension"] == name.rpartition(".")[2]

@@ -190,7 +190,9 @@ def test_a_port_that_is_taken_is_a_clear_error() -> None:
         port = taken.getsockname()[1]
         done = started("calm_crm", "--http", f"127.0.0.1:{port}")
     assert done.returncode == 2
-    assert re.search(rf"cannot listen on 127\.0\.0\.1:{port}: Address already in use", done.stderr.decode())
+    told = done.stderr.decode()
+    assert re.search(rf"cannot listen on 127\.0\.0\.1:{port}: Address already in use", told)
+    assert "--http 127.0.0.1:0 takes any" in told
 
 
 def test_a_fault_that_the_virtual_clock_cannot_carry_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.lines import line_mends
 from mcp_sim.records.searching import judge
 from mcp_sim.records.times import moment_of, sense, written
+from mcp_sim.records.whereabouts import path_mends
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
@@ -97,7 +98,8 @@ def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
     stored = [field for field in entity.fields.values() if field.derived is None and field.link is None]
     fields = {snake(field.name): field for field in stored}
     return (
-        *_pairs(fields), *line_mends(fields), *_products(fields), *_sums(fields), *_order(fields), *_stamps(fields)
+        *_pairs(fields), *line_mends(fields), *_products(fields), *_sums(fields), *_order(fields), *_stamps(fields),
+        *path_mends(fields),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import signal
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from errno import errorcode
+from errno import EADDRINUSE, errorcode
 from functools import partial
 from types import FrameType
 from urllib.parse import urlsplit
@@ -43,7 +43,14 @@ def bound(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise UsageError(f"cannot listen on {host}:{port}: {_reason(error)}") from error
+        free = f"; another port may be free, and --http {_written(host)}:0 takes any that is"
+        told = free if error.errno == EADDRINUSE else ""
+        raise UsageError(f"cannot listen on {_written(host)}:{port}: {_reason(error)}{told}") from error
+
+
+def _written(host: str) -> str:
+    """A host as it stands before a port: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _reason(error: OSError) -> str:
@@ -57,7 +64,7 @@ def url(host: str, listener: socket.socket) -> str:
     """What a client on this machine writes for this socket, without a path."""
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (told, not bound)
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+    return f"http://{_written(name)}:{port}"
 
 
 async def listen(
