@@ -6,16 +6,18 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from checker import Report, judged
 from long_walks import plans_json, tools_of, unperturbed
-from mutants import MUTANTS, unchecked, with_mutant
+from mutants import MUTANTS, r3_nothing_is_taken, unchecked, with_mutant
 from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
 from mcp_sim.scenario import Scenario
+from tests import given
 
 CALLS = 600
 
@@ -57,6 +59,27 @@ async def test_a_mutant_that_breaks_one_rule_is_caught_under_that_rule(
     report = await report_on(with_mutant(calm_crm(), MUTANTS[rule]()))
     assert report.by_rule[rule] > 0, report.by_rule
     assert report.per_thousand >= 2
+
+
+def stall(folder: Path) -> Scenario:
+    """A stall that sells what it has."""
+    jams = [{"id": key, "fruit": "Plum", "price": 2.5, "stock": 400} for key in range(1, 4)]
+    sales = [{"id": 1, "jam_id": 1, "quantity": 1, "total": 2.5, "status": "open"}]
+    count: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 3}
+    tools = (
+        given.tool("create_sale", "jam_id", "quantity", jam_id=given.INTEGER, quantity=count),
+        given.tool("cancel_sale", "sale_id", sale_id=given.INTEGER),
+        given.tool("list_jams"),
+        given.tool("get_jam", "jam_id", jam_id=given.INTEGER),
+    )
+    return given.service(folder, {"jams": jams, "sales": sales}, *tools).scenario
+
+
+async def test_what_a_sale_takes_must_be_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await report_on(stall(tmp_path), 200)).violations == ()
+    unchecked(monkeypatch)
+    report = await report_on(with_mutant(stall(tmp_path), r3_nothing_is_taken), 200)
+    assert report.by_rule["R3"] > 0
 
 
 async def test_nothing_is_wrong_with_a_mutant_that_mutates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

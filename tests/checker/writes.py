@@ -10,10 +10,11 @@ from typing import Any, cast
 from checker.knowledge import Key, Knowledge
 from checker.ledger import Answered, Json, Record
 from checker.records import time_problems
-from checker.specs import NOWHERE, Specs, given
+from checker.specs import NOWHERE, Specs, at, given
 
 Finding = tuple[str, str]
 
+_CENT = 0.005
 _SIBLINGS = 5
 """So many keys must be known before they say how a key of this entity looks."""
 
@@ -28,6 +29,8 @@ def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowle
         yield "R3", f"{call.tool} succeeds, but nothing is written"
     if plan["verb"] in {"create", "update"} and len(mine) == 1:
         yield from _said_problems(plan, call, mine[0]["record"])
+    if len(mine) == 1:
+        yield from _elsewhere_problems(plan, call, mine[0]["record"], knowledge)
     if plan["verb"] == "create":
         for change in mine if plan.get("if_exists", "refuse") == "refuse" else ():
             yield from _key_problems(change["entity"], change["key"], call, knowledge)
@@ -61,6 +64,30 @@ def _says_line(written: Json, value: Json) -> bool:
         return written == value
     line = cast("Record", written)
     return all(name in line and line[name] == said for name, said in cast("Record", value).items())
+
+
+def _elsewhere_problems(plan: Record, call: Answered, record: Record, knowledge: Knowledge) -> Iterator[Finding]:
+    """R3: what a write takes from another record, or gives to it, is no longer there, or is there."""
+    for also in plan.get("also", ()):
+        key, amount = (_said(call, record, also.get(name)) for name in ("key", "value"))
+        amount = also.get("fixed") if also.get("value") is None else amount
+        fact, field = knowledge.of(also["entity"], key), also["field"]
+        before = fact.fields.get(field) if fact is not None else None
+        if also["how"] not in {"add", "subtract"} or not isinstance(before, int | float) or amount in (None, NOWHERE):
+            continue
+        expected = before + cast("float", amount) * (1 if also["how"] == "add" else -1)
+        puts = (
+            one["record"].get(field) for one in call.written if (one["entity"], one["key"]) == (also["entity"], key)
+        )
+        told = next(puts, before)
+        if not isinstance(told, int | float) or abs(told - expected) > _CENT:
+            yield "R3", f"{field} of {also['entity']} {key!r} was {before!r}, must be {expected!r} and is {told!r}"
+
+
+def _said(call: Answered, record: Record, name: str | None) -> Any:
+    """An argument; else the field of the record that is written."""
+    value = given(call, name) if name is not None else NOWHERE
+    return at(record, name) if value is NOWHERE else value
 
 
 def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: list[Record]) -> Iterator[Finding]:
