@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -261,3 +262,16 @@ def test_options_of_http_are_refused_over_stdio(options: list[str]) -> None:
     done = mcp_sim("serve", "crm", *options)
     assert done.returncode == 2
     assert done.stderr.decode() == f"mcp-sim: {options[0]} is for serving over HTTP: give --http HOST:PORT too\n"
+
+
+def test_of_many_guesses_and_records_some_are_named_and_all_are_counted(tmp_path: Path) -> None:
+    key = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    tools = [{"name": f"frobnicate{n}", "inputSchema": {"type": "object"}} for n in range(40)]
+    tools += [{"name": f"get_thing_{n}", "inputSchema": key} for n in range(40)]
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    told = mcp_sim("serve", str(path)).stderr.decode()
+    assert len(told) < 3000
+    assert re.search(r"GUESSED  what \d+ of 80 tools do;", told)
+    assert re.search(r"^ +and \d+ more$", told, re.MULTILINE)
+    assert re.search(r"records  .*, and \d+ more$", told, re.MULTILINE)

@@ -16,14 +16,14 @@ from typing import Any
 import anyio
 
 from mcp_sim import __version__
+from mcp_sim.cli.announcing import announcement, first_of
 from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.clock import Mode, iso
-from mcp_sim.deciding import describe
+from mcp_sim.clock import Mode
 from mcp_sim.documents import load
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Sink, stores
 from mcp_sim.intensity import with_intensity
-from mcp_sim.scenario import PerturbationEntry, Scenario
+from mcp_sim.scenario import Scenario
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:
     """Raises UsageError where a plan is a guess."""
-    guessed = ", ".join(plan.tool for plan in scenario.guesses)
+    guessed = ", ".join(first_of([plan.tool for plan in scenario.guesses]))
     if guessed:
         raise UsageError(
             f"what these tools do is a guess: {guessed}; `mcp-sim plan {reference}` shows what corrects it"
@@ -208,35 +208,3 @@ def _over_stdio(world: World, counts: Mapping[str, int], server: str, reference:
         yield "Waiting for an MCP client on stdin. Clients start this command themselves; the entry for one prints"
         yield f"  mcp-sim client-config {reference} --client claude-desktop"
         yield "Ctrl-C ends."
-
-
-def announcement(
-    scenario: Scenario, counts: Mapping[str, int], seed: int, clock: Mode, reference: str
-) -> Iterator[str]:
-    """What is in the world, what may go wrong, and what was guessed."""
-    records = ", ".join(f"{entity} {count}" for entity, count in counts.items())
-    models = ", ".join(dict.fromkeys(entry.kind for entry in scenario.world_models))
-    yield f"  records  {records or 'none'}"
-    faults = [entry for entry in scenario.perturbations if entry.enabled]
-    width = max((len(entry.id) for entry in faults), default=0)
-    for number, entry in enumerate(faults):
-        yield f"  {'faults ' if number == 0 else '       '}  {entry.id:{width}}  {_fault(entry)}"
-    if not faults:
-        yield "  faults   none"
-    yield f"  seed {seed}, clock {clock}, now {iso(scenario.now)}, world model {models}"
-    yield from _guesses(scenario, reference)
-
-
-def _fault(entry: PerturbationEntry) -> str:
-    most = "" if entry.fires.max is None else f", at most {entry.fires.max} times"
-    silent = ", without a sign of it" if entry.visible == "implicit" else ""
-    return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}{silent}"
-
-
-def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
-    """A guess is loud: the tools of which too little is known to be sure what they do."""
-    guessed = scenario.guesses
-    if guessed:
-        yield f"  GUESSED  what these tools do; `mcp-sim plan {reference}` shows the lines that correct it:"
-    for plan in guessed:
-        yield f"             {plan.tool}: {plan.verb}{f' {plan.entity}' if plan.entity else ''}"

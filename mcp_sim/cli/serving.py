@@ -13,7 +13,8 @@ from importlib.util import find_spec
 import anyio
 
 from mcp_sim import __version__
-from mcp_sim.cli.serve import announcement, is_talkative, spare_the_collector
+from mcp_sim.cli.announcing import announcement
+from mcp_sim.cli.serve import is_talkative, spare_the_collector
 from mcp_sim.clock import Mode, duration
 from mcp_sim.errors import UsageError
 from mcp_sim.scenario import Scenario
