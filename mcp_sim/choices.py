@@ -15,9 +15,20 @@ _SAID = re.compile(
     r"((?:\s*(?:,|or|and)?\s*[\"'`][^\"'`]{1,40}[\"'`])+)",
     re.IGNORECASE,
 )
+_ONE = r"[\"'`][\w -]{1,30}[\"'`](?: ?\([^()]*\))?"
+_LISTED = re.compile(
+    rf"^(?:[\w ]{{0,24}}(?::| by| to) *)?((?:{_ONE}(?:\s*,\s*(?:or\s+|and\s+)?|\s*[/|]\s*|\s+or\s+))+{_ONE})"
+)
+"""`"open", "done" or "all" (default)`, `Filter by "high"/"low"`."""
+
+_DEMANDED = re.compile(r"\b(?:one of|must be|(?:allowed|valid|possible) values)\b", re.IGNORECASE)
+_LOOSE = re.compile(r"\be\.g\.|\bfor example\b|\bsuch as\b|\betc\b|\bor any\b|\bcustom\b", re.IGNORECASE)
+_PIPED = re.compile(r"(?<![\w|])([a-z][\w-]{0,30}(?:\|[a-z][\w-]{0,30}){1,})(?![\w|])", re.IGNORECASE)
+"""`open|done|all`."""
+
 _QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
 _ALIKE = (
-    ("start", "running", "started", "on", "active", "open"),
+    ("start", "running", "started", "in_progress", "on", "active", "open"),
     ("stop", "stopped", "off", "inactive", "halted"),
     ("enable", "enabled", "on", "active"),
     ("disable", "disabled", "off", "inactive"),
@@ -41,12 +52,24 @@ _ALIKE = (
 
 
 def choices_of(schema: Record) -> list[Json]:
-    """The values that an enum allows, or that the description lists in quotes."""
+    """The values that an enum allows, or that the description lists in quotes or between bars."""
     said = constants(schema)
     if said:
         return said
-    found = _SAID.search(str(schema.get("description", "")))
-    return [*dict.fromkeys(_QUOTED.findall(found[1]))] if found else []
+    text = str(schema.get("description", ""))
+    found = _SAID.search(text) or _LISTED.search(text)
+    if found:
+        return [*dict.fromkeys(_QUOTED.findall(found[1]))]
+    barred = _PIPED.search(text)
+    return [*dict.fromkeys(barred[1].split("|"))] if barred else []
+
+
+def demanded(schema: Record) -> list[Json]:
+    """The values that the words of a schema allow and no others, where the schema itself allows any."""
+    text = str(schema.get("description", ""))
+    strict = not constants(schema) and _DEMANDED.search(text) and _SAID.search(text) and not _LOOSE.search(text)
+    found = choices_of(schema) if strict else []
+    return found if len(found) > 1 else []
 
 
 def nearest(word: str, choices: Sequence[Json]) -> Json:

@@ -24,6 +24,7 @@ from mcp_sim.records.recorded_failures import failing
 from mcp_sim.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.records.removal import removal
 from mcp_sim.records.results import result, tells_failures
+from mcp_sim.records.said_values import as_said
 from mcp_sim.records.updates import updating
 from mcp_sim.schemas import properties
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
@@ -45,7 +46,7 @@ class Records(Behaviour):
         if entity.inside is not None and plan.verb != "get":
             return _with_parts(tool, plan, domain, tell)
         if plan.verb in _WRITES:
-            write = fitting(tool, plan, domain, _WRITES[plan.verb](tool, plan, domain))
+            write = as_said(tool, plan, fitting(tool, plan, domain, _WRITES[plan.verb](tool, plan, domain)))
             if plan.each is not None:
                 return _writing_many(
                     tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mcp_sim.docstrings import described
 from mcp_sim.documents.claims import claims_of
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import WorldPart
@@ -68,7 +69,7 @@ def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     within = {name: within_of(tool, overrides.get(name, {})) for name, tool in served.items()}
-    tools = {name: unwrapped(tool, within[name]) for name, tool in served.items()}
+    tools = {name: described(unwrapped(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
     claimed = claims_of(Survey(tools, state, examples), overrides)
     entities = {**{entity.name: entity for entity in claimed.entities}, **_declared(specs)}
