@@ -1,9 +1,13 @@
-"""What does a delete write? What may do without the record lets go of it; what must link to it forbids it."""
+"""What does a delete write? What may do without the record lets go of it; what must link to it forbids it.
+
+Unless the tool says that it goes too.
+"""
 
 from __future__ import annotations
 
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Invent
+from mcp_sim.records.cascades import cascade, takes_along
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder
 from mcp_sim.records.referring import let_go, referring
@@ -23,6 +27,9 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         entity.name,
     )
 
+    along = takes_along(tool.description, domain, name)
+    gone = cascade(domain, name, along)
+
     def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = find(turn)
         if isinstance(key, Observation):
@@ -31,7 +38,8 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         refused = stood(key, record)
         if refused is not None:
             return refused
-        changes = let_go(turn.view, others, key, Change("remove", name, key, expected=turn.view.version(name, key)))
+        removed = Change("remove", name, key, expected=turn.view.version(name, key))
+        changes = gone(turn.view, key, removed) if along else let_go(turn.view, others, key, removed)
         if isinstance(changes, str):
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
