@@ -1,4 +1,4 @@
-"""Which tools work on the parts of a document by their index, and which documents does a given state hold?"""
+"""Which tools work on the parts of a document by their index, and what does each do?"""
 
 from __future__ import annotations
 
@@ -10,32 +10,35 @@ from dataclasses import dataclass, replace
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Entity, Field, Plan
-from mcp_sim.schemas import as_list, as_object
-from mcp_sim.types import Json, Record
+from mcp_sim.domain import Plan
+from mcp_sim.outlines.given import DOCUMENT
+from mcp_sim.schemas import items, main_type
+from mcp_sim.types import Json
 from mcp_sim.words import singular, snake, vocabulary
-
-DOCUMENT = "document"
-ONLY = "document"
-"""The name of the one document of a server whose tools name none."""
 
 _DOCUMENTS = vocabulary("filename file_name document document_id doc_id filepath file_path path presentation_id "
                         "presentation notebook notebook_path doc_path")  # fmt: skip
 _INDEX = re.compile(r"(?:(?P<noun>.+)_)?(?:index|idx|position|number)|index|position")
 _TEXTS = ("text", "content", "title", "task", "source", "body", "heading", "value", "new_text", "new_content")
+_OLD = vocabulary("find_text text_to_find query search_text text find search old_text pattern old_str old_string")
+_NEW = vocabulary("replace_text replacement new_text replace replace_with new_str new_string")
+_ORDERS = vocabulary("new_order order ordering")
+_NEAR = vocabulary("target_text anchor_text near_text after_text reference_text")
 _MAKES = vocabulary("add append insert new")
+_FILLS = vocabulary("add insert populate fill put")
+_HOLDERS = vocabulary("slide page section")
+"""What parts have things in them that are put there by the index of the part."""
 _TAKES = vocabulary("delete remove")
 _READS = vocabulary("get read view show extract")
 _EDITS = vocabulary("edit update set modify change replace format customize")
 _WHOLE = vocabulary("document documents doc docs presentation presentations notebook notebooks file deck")
 _PARTS = vocabulary("paragraph heading slide cell item block section line table picture image break page_break list "
-                    "bullet footnote endnote step textbox shape chart row")  # fmt: skip
+                    "bullet footnote endnote step textbox shape chart row placeholder")  # fmt: skip
 
 _MANY = vocabulary("paragraphs headings slides cells items steps bullets checklist blocks")
 _NO_PLACES = vocabulary("layout placeholder style theme template master color colour font")
 """What an index counts that says nothing of the order of parts."""
 _MADE_AS = ("name", "id", "filename", "file_name", "file_path", "path", "title")
-_NO_PARTS: list[Json] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,59 +61,31 @@ def recognised(listed: Sequence[Purpose]) -> list[Found]:
     by_index = {one.noun for one in found if one.operation in {"remove", "read_part", "change", "move", "mark"}}
     if not made & (by_index | indexed) or not by_index:
         return []
-    return [one for one in found if not one.noun or one.noun in made]
+    return [one for one in found if not one.noun or one.noun in made or one.operation == "put_in"]
 
 
 def plan_for(one: Found) -> Plan:
     """The plan of a recognised tool."""
     verbs = {"make": "create", "copy": "create", "drop": "delete", "text": "get", "info": "get", "outline": "get",
-             "read_part": "get", "find": "get", "documents": "list", "cells": "get"}  # fmt: skip
+             "whole": "get", "read_part": "get", "find": "get", "documents": "list", "cells": "get"}  # fmt: skip
     reasons = (f"{one.noun or 'document'} by {', '.join(one.arguments.values()) or 'name'}",)
     verb = verbs.get(one.operation, "update")
     made = plan_of(one.purpose, one.operation, "outlines", one.arguments, 0.8, reasons, verb=verb, entity=DOCUMENT)
     return replace(made, fixed={**one.fixed, "noun": one.noun})
 
 
-def entity() -> Entity:
-    """A document: its name, what is said of it, and its parts in order."""
-    parts: Record = {"type": ["array", "null"], "items": {"type": "object"}}
-    fields = (Field("name", {"type": "string"}, required=True), Field("parts", parts))
-    return Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in fields}, natural=True)
-
-
-def given_documents(state: Json) -> tuple[list[Record], Json]:
-    """The documents of a given state: `{name: [part, ...]}` under a name of documents."""
-    body = as_object(state)
-    for name, part in body.items():
-        if snake(name) in _WHOLE and as_object(part):
-            rows = [document_of(doc, _given_parts(inner)) for doc, inner in as_object(part).items()]
-            return rows, {other: value for other, value in body.items() if other != name}
-    return [], state
-
-
-def document_of(name: str, parts: Sequence[Record], **more: Json) -> Record:
-    """A document as it is kept."""
-    return {"name": name, **more, "parts": [*parts]}
-
-
-def _given_parts(value: Json) -> list[Record]:
-    inner = as_object(value)
-    listed = (
-        next((as_list(part) for part in inner.values() if isinstance(part, list)), _NO_PARTS)
-        if inner
-        else as_list(value)
-    )
-    return [as_object(one) if isinstance(one, dict) else {"kind": "paragraph", "text": str(one)} for one in listed]
-
-
 def _document_argument(listed: Sequence[Purpose]) -> str | None:
     """What the document goes by in most tools; None where they name none."""
     for names in ([purpose.needed for purpose in listed], [purpose.arguments for purpose in listed]):
-        counts = Counter(snake(name) for of_one in names for name in of_one if snake(name) in _DOCUMENTS)
+        counts = Counter(snake(name) for of_one in names for name in of_one if _is_document(snake(name)))
         name, count = counts.most_common(1)[0] if counts else ("", 0)
         if count >= 3:
             return name
     return None
+
+
+def _is_document(name: str) -> bool:
+    return name in _DOCUMENTS or name.endswith(("_filepath", "_file_path", "_filename"))
 
 
 def _index_argument(purpose: Purpose) -> str | None:
@@ -153,14 +128,16 @@ def _one(purpose: Purpose, whole: str | None, indexed: set[str]) -> Found | None
         return None
     if operation == "make" and document is None:
         document = purpose.argument(_MADE_AS, ("string",))
-    anchored = operation == "add" and index is not None and _indexed_noun(purpose) != noun
+    anchored = operation in {"add", "put_in"} and index is not None and _indexed_noun(purpose) != noun
     roles = {"document": document, "anchor" if anchored else "index": index}
     roles |= _roles(purpose, operation)
     arguments = {role: name for role, name in roles.items() if name is not None}
     stray = purpose.needed - set(arguments.values())
-    if stray and operation not in {"add", "change", "make"}:
+    if stray and operation not in {"add", "put_in", "change", "make"}:
         return None
-    return Found(purpose, operation, noun if operation not in _OF_WHOLE else "", arguments, fixed)
+    if operation == "add" and any(main_type(items(purpose.arguments[name])) == "object" for name in stray):
+        return None
+    return Found(purpose, operation, noun if operation not in _OF_WHOLE or named & _MANY else "", arguments, fixed)
 
 
 _OF_WHOLE = frozenset({"make", "copy", "drop", "text", "info", "outline", "documents", "find", "replace_text"})
@@ -179,18 +156,28 @@ def _roles(purpose: Purpose, operation: str) -> dict[str, str | None]:
                 (name for name in purpose.arguments if snake(name).startswith(("dest", "target", "new"))), None
             ),
         }
-    if operation in {"find", "replace_text"}:
-        return {
-            "query": purpose.argument(
-                {"find_text", "text_to_find", "query", "search_text", "text", "find", "search", "old_text"}
-            ),
-            "replacement": purpose.argument({"replace_text", "replacement", "new_text", "replace", "replace_with"}),
-        }
-    return (
-        {"text": next((name for name in purpose.arguments if snake(name) in _TEXTS), None)}
-        if operation in {"add", "change"}
-        else {}
-    )
+    if operation in {"find", "replace_text", "replace_within"}:
+        return {"query": purpose.argument(_OLD), "replacement": purpose.argument(_NEW)}
+    if operation == "remove_many":
+        return {"indexes": _index_list(purpose)}
+    if operation == "reorder":
+        return {"order": purpose.argument(_ORDERS, ("array",))}
+    return _of_text(purpose) if operation in {"add", "put_in", "change"} else {}
+
+
+def _of_text(purpose: Purpose) -> dict[str, str | None]:
+    """The text of a part, and the text of another one beside which it is put."""
+    near = purpose.argument(_NEAR, ("string",))
+    text = next((name for name in purpose.arguments if snake(name) in _TEXTS), None)
+    if near is None or text is not None:
+        return {"text": text}
+    named = (one for one in purpose.arguments if one != near and snake(one).endswith(("_text", "_title", "_content")))
+    return {"text": next(named, None), "near": near, "side": purpose.argument({"position", "where", "placement"})}
+
+
+def _index_list(purpose: Purpose) -> str | None:
+    """The argument that lists places: `cell_indices`."""
+    return next((name for name in purpose.arguments if snake(name).endswith(("indices", "indexes"))), None)
 
 
 def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
@@ -204,8 +191,17 @@ def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
         return "mark", {"done": "undone" not in named}
     if "replace" in named and named & {"search", "find", "text"} and index is None:
         return "replace_text", {}
-    if named & {"find", "search"} and index is None and of_whole:
+    if named & {"find", "search"} and index is None and (of_whole or named & _MANY):
         return "find", {}
+    if "replace" in named and index is not None and purpose.argument(_OLD) and purpose.argument(_NEW):
+        return "replace_within", {}
+    if named & {"reorder", "rearrange"} and purpose.argument(_ORDERS, ("array",)):
+        return "reorder", {}
+    if named & _TAKES and noun and index is None and _index_list(purpose) is not None:
+        return "remove_many", {}
+    holder = _indexed_noun(purpose) if index in purpose.needed else None
+    if named & _FILLS and noun and holder in _HOLDERS and holder != noun:
+        return "put_in", {"holder": holder}
     if named & _MAKES and noun and (noun in indexed or noun in _PARTS):
         return "add", {}
     if index is not None and noun:
@@ -220,7 +216,8 @@ def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
         return "drop", {}
     if "list" in named and named & {"documents", "docs", "presentations", "notebooks"}:
         return "documents", {}
-    if named & {*_READS, "list"} and index is None and not purpose.needed and named & _MANY:
+    is_of_all = len(purpose.needed) <= 1 and all(_is_document(snake(name)) for name in purpose.needed)
+    if named & {*_READS, "list"} and index is None and is_of_all and named & _MANY:
         return "outline", {}
     if named & _READS and of_whole and index is None:
         if named & {"text", "content"}:
@@ -229,4 +226,6 @@ def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
             return "outline", {}
         if named & {"info", "properties", "metadata"}:
             return "info", {}
+        if named <= {*_READS, *_WHOLE, "full", "entire"} and len(purpose.needed) <= 1:
+            return "whole", {}
     return None, {}

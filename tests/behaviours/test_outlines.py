@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from behaviours.answers import INTEGER, STRING, Json, refused, simulator, told, tool
@@ -137,7 +138,7 @@ async def test_the_newest_document_is_meant_where_none_is_named_and_layouts_are_
         told(await world.call("create_presentation", {"id": "other"}))
         assert "0 slides" in refused(await world.call("get_slide_info", {"slide_index": 0}))
         listed = told(await world.call("list_presentations", {}))["result"]
-        assert listed["documents"] == ["deck", "other"]
+        assert listed["presentations"] == ["deck", "other"]
 
 
 async def test_texts_of_tables_are_texts_and_headings_have_levels_that_there_are(tmp_path: Path) -> None:
@@ -157,3 +158,63 @@ async def test_texts_of_tables_are_texts_and_headings_have_levels_that_there_are
         assert "12" in refused(await world.call("add_heading", {**one, "text": "Top", "level": 12}))
         told(await world.call("add_table", {**one, "data": [["a", "b"], ["c", 4]]}))
         assert told(await world.call("get_document_text", one)) == "Top\na\nb\nc\n4"
+
+
+BOOK = {"nb_filepath": STRING}
+NOTEBOOK = [
+    tool("list_cells", BOOK),
+    tool("read_notebook", BOOK),
+    tool("get_cell", {**BOOK, "cell_index": INTEGER}),
+    tool("insert_cell", {**BOOK, "cell_index": INTEGER, "content": STRING}),
+    tool("replace_cell", {**BOOK, "cell_index": INTEGER, "new_content": STRING}),
+    tool("str_replace_in_cell", {**BOOK, "cell_index": INTEGER, "old_str": STRING, "new_str": STRING}),
+    tool("search_cells", {**BOOK, "pattern": STRING}),
+    tool("delete_cells_batch", {**BOOK, "cell_indices": {"type": "array"}}),
+    tool("reorder_cells", {**BOOK, "new_order": {"type": "array"}}),
+]
+
+
+async def test_cells_of_a_notebook_among_the_given_files_are_read_changed_and_reordered(tmp_path: Path) -> None:
+    cells: Json = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "Notes"]},
+        {"cell_type": "code", "source": "x = 1"},
+    ]
+    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": cells}), "/lab/broken.ipynb": "no"}}
+    at = {"nb_filepath": "/lab/tides.ipynb"}
+    async with simulator(tmp_path, NOTEBOOK, state=state) as sim, sim.open() as world:
+        first = told(await world.call("get_cell", {**at, "cell_index": 0}))
+        assert (first["content"], first["cell_type"]) == ("# Tides\nNotes", "markdown")
+        told(await world.call("insert_cell", {**at, "cell_index": 1, "content": "plot(x)"}))
+        told(await world.call("replace_cell", {**at, "cell_index": 2, "new_content": "x = 2"}))
+        told(await world.call("str_replace_in_cell", {**at, "cell_index": 2, "old_str": "2", "new_str": "3"}))
+        assert "y" in refused(
+            await world.call("str_replace_in_cell", {**at, "cell_index": 2, "old_str": "y", "new_str": "3"})
+        )
+        assert [one["content"] for one in told(await world.call("list_cells", at))][1:] == ["plot(x)", "x = 3"]
+        assert told(await world.call("search_cells", {**at, "pattern": "plot"}))["occurrences"][0]["cell_index"] == 1
+        told(await world.call("reorder_cells", {**at, "new_order": [2, 1, 0]}))
+        told(await world.call("delete_cells_batch", {**at, "cell_indices": [1, 2]}))
+        assert [one["content"] for one in told(await world.call("read_notebook", at))["parts"]] == ["x = 3"]
+        assert "broken" in refused(await world.call("list_cells", {"nb_filepath": "/lab/broken.ipynb"}))
+
+
+async def test_what_is_put_into_a_slide_is_read_with_it_and_a_text_beside_another_stands_there(tmp_path: Path) -> None:
+    slides = [
+        tool("add_slide", {"title": STRING}),
+        tool("add_bullets", {"slide_index": INTEGER, "bullet_points": {"type": "array"}}),
+        tool("get_slide", {"slide_index": INTEGER}),
+        tool("delete_slide", {"slide_index": INTEGER}),
+    ]
+    async with simulator(tmp_path, slides) as sim, sim.open() as world:
+        told(await world.call("add_slide", {"title": "Plan"}))
+        told(await world.call("add_bullets", {"slide_index": 0, "bullet_points": ["dig", "plant"]}))
+        slide = told(await world.call("get_slide", {"slide_index": 0}))
+        assert slide["elements"] == [{"kind": "bullet", "bullet_points": ["dig", "plant"]}]
+        assert "1 slides" in refused(await world.call("add_bullets", {"slide_index": 1, "bullet_points": ["x"]}))
+    near = tool("insert_paragraph_near_text", {**FILE, "target_text": STRING, "line_text": STRING, "position": STRING})
+    state: Json = {"documents": {"facts.docx": ["Water is wet.", "Ice is cold."]}}
+    async with simulator(tmp_path, [*WORD, near], state=state) as sim, sim.open() as world:
+        beside: Json = {**FACTS, "line_text": "Steam is hot.", "position": "before"}
+        told(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Ice"}))
+        assert told(await world.call("get_document_text", FACTS)) == "Water is wet.\nSteam is hot.\nIce is cold."
+        assert "Mud" in refused(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Mud"}))

@@ -1,0 +1,72 @@
+"""What are documents as records, and which does a given state hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.domain import Entity, Field
+from mcp_sim.json_text import parsed
+from mcp_sim.schemas import as_list, as_object
+from mcp_sim.types import Json, Record
+from mcp_sim.words import snake, vocabulary
+
+DOCUMENT = "document"
+ONLY = "document"
+"""The name of the one document of a server whose tools name none."""
+
+_WHOLE = vocabulary("document documents doc docs presentation presentations notebook notebooks file deck")
+_NO_PARTS: list[Json] = []
+
+
+def entity() -> Entity:
+    """A document: its name, what is said of it, and its parts in order."""
+    parts: Record = {"type": ["array", "null"], "items": {"type": "object"}}
+    fields = (Field("name", {"type": "string"}, required=True), Field("parts", parts))
+    return Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in fields}, natural=True)
+
+
+def given_documents(state: Json) -> tuple[list[Record], Json]:
+    """The documents of a given state: `{name: [part, ...]}` under a name of documents, or notebooks among files."""
+    body = as_object(state)
+    for name, part in body.items():
+        if snake(name) in _WHOLE and as_object(part):
+            rows = [document_of(doc, _given_parts(inner)) for doc, inner in as_object(part).items()]
+            return rows, {other: value for other, value in body.items() if other != name}
+    return [row for part in body.values() for row in _notebooks(as_object(part))], state
+
+
+def _notebooks(files: Record) -> Iterator[Record]:
+    """The notebooks among texts by path: documents whose parts are cells."""
+    for path, text in files.items():
+        held = _read(text) if isinstance(text, str) and path.endswith(".ipynb") else {}
+        if isinstance(held.get("cells"), list):
+            yield document_of(path, [_cell(as_object(one)) for one in as_list(held["cells"])])
+
+
+def _read(text: str) -> Record:
+    try:
+        return as_object(parsed(text))
+    except ValueError:
+        return {}
+
+
+def _cell(held: Record) -> Record:
+    source = held.get("source", "")
+    text = source if isinstance(source, str) else "".join(str(line) for line in as_list(source))
+    kept = {name: held[name] for name in ("cell_type", "execution_count") if name in held}
+    return {"kind": "cell", **kept, "text": text}
+
+
+def document_of(name: str, parts: Sequence[Record], **more: Json) -> Record:
+    """A document as it is kept."""
+    return {"name": name, **more, "parts": [*parts]}
+
+
+def _given_parts(value: Json) -> list[Record]:
+    inner = as_object(value)
+    listed = (
+        next((as_list(part) for part in inner.values() if isinstance(part, list)), _NO_PARTS)
+        if inner
+        else as_list(value)
+    )
+    return [as_object(one) if isinstance(one, dict) else {"kind": "paragraph", "text": str(one)} for one in listed]
