@@ -69,3 +69,21 @@ async def test_a_summary_of_one_record_and_a_record_that_is_called_so_are_no_sta
     async with service(tmp_path, state, *CHORES, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("get_chore_summary", {"chore_id": 1}))["title"] == "Dig"
         assert value(await world.call("get_report", {"report_id": 1}))["text"] == "Wet."
+
+
+async def test_a_total_beside_prices_is_what_they_come_to_and_a_total_beside_nothing_of_the_sort_counts(
+    tmp_path: Path,
+) -> None:
+    row = {"type": "object", "properties": {"id": INTEGER, "name": STRING, "price": NUMBER, "quantity": INTEGER}}
+    rows: Json = {"type": "array", "items": row}
+    money = told(tool("list_cart_lines"), lines=rows, total=NUMBER, count=INTEGER, average_price=NUMBER)
+    number = told(tool("list_seeds"), seeds=rows, total=NUMBER)
+    lines = [
+        {"id": 1, "name": "Dill", "price": 2.0, "quantity": 3},
+        {"id": 2, "name": "Mint", "price": 3.5, "quantity": 1},
+    ]
+    state = {"cart_lines": lines, "seeds": lines}
+    async with service(tmp_path, state, money, number) as simulator, simulator.open("w") as world:
+        cart = value(await world.call("list_cart_lines", {}))
+        assert (cart["total"], cart["count"], cart["average_price"]) == (9.5, 2, 2.75)
+        assert value(await world.call("list_seeds", {}))["total"] == 2

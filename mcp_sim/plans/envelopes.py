@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mcp_sim.domain import Envelope, Verb
 from mcp_sim.schemas import at, is_rows, items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import plural, snake, vocabulary
+from mcp_sim.words import plural, snake, vocabulary, words
 
 ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
 RECORD_NAMES = ("data", "result", "record", "item", "object", "entity", "response", "value")
@@ -21,6 +21,10 @@ _FAILED = vocabulary(
     "errors failed failures not_found notfound skipped rejected invalid missing failed_items failed_ids"
 )
 _DEEPEST = 2
+_PRICES = vocabulary("price unit_price amount cost subtotal line_total total_price")
+_MONEY = vocabulary("price amount cost sum money value spent paid due")
+_COUNTED = TOTALS - {"total"} | vocabulary("count item_count items_count num_items number_of_items")
+_LINES = vocabulary("cart basket line expense payment")
 
 
 def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
@@ -31,12 +35,27 @@ def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
     return Envelope(
         record=record if verb != "delete" else None,
         rows=rows,
-        total=_named(parts, TOTALS, ("integer", "number")) if verb in {"list", "search"} else None,
+        total=_total(entity, parts, rows) if verb in {"list", "search"} else None,
         cursor=_named(parts, CURSORS, ("string",)) if rows is not None else None,
         more=_named(parts, MORE, ("boolean",)) if rows is not None else None,
         key=_key_place(entity, parts) if record is None or verb == "delete" else None,
         success=_named(parts, SUCCESS, ("boolean",)) if verb not in {"get", "list", "search"} else None,
     )
+
+
+def _total(entity: str, parts: dict[str, Record], rows: str | None) -> str | None:
+    """Where it stands how many there are; a `total` beside what has prices may be what they come to."""
+    priced = rows is not None and not _PRICES.isdisjoint(map(snake, properties(items(parts.get(rows, {})))))
+    money = {path for path, part in parts.items() if priced and _is_money(entity, path, part, parts)}
+    return _named({path: part for path, part in parts.items() if path not in money}, TOTALS, ("integer", "number"))
+
+
+def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) -> bool:
+    if _last(path) != "total" or main_type(part) != "number":
+        return False
+    about = {*words(str(part.get("description", "")))}
+    counted = any(_last(other) in _COUNTED for other in parts)
+    return counted or bool(about & _MONEY) or not _LINES.isdisjoint(words(entity))
 
 
 def plain_envelope(verb: Verb, entity: str, *, bare: bool = False) -> Envelope:

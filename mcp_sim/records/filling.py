@@ -10,6 +10,7 @@ from mcp_sim.records.batch_results import batch_rows, beside_rows
 from mcp_sim.records.facts import Facts, Fill
 from mcp_sim.records.plain_places import NUMBERS, nothing, of_record, status
 from mcp_sim.records.refusals import label, told
+from mcp_sim.records.row_sums import row_sum
 from mcp_sim.records.sentences import DONE, says_data, sentences
 from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
@@ -106,7 +107,10 @@ class Filler:
             return self._sentence()
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
             return self._field(name, schema, needed=needed)
-        return self._named(snake(name), schema) or (self._open(name, schema, path) if needed or usual else None)
+        summed = row_sum(snake(name), schema, self.entity) if self.envelope.rows is not None else None
+        return (
+            summed or self._named(snake(name), schema) or (self._open(name, schema, path) if needed or usual else None)
+        )
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
         """`status` and the like in the result of a write that shows no record: it says what was done."""

@@ -27,6 +27,7 @@ class Seen:
 Measure: TypeAlias = Callable[[Seen], Json]
 
 _FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
+_SUMS = vocabulary("total sum")
 _MEANS = vocabulary("average avg mean")
 _LEAST, _MOST = vocabulary("min minimum lowest smallest cheapest"), vocabulary("max maximum highest largest biggest")
 _SHARES = vocabulary("rate percentage percent ratio share pct")
@@ -46,6 +47,18 @@ def measure(name: str, entity: Entity | None, entities: Mapping[str, Entity], sc
         return None
     rest = [word for word in _without(asked, words(named or "")) if word not in _FILLING]
     return _counted(subject) if not rest else _measured(rest, subject, schema)
+
+
+def amount(name: str, entity: Entity, schema: Record) -> Measure | None:
+    """What a number of the records comes to, where a name says which and how; None where it says no such thing."""
+    asked = [singular(word) for word in words(name)]
+    left = [word for word in asked if word not in _FILLING | _MEANS | _LEAST | _MOST and word not in words(entity.name)]
+    says_how = not _SUMS.isdisjoint(asked) or {*asked} & (_MEANS | _LEAST | _MOST)
+    return _measured([*_ways(asked), *left], entity, schema) if says_how and left and _number(left, entity) else None
+
+
+def _ways(asked: Sequence[str]) -> list[str]:
+    return [word for word in asked if word in _MEANS | _LEAST | _MOST]
 
 
 def _longest_first(entities: Mapping[str, Entity]) -> list[str]:
