@@ -10,7 +10,7 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.domain import Plan
 from mcp_sim.sheets.calculation import Calculation
-from mcp_sim.sheets.entities import ONLY, SHEET, WHOLE, key_of
+from mcp_sim.sheets.entities import ONLY, SHEET, WHOLE, key_of, sheet_of
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import words
 
@@ -44,6 +44,8 @@ class Asking:
         if name is None and sheets:
             return sheets[0]
         record = turn.view.get(SHEET, key_of(book, str(name)))
+        if record is None and name is not None and self._given(turn, "make") is True:
+            return sheet_of(book, str(name), [])
         if record is None:
             known = ", ".join(row["name"] for row in sheets)
             raise Refused("not_found", f"Sheet '{name}' not found. Available sheets: {known}", key=name, entity=SHEET)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan
+from mcp_sim.schemas import main_type
 from mcp_sim.sheets.entities import SHEET
 from mcp_sim.sheets.roles import arguments_of
 from mcp_sim.sheets.words import BOOKS, MAKES, READS, SHEETS, TAKES
@@ -37,10 +38,15 @@ def recognised(purpose: Purpose) -> Found | None:
     arguments = arguments_of(purpose)
     operation = _operation(set(purpose.words), arguments, purpose)
     needed = _NEEDED.get(operation or "", ())
-    stray = {name for name in purpose.needed if name not in arguments.values()}
+    stray = {name for name in purpose.needed if name not in arguments.values() and not _is_option(purpose, name)}
     if operation is None or any(not _has(role, arguments) for role in needed) or (stray and operation != "mark"):
         return None
     return Found(purpose, operation, arguments)
+
+
+def _is_option(purpose: Purpose, name: str) -> bool:
+    """Does it only say yes or no?"""
+    return main_type(purpose.arguments.get(name, {})) == "boolean"
 
 
 _NEEDED: Mapping[str, Sequence[str]] = {

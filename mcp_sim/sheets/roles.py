@@ -31,6 +31,7 @@ _ROLES: Mapping[str, frozenset[str]] = {
     "axis": vocabulary("axis dimension"),
     "sheets": vocabulary("sheets sheet_names worksheets"),
     "overwrite": vocabulary("overwrite force replace_existing"),
+    "make": vocabulary("new_sheet create_sheet create_if_missing create_if_not_exists create"),
     "query": vocabulary("query pattern search search_term search_text find find_text keyword text"),
     "new_text": vocabulary("replacement replace replace_text replace_with new_text"),
     "to_book": vocabulary("destination dest target output_path new_path destination_path target_path output_file"),
@@ -44,6 +45,7 @@ _TYPES: Mapping[str, frozenset[str]] = {
     "value": frozenset({"string", "number", "integer", "boolean"}),
     "sheets": frozenset({"array"}),
     "overwrite": frozenset({"boolean"}),
+    "make": frozenset({"boolean"}),
 }
 _BOUNDS: Mapping[str, frozenset[str]] = {
     "top": vocabulary("start_row from_row first_row min_row"),

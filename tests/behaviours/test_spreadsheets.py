@@ -286,3 +286,14 @@ async def test_workbooks_are_copied_and_listed_and_what_is_put_onto_a_sheet_need
         assert told(await world.call("list_workbooks", {"directory": "/home"})) == []
         told(await world.call("create_chart", {**SHELF, "chart_type": "bar"}))
         assert "Roof" in refused(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
+
+
+async def test_a_sheet_that_is_not_there_is_made_where_the_call_says_so(tmp_path: Path) -> None:
+    bare = {"file_absolute_path": STRING, "sheet_name": STRING, "range": STRING}
+    writes = tool("write_to_sheet", {**bare, "new_sheet": {"type": "boolean"}, "values": TABLE})
+    tools = [writes, tool("read_sheet", bare)]
+    place = {"file_absolute_path": "/a.xlsx", "sheet_name": "Plan", "range": "A1:B1"}
+    async with simulator(tmp_path, tools, state={"workbooks": {"/a.xlsx": {"Team": []}}}) as sim, sim.open() as world:
+        assert "Plan" in refused(await world.call("write_to_sheet", {**place, "new_sheet": False, "values": [[1, 2]]}))
+        told(await world.call("write_to_sheet", {**place, "new_sheet": True, "values": [[1, 2]]}))
+        assert told(await world.call("read_sheet", place)) == [[1, 2]]
