@@ -46,7 +46,7 @@ def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) ->
         return Filter(timed, TIMES[argument]) if timed else None
     found = known.named(argument) or (None if argument in known.nested else known.synonym(argument))
     found = found or known.field_of(singular(argument) if many else plural(argument))
-    if found is None and argument in {f"{known.entity}_ids", "ids", plural(known.entity)}:
+    if found is None and (argument in {"ids", plural(known.entity)} or (many and _are_keys(argument, known.entity))):
         found = known.key
     if found is None and argument in known.nested and not many:
         found = known.nested[argument]
@@ -62,6 +62,11 @@ def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) ->
         timed = _time_field(known)
         return Filter(timed, TIMES[argument]) if timed else None
     return None
+
+
+def _are_keys(argument: str, entity: str) -> bool:
+    """Are several named by an argument: `task_ids`, `task_refs`, `task_keys`?"""
+    return argument in {f"{entity}_{ending}" for ending in ("ids", "refs", "keys", "references", "uuids")}
 
 
 def is_time(argument: str, schema: Record) -> bool:

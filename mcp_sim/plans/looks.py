@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
@@ -19,12 +19,13 @@ from mcp_sim.plans.readings import read_names
 from mcp_sim.plans.singletons import Single, single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
 from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, schema_of
+from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import singular_phrase, snake, words
 
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})
+_BEGINNINGS = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ def looks_at(
         output = _output(tool, shown.get(id_, shown.get(tool.name)))
         entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables)
         verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns, declared)
+        if verb == "create" and not said and _is_begun(reading, entity, schema, tables, readings):
+            verb, reading = "update", replace(reading, status=_BEGINNINGS[reading.word])
         if verb == "create" and entity not in declared and not said:
             entity = _made(entity, schema, output, tables)
         if reading.word == "cancel" and entity in tables and not said and _is_stateless(tables[entity], looks):
@@ -145,6 +148,19 @@ def _made(entity: str, schema: Record, output: Record, tables: Mapping[str, Enti
     """The entity that a create makes a record of."""
     stem = _new_id(entity, schema, output)
     return stem if stem is not None and stem in tables and not tables[stem].singleton else entity
+
+
+def _is_begun(
+    reading: Reading, entity: str, schema: Record, tables: Mapping[str, Entity], readings: Mapping[str, Reading]
+) -> bool:
+    """Is it a record that others make which is begun or handed in: `start_task(task_id)` beside `create_task`?"""
+    made = any(
+        one.verb == "create" and one.word != reading.word and "_".join(one.noun) == entity for one in readings.values()
+    )
+    if reading.word not in _BEGINNINGS or not made:
+        return False
+    name, score = key_argument("update", entity, tables[entity].key if entity in tables else "id", schema)
+    return score >= 2 and required(schema) <= {name}
 
 
 def _is_stateless(entity: Entity, looks: Sequence[Look]) -> bool:
