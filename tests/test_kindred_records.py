@@ -71,3 +71,41 @@ async def test_an_old_name_beside_a_new_one_names_the_record(tmp_path: Path) -> 
         assert [one["name"] for one in (await said(world, "list_shelves"))["shelves"]] == ["Machines"]
         assert "Tools" in await refused(world, "rename_shelf", old_name="Tools", new_name="Bolts")
         assert "Tools" in await refused(world, "delete_shelf", name="Tools")
+
+
+async def test_what_belongs_to_a_record_goes_with_it_where_the_tool_says_so(tmp_path: Path) -> None:
+    tools = [
+        tool("create_board", name=TEXT),
+        tool("delete_board", "Delete a board and all its lists.", board_id=TEXT),
+        tool("create_list", board_id=TEXT, name=TEXT),
+        tool("get_list", list_id=TEXT),
+        tool("create_card", list_id=TEXT, title=TEXT),
+        tool("get_card", card_id=TEXT),
+        tool("delete_list", "Delete a list.", list_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        board = (await said(world, "create_board", name="House"))["id"]
+        column = (await said(world, "create_list", board_id=board, name="Attic"))["id"]
+        card = (await said(world, "create_card", list_id=column, title="Insulate"))["id"]
+        assert "refers to it" in await refused(world, "delete_list", list_id=column)
+        await said(world, "delete_board", board_id=board)
+        assert column in await refused(world, "get_list", list_id=column)
+        assert card in await refused(world, "get_card", card_id=card)
+
+
+async def test_what_is_called_by_a_name_that_callers_chose_must_be_there(tmp_path: Path) -> None:
+    tools = [
+        tool("create_shelf", "Create a shelf.", name=TEXT),
+        tool("delete_shelf", "Delete a shelf and everything on it.", name=TEXT),
+        tool("rename_shelf", old_name=TEXT, new_name=TEXT),
+        tool("add_book", shelf=TEXT, title=TEXT),
+        tool("get_book", book_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        assert "Travel" in await refused(world, "add_book", shelf="Travel", title="Alps")
+        await said(world, "create_shelf", name="Travel")
+        book = (await said(world, "add_book", shelf="Travel", title="Alps"))["id"]
+        await said(world, "rename_shelf", old_name="Travel", new_name="Away")
+        assert (await said(world, "get_book", book_id=book))["shelf"] == "Away"
+        await said(world, "delete_shelf", name="Away")
+        assert book in await refused(world, "get_book", book_id=book)

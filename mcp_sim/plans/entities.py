@@ -16,7 +16,7 @@ from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.states import begun, with_choices, with_stamp
 from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_object, required
+from mcp_sim.schemas import as_object, constants, main_type, required
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import snake
 
@@ -35,6 +35,9 @@ def entities_of(
     """The entities that the tools speak of, as results, arguments, declarations and given records tell of them."""
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
     linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
+    if not given.entities:
+        chosen = {name for name in fields.keys() - {*declared} if _is_chosen(name, keys, looks, roles)}
+        linked = {name: _linked_by_name(name, parts, keys[name], chosen) for name, parts in linked.items()}
     entities: dict[str, Entity] = {}
     for name, parts in linked.items():
         seen = _seen_keys(name, keys[name], looks, examples)
@@ -63,6 +66,17 @@ def _is_chosen(entity: str, keys: Mapping[str, str], looks: Sequence[Look], role
     creates = [look for look in looks if look.entity == entity and look.verb == "create"]
     made = [roles[look.tool.id].sets.get(path, "") for look in creates for path in required(look.input)]
     return is_natural(keys[entity], made)
+
+
+def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: set[str]) -> dict[str, Field]:
+    """The fields; what must be said under the name of another entity, whose names callers choose, links to it."""
+    found: dict[str, Field] = {}
+    for name, field in fields.items():
+        other = snake(name).removesuffix("_name")
+        is_name = field.required and main_type(field.schema) == "string" and not constants(field.schema)
+        leads = is_name and other in chosen - {entity} and name != key and field.link is None
+        found[name] = replace(field, link=other) if leads else field
+    return found
 
 
 def _entity_of(declared: Entity | None, found: Entity) -> Entity:

@@ -15,7 +15,7 @@ Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
 
 _ALONG = re.compile(
     r"\b(?:delet|remov|eras|destroy)\w*\b[^.;]*?\b(?:and|with|including|plus|as well as) "
-    r"(?:all|any|every|everything|its|their)\b([^.;]*)",
+    r"((?:all|any|every|everything|its|their)\b[^.;]*)",
     re.IGNORECASE,
 )
 _ANYTHING = vocabulary("data content record item information everything resource object thing")
@@ -29,7 +29,7 @@ def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]
     spoken = {singular(word) for word in words(said[1].lower())}
     links = [one for one in referring(domain, entity) if not one.is_list]
     named = [one for one in links if spoken & {*words(one.entity)[-1:]}]
-    return named or (links if spoken & _ANYTHING or not spoken else [])
+    return named or (links if spoken & _ANYTHING else [])
 
 
 def cascade(domain: Domain, entity: str, along: list[Referrer]) -> Gone:
