@@ -148,6 +148,20 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
+class Among:
+    """An id that must be among those of the parts which a record of `entity` has in `field`.
+
+    `argument` says it (`payments.*.payment_id` in the lines of a list); `by` names that record: an argument, or a field
+    of the record that is written.
+    """
+
+    argument: str
+    entity: str
+    by: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class Picked:
     """Which argument picks one entry of the mapping that records have in `field`: a day of a flight's `dates`."""
 
@@ -186,7 +200,8 @@ class Plan:
     which the entity's records stand. `counter` is a field of an only record
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
     (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
-    `swap` which parts of the record it exchanges. `owners` are those to whom the record must belong that `key` names.
+    `swap` which parts of the record it exchanges. `owners` are those to whom the record must belong that `key` names,
+    `among` are ids that must be among those of another record.
     `shows` maps places of the result to the fields that stand there under another name, `only` are the fields that are
     shown and no others (`plan_id.price` by a link), `picked` is the one entry of a mapping that is. `choice` is an
     argument that says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
@@ -218,6 +233,7 @@ class Plan:
     from_state: Mapping[str, str] = field(default_factory=dict[str, str])
     also: tuple[Also, ...] = ()
     owners: tuple[Owner, ...] = ()
+    among: tuple[Among, ...] = ()
     login: str | None = None
     within: str | None = None
     swap: Swap | None = None

@@ -117,6 +117,13 @@ def items(schema: Record) -> Record:
     return as_object(schema.get("items"))
 
 
+def line_parts(schema: Record) -> Record:
+    """The properties of the objects that an array holds; of several forms, those of the first that says any."""
+    line = items(schema) if main_type(schema) == "array" else {}
+    forms = [as_object(form) for word in ("anyOf", "oneOf") for form in as_list(line.get(word))]
+    return properties(next((form for form in (line, *forms) if properties(form)), line))
+
+
 def is_rows(schema: Record) -> bool:
     """True for an array of objects."""
     return main_type(schema) == "array" and main_type(items(schema)) == "object"

@@ -138,6 +138,7 @@ def _relocated(plan: Plan, server: str) -> Plan:
         choices={value: _relocated(one, server) for value, one in plan.choices.items()},
         also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
         owners=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.owners),
+        among=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.among),
         login=None if plan.login is None else f"{server}.{plan.login}",
         counter=None if plan.counter is None else f"{server}.{plan.counter}",
         from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from mcp_sim.domain import Filter, Paging, Verb
@@ -11,7 +12,7 @@ from mcp_sim.plans.customary import CONTAINERS, OPTIONS, ORDERS, QUERIES, SORTS
 from mcp_sim.plans.filters import filtered_by, is_time
 from mcp_sim.plans.known import Known
 from mcp_sim.plans.pages import NO_PAGING, paging_of
-from mcp_sim.schemas import items, main_type, properties, required
+from mcp_sim.schemas import items, line_parts, main_type, properties, required
 from mcp_sim.types import Record
 from mcp_sim.words import plural, snake
 
@@ -78,7 +79,19 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
             sets[path] = inside
         elif not _is_secret(part):
             unexplained.append(path)
-    return Roles(key, sets, unexplained=tuple(unexplained))
+    sets |= _by_their_lines(known, {path: leaves[path] for path in unexplained}, {*sets.values()})
+    return Roles(key, sets, unexplained=tuple(path for path in unexplained if path not in sets))
+
+
+def _by_their_lines(known: Known, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:
+    """A list whose lines look as those of one field do, under another name: `payments` that the `history` shows."""
+    found: dict[str, str] = {}
+    for path, part in unexplained.items():
+        parts = {snake(name) for name in line_parts(part)}
+        lists = {name: line_parts(known.schemas.get(name, {})) for name in known.fields.values()}
+        alike = [name for name, inner in lists.items() if name not in taken and parts <= {snake(one) for one in inner}]
+        found |= {path: alike[0]} if len(alike) == 1 and len(parts) > 1 else {}
+    return found
 
 
 def _may_hold(field: Record, argument: Record) -> bool:

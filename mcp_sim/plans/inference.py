@@ -17,6 +17,7 @@ from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.entries import with_entries
 from mcp_sim.plans.flag_filters import with_flags
 from mcp_sim.plans.given import Given, given_state
+from mcp_sim.plans.insides import with_insides
 from mcp_sim.plans.kindred import with_kindred
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
@@ -97,6 +98,7 @@ def infer(
     plans |= taking(looks, plans, entities, overrides)
     plans |= summing(looks, plans, entities, given.records, overrides)
     plans |= singled_out(looks, plans, entities, overrides)
+    plans |= with_insides(untold, plans, entities, given.records)
     return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 
 

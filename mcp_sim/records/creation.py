@@ -15,11 +15,14 @@ from mcp_sim.records.bequests import bequests
 from mcp_sim.records.copying import copying
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import given, links_of, missing_link, sets_of
+from mcp_sim.records.insides import kept_among
 from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
+from mcp_sim.records.line_items import completing
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
+from mcp_sim.records.taking import taking
 from mcp_sim.records.times import sense, time_writer
 from mcp_sim.records.uniqueness import is_name, is_unique
 from mcp_sim.records.updates import changing
@@ -38,6 +41,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, sets_of(tool, plan, domain), links_of(plan, entity, domain)
     make, copied = making(plan, entity, domain), copying(tool, plan, entity)
+    complete = completing(tool, plan, domain)
     number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
     known = _known(plan, entity)
 
@@ -46,6 +50,9 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         missing = missing_link(turn, tool, links, said)
         if missing is not None:
             return missing
+        said = complete(turn, said, {})
+        if isinstance(said, Observation):
+            return said
         taken = known(turn.view, said)
         if taken is not None and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, plan, taken, change)
@@ -57,7 +64,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
         return Effect(key, record, (put, *counted))
 
-    return side_effects(tool, plan, domain, create)
+    return side_effects(tool, plan, domain, kept_among(tool, plan, taking(tool, plan, domain, create)))
 
 
 def _known(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:

@@ -14,6 +14,8 @@ from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import amounts_given, finder, given, links_of, missing_link, sets_of
+from mcp_sim.records.insides import kept_among
+from mcp_sim.records.line_items import completing
 from mcp_sim.records.price_differences import settling_difference
 from mcp_sim.records.referring import referring, renamed
 from mcp_sim.records.refunds import refunding
@@ -40,7 +42,7 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
         key = amounts(turn) or find(turn)
         return key if isinstance(key, Observation) else change(turn, key)
 
-    return side_effects(tool, plan, domain, update)
+    return side_effects(tool, plan, domain, kept_among(tool, plan, update))
 
 
 def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
@@ -49,7 +51,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     sets, links = sets_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
     stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
     swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
-    paid = settling_difference(tool, plan, entity)
+    paid, complete = settling_difference(tool, plan, entity), completing(tool, plan, domain)
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
@@ -61,7 +63,9 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         refused = stood(key, before)
         if refused is not None:
             return refused
-        said = unfolded(said, before)
+        said = complete(turn, unfolded(said, before), before)
+        if isinstance(said, Observation):
+            return said
         new_key = said.pop(entity.key, key)
         after = _entered(tool, plan, entity, key, before, said)
         if isinstance(after, Observation):

@@ -1,0 +1,77 @@
+"""Which ids must be among those that another record has: the payment method among those of the customer who orders?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.domain import Among, Entity, Plan
+from mcp_sim.plans.keys import key_argument
+from mcp_sim.plans.looks import Look
+from mcp_sim.schemas import line_parts, main_type, properties
+from mcp_sim.types import Record
+from mcp_sim.words import singular_phrase, snake, words
+
+_KINDS = ("", "_method", "_account", "_card", "_option")
+"""What is called `payment_id` may be a `payment_method`."""
+
+
+def with_insides(
+    looks: Sequence[Look],
+    plans: Mapping[str, Plan],
+    entities: Mapping[str, Entity],
+    held: Mapping[str, Sequence[Record]],
+) -> dict[str, Plan]:
+    """The plans of writes that say such an id. `held` are the records that are given."""
+    holders = [one for name, one in entities.items() if held.get(name) and not one.singleton and one.inside is None]
+    found: dict[str, Plan] = {}
+    for look in looks:
+        plan = plans[look.tool.id]
+        writes = plan.verb in {"create", "update"} and plan.behaviour == "records" and plan.each is None
+        mine = entities.get(plan.entity or "") if writes else None
+        if mine is not None and mine.name in held and mine.inside is None:
+            among = tuple(_among(look, plan, mine, holders, held))
+            found |= {look.tool.id: replace(plan, among=among)} if among else {}
+    return found
+
+
+def _among(look: Look, plan: Plan, mine: Entity, holders: Sequence[Entity], tables: Collection[str]) -> Iterator[Among]:
+    for path, name in _ids_asked_for(look):
+        stem = snake(name).removesuffix("_id")
+        if stem in tables or path == plan.key:
+            continue
+        for one in holders:
+            field = next((field for field in one.fields if _is_of(field, stem) and _holds_parts(one, field)), None)
+            by = None if field is None else _named_by(look, plan, mine, one)
+            if field is not None and by is not None:
+                yield Among(path, one.name, by, field)
+                break
+
+
+def _ids_asked_for(look: Look) -> Iterator[tuple[str, str]]:
+    """The ids that are asked for, by path: also in the lines of a list."""
+    for name, part in properties(look.input).items():
+        if snake(name).endswith("_id") and main_type(part) in {"string", ""}:
+            yield name, name
+        for inner in line_parts(part):
+            if snake(inner).endswith("_id"):
+                yield f"{name}.*.{inner}", inner
+
+
+def _is_of(field: str, stem: str) -> bool:
+    return singular_phrase(words(field)) in {f"{stem}{kind}" for kind in _KINDS}
+
+
+def _holds_parts(entity: Entity, field: str) -> bool:
+    schema = entity.fields[field].schema
+    return main_type(schema) == "object" or bool(line_parts(schema))
+
+
+def _named_by(look: Look, plan: Plan, mine: Entity, holder: Entity) -> str | None:
+    """What names the record around: an argument, or a link of the record that is written."""
+    if holder.name == mine.name:
+        return plan.key if plan.verb == "update" else None
+    name, score = key_argument("update", holder.name, holder.key, look.input)
+    if score >= 2 and name is not None and snake(name) != "id":
+        return name
+    return next((field for field, one in mine.fields.items() if one.link == holder.name), None)

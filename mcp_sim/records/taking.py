@@ -1,0 +1,83 @@
+"""What is taken by a booking: the seats, rooms and places that the records have which its lines name?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mcp_sim.domain import Domain, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.paths import with_value
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.line_items import Lines, entry_for, lines_of, place_of, said_words, value_in
+from mcp_sim.records.named import found_key
+from mcp_sim.records.refusals import conflict
+from mcp_sim.schemas import as_list, as_object
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.words import words
+
+_BOOKS = frozenset({"book", "reserve"})
+_THINGS = "seat|room|place|spot|slot|ticket|unit|table"
+_LEFT = re.compile(
+    rf"(available|free|remaining|open|left)_({_THINGS})s?|({_THINGS})s?_(available|free|remaining|left)|availability"
+)
+_WHO = ("passengers", "guests", "travelers", "travellers", "attendees", "participants", "people")
+_HOW_MANY = ("quantity", "seats", "count", "number", "tickets")
+
+
+def taking(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
+    """The write of a booking together with what it takes; refused where there is not so much left."""
+    known = lines_of(plan, domain) if plan.verb == "create" and _BOOKS & {*words(tool.name)} else []
+    if not known:
+        return write
+
+    def booked(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation):
+            return effect
+        view, changes = turn.view.after(effect.changes), list(effect.changes)
+        for lines, line in _named(known, effect.record):
+            change = _taken(tool, turn, view, lines, line)
+            if isinstance(change, Observation):
+                return change
+            changes += [change] if change is not None else []
+            view = view.after([change]) if change is not None else view
+        return Effect(effect.key, effect.record, tuple(changes))
+
+    return booked
+
+
+def _named(known: list[Lines], record: Record) -> Iterator[tuple[Lines, Record]]:
+    return ((lines, as_object(line)) for lines in known for line in as_list(record.get(lines.field)))
+
+
+def _taken(tool: Tool, turn: Turn, view: View, lines: Lines, line: Record) -> Change | Observation | None:
+    name = lines.target.name
+    key = found_key(view, name, line.get(lines.link))
+    record = view.get(name, key) if key is not None else None
+    place = None if record is None else _left(record, line, turn)
+    if key is None or record is None or place is None:
+        return None
+    there: Json = value_in(record, place)
+    wanted = _wanted(line, turn)
+    if not isinstance(there, int) or isinstance(there, bool):
+        return None
+    if there < wanted:
+        return conflict(tool, name, key, f"has only {there} left, {wanted} asked for")
+    return _written(view, name, key, with_value(record, ".".join(place), there - wanted))
+
+
+def _left(record: Record, line: Record, turn: Turn) -> tuple[str, ...] | None:
+    entry, _ = entry_for(record, line)
+    named = [name for name in (*record, *(entry or {})) if _LEFT.fullmatch(name)]
+    return place_of(record, named[0], said_words(line, turn.call.arguments)) if named else None
+
+
+def _wanted(line: Record, turn: Turn) -> int:
+    arguments = turn.call.arguments
+    who = next((len(as_list(arguments[name])) for name in _WHO if as_list(arguments.get(name))), 1)
+    return next((line[name] for name in _HOW_MANY if isinstance(line.get(name), int)), who)
+
+
+def _written(view: View, name: str, key: Key, record: Record) -> Change:
+    return Change("put", name, key, record, expected=view.version(name, key))
