@@ -73,7 +73,7 @@ OPERATIONS: tuple[Operation, ...] = (
     text_operation(
         "regex_match",
         "regex_match, match_regex, regex_find, find_regex, regex_search, regex_extract, extract_regex, regex_find_all, "
-        "find_matches, match_pattern, extract_pattern, regex_matches",
+        "find_matches, match_pattern, extract_pattern, regex_matches, regex_match_all, match_all_regex",
         (SUBJECT, _PATTERN, _FLAGS),
         worked_out(_found),
     ),

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from mcp_sim.abilities.operation import Circumstances, Given, Operation
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.arguments import choices_of
-from mcp_sim.claiming.operations import matched, operations_called
+from mcp_sim.claiming.operations import matched, operations_called, operations_chosen
 from mcp_sim.claiming.outcomes import Outcome, answering, plain
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.draws import Draws
@@ -46,7 +46,7 @@ def _choosing(tool: Tool, plan: Plan, domain: Domain, operations: Sequence[Opera
     chooser = plan.arguments["operation"]
     declared = properties(tool.input_schema)
     choices = choices_of(declared[chooser])
-    chosen = {str(choice): operations_called(str(choice), operations) for choice in choices}
+    chosen = {str(choice): operations_chosen(str(choice), tool, operations) for choice in choices}
     places = dict.fromkeys(place for found in chosen.values() for one in found for place in (*one.places, one.name))
 
     def operate(turn: Turn) -> Outcome:
@@ -56,7 +56,7 @@ def _choosing(tool: Tool, plan: Plan, domain: Domain, operations: Sequence[Opera
             for name, part in declared.items()
             if name != chooser and (name in turn.call.arguments or "default" in part)
         }
-        known = chosen.get(word) or operations_called(word, operations)
+        known = chosen.get(word) or operations_chosen(word, tool, operations)
         fitting = [(one, roles) for one in known if (roles := matched(one.roles, here, frozenset())) is not None]
         if not fitting:
             raise Refused("invalid", _not_chosen(word, known, choices))

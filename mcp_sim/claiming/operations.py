@@ -7,9 +7,9 @@ from typing import Any
 
 from mcp_sim.abilities.operation import Operation, Role, compact
 from mcp_sim.claiming.arguments import choices_of, kinds_of
-from mcp_sim.claiming.purposes import Purpose
+from mcp_sim.claiming.purposes import Purpose, last_segment
 from mcp_sim.domain import Plan
-from mcp_sim.types import Record
+from mcp_sim.types import Record, Tool
 from mcp_sim.words import snake, vocabulary, words
 
 _NOISE = vocabulary(
@@ -58,12 +58,14 @@ def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: s
         if snake(name) not in _CHOOSING:
             continue
         values = choices_of(schema)
-        known = [value for value in values if operations_called(str(value), operations)]
+        known = [value for value in values if operations_chosen(str(value), purpose.tool, operations)]
         if len(known) < 2 or 2 * len(known) < len(values):
             continue
         rest = {other: part for other, part in purpose.arguments.items() if other != name}
-        roles = [role for value in known for one in operations_called(str(value), operations) for role in one.roles]
-        if any(_taking(part, other, roles) for other, part in rest.items()):
+        chosen = [one for value in known for one in operations_chosen(str(value), purpose.tool, operations)]
+        roles = [role for one in chosen for role in one.roles]
+        others = {other for other in rest if snake(other) in _CHOOSING and len(choices_of(rest[other])) > 1}
+        if not others & purpose.needed and any(_taking(part, other, roles) for other, part in rest.items()):
             reasons = (f"'{name}' chooses among {', '.join(str(value) for value in known)}",)
             return plan_of(purpose, "chosen", behaviour, {"operation": name}, 0.85, reasons)
     return None
@@ -116,6 +118,14 @@ def operations_called(word: str, operations: Sequence[Operation]) -> list[Operat
     phrase = compact(name)
     called = [one for one in operations if one.name == name or phrase in one.phrases]
     return sorted(called, key=lambda one: one.name != name)
+
+
+def operations_chosen(word: str, tool: Tool, operations: Sequence[Operation]) -> list[Operation]:
+    """The operations that a value of an argument names: alone, or beside what the tool is called."""
+    about = "_".join(words(last_segment(tool.name)))
+    said = (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}")
+    named = (operations_called(one, operations) for one in said)
+    return next((found for found in named if found), list[Operation]())
 
 
 def _phrases(named: Sequence[str]) -> Iterator[str]:

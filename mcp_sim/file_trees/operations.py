@@ -30,9 +30,9 @@ _FILES = ("file", "filename", "filesystem")
 _DIRECTORIES = ("directory", "dir", "folder", "subdirectory", "subfolder")
 _READS = ("read", "get", "view", "open", "show", "load", "fetch", "display", "print", "retrieve", "cat")
 _WRITES = ("write", "save", "create", "put", "overwrite", "update", "store", "upload", "set", "add", "new", "make")
-_RUNS = vocabulary("run execute exec shell bash sh terminal")
+_RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
 _COMMANDS = vocabulary(
-    "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe in the a and"
+    "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe process in the a and"
 )
 """The words that the name of a tool consists of which runs command lines."""
 

@@ -31,7 +31,10 @@ _KNOWN = vocabulary(
 _BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines")
 """What is done to a file where an argument is called a path, whatever the name of the tool."""
 
-_IDLE = vocabulary("encoding format timeout reason description explanation message verbose sort_by sort_order")
+_IDLE = vocabulary(
+    "encoding format timeout timeout_ms timeout_seconds reason description explanation message verbose sort_by "
+    "sort_order"
+)
 
 
 @dataclass(frozen=True, slots=True)

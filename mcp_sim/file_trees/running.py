@@ -9,15 +9,22 @@ from mcp_sim.file_trees.command_lines import Pipe, in_words, pipes
 from mcp_sim.file_trees.commands import COMMANDS
 from mcp_sim.file_trees.shell import Shell
 from mcp_sim.types import Record
+from mcp_sim.words import vocabulary, words
+
+_STARTS = vocabulary("start launch spawn")
 
 
 def run(asked: Asked) -> Outcome:
-    """What the commands tell. One that fails is an error, unless the result has a place for the code it ends with."""
+    """What the commands tell.
+
+    One that fails is an error, unless the result has a place for the code it ends with, or it is only started.
+    """
     here = asked.tree.directory(asked.text("cwd", asked.tree.working)).path
     ran = Shell(asked.tree, here, COMMANDS).run(_pipes(asked), asked.text("stdin"))
     text = ran.told + (f"\n{ran.wrong}" if ran.told and ran.wrong else ran.wrong)
     changes = tuple(asked.tree.changes)
-    if ran.code and asked.tool.output_schema is None and not changes:
+    is_started = bool(_STARTS.intersection(words(asked.tool.name)))
+    if ran.code and asked.tool.output_schema is None and not changes and not is_started:
         raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
     facts: Record = {"stdout": ran.told, "stderr": ran.wrong, "exit_code": ran.code, "success": ran.code == 0}
     return Outcome(text, {**facts, "output": text}, changes=changes)

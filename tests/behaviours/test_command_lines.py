@@ -109,3 +109,12 @@ async def test_a_file_that_is_doubled_again_and_again_ends(tmp_path: Path) -> No
     doubled = ";".join("cat a.txt b.txt > c.txt; cat c.txt c.txt > a.txt" for _ in range(300))
     async with simulator(tmp_path, [RUN], STATE) as sim, sim.open("desk") as world:
         assert "reads more than" in await refused(world, "run_command", command=doubled)
+
+
+async def test_a_process_that_is_started_runs_its_command_and_may_fail(tmp_path: Path) -> None:
+    start = tool("start_process", "Start a terminal process.", command=TEXT, timeout_ms={"type": "number"})
+    read = [tool("read_file", path=TEXT), tool("list_directory", path=TEXT)]
+    async with simulator(tmp_path, [start, *read], STATE) as sim, sim.open() as world:
+        await said(world, "start_process", command="echo four > d.txt", timeout_ms=100)
+        assert "four" in await said(world, "read_file", path="d.txt")
+        assert "No such file" in await said(world, "start_process", command="cat none", timeout_ms=100)

@@ -177,3 +177,23 @@ async def test_what_matches_nothing_that_is_an_expression_or_grows_too_long_is_r
             await world.call("regex_match", {"text": "a", "pattern": "("})
         )
         assert "too long" in refused(await world.call("repeat_text", {"text": "ab", "times": 10**8}))
+
+
+async def test_what_an_argument_chooses_is_named_together_with_the_tool(tmp_path: Path) -> None:
+    choices = [
+        ("base64", {"input": STRING}, ["encode", "decode"]),
+        ("regex", {"pattern": STRING, "text": STRING}, ["test", "matchAll"]),
+    ]
+    tools = [tool(name, {**parts, "action": {"enum": actions}}) for name, parts, actions in choices]
+    asked: Json = [
+        ("base64", {"input": "hi", "action": "encode"}, "aGk="),
+        ("base64", {"input": "aGk=", "action": "decode"}, "hi"),
+        ("regex", {"pattern": "a+", "text": "caat", "action": "test"}, "true"),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        for name, arguments, expected in asked:
+            assert told(await world.call(name, arguments)) == expected
+        many = {"pattern": "a+", "text": "aba", "action": "matchAll"}
+        assert told(await world.call("regex", many))["count"] == 2
+        wrong = {"pattern": "(", "text": "a", "action": "test"}
+        assert "regular expression" in refused(await world.call("regex", wrong))
