@@ -153,6 +153,12 @@ def test_what_is_no_url_is_refused(url: str) -> None:
     assert b"is not a URL" in done.stderr
 
 
+def test_an_address_without_a_world_is_told_how_one_is_written() -> None:
+    done = connected("http://127.0.0.1:8000/", b"")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"names no world: write http://127.0.0.1:8000/w/WORLD/mcp" in done.stderr
+
+
 def test_where_nobody_listens_it_says_so_and_ends() -> None:
     with listening("calm_crm") as served:
         url = f"{served.url}/w/a/mcp"

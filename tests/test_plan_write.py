@@ -154,7 +154,7 @@ def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
 ) -> None:
     main(["plan", str(spec), "--write"])
     assert "\n  resync_gadget: {verb: none}\n" in spec.read_text(encoding="utf-8")
-    assert "Too little is known of frobnicate, resync_gadget: they are said to touch" in capsys.readouterr().err
+    assert "Too little is known of frobnicate, resync_gadget: said to touch no records" in capsys.readouterr().err
 
 
 def test_a_behaviours_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:

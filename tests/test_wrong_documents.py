@@ -250,7 +250,8 @@ def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_told_in_every_file(wri
 def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> None:
     write("", "folder/empty")
     for reference, reason in {
-        "nope.yaml": "there is no such file",
+        "nope.yaml": "there is no such file$",
+        "elsewhere/flaky_crm.yaml": "no such file; 'flaky_crm' ships, and needs no path",
         "flaky_crn": "did you mean 'flaky_crm'",
         "folder": "is a folder",
     }.items():

@@ -44,7 +44,9 @@ def _checked(url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and httpx2.URL(url).host:
             parts.hostname.encode("idna")
-            return url
+            if parts.path.strip("/"):
+                return url
+            raise UsageError(f"{url} names no world: write {url.rstrip('/')}/w/WORLD/mcp")
     raise UsageError(f"{url!r} is not a URL: write http://HOST:PORT/w/WORLD/mcp")
 
 

@@ -269,4 +269,4 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
         told = "is a guess" if guesses == 1 else "are guesses"
         print(f"{guesses} of its plans {told}: look below `# {_GUESS}`.", file=sys.stderr)
     if unsaid := ", ".join(left_out(domain, file.server)):
-        print(f"Too little is known of {unsaid}: they are said to touch no records.", file=sys.stderr)
+        print(f"Too little is known of {unsaid}: said to touch no records.", file=sys.stderr)

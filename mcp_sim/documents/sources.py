@@ -40,7 +40,8 @@ def locate(reference: str | Path) -> Path:
     if is_folder(path):
         raise UsageError(f"{reference}: is a folder, not a document")
     if is_file_name(str(reference)):
-        raise UsageError(f"{reference}: there is no such file")
+        meant = f"; {path.stem!r} ships, and needs no path" if path.stem in names else ""
+        raise UsageError(f"{reference}: there is no such file{meant}")
     hint = did_you_mean(str(reference), names)
     raise UsageError(f"{reference}: there is no such file, and nothing of this name ships{hint}")
 
