@@ -49,3 +49,13 @@ async def test_an_id_alone_finds_a_record_of_whichever_kind_the_tool_names(tmp_p
         await world.call("rename_driver", {"driver_id": "D1", "name": "Bo"})
         assert value(await world.call("get_details_by_id", {"id": "D1"}))["name"] == "Bo"
         assert refused(await world.call("get_details_by_id", {"id": "X1"}))
+
+
+async def test_what_is_in_use_may_be_frozen_though_nothing_is_at_the_beginning(tmp_path: Path) -> None:
+    state = {"passes": [{"pass_id": "p1", "status": "ACTIVE"}, {"pass_id": "p2", "status": "CLOSED"}]}
+    tools = tool("freeze_pass", "pass_id"), tool("unfreeze_pass", "pass_id"), tool("get_pass", "pass_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("freeze_pass", {"pass_id": "p1"})
+        assert value(await world.call("get_pass", {"pass_id": "p1"}))["status"] == "FROZEN"
+        assert refused(await world.call("freeze_pass", {"pass_id": "p1"}))
+        assert value(await world.call("unfreeze_pass", {"pass_id": "p1"}))["status"] == "ACTIVE"

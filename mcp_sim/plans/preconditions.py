@@ -14,6 +14,9 @@ from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
 
 _STATUS = ("status", "state", "stage")
+_HALTED = frozenset({"frozen", "blocked", "banned", "locked"})
+"""What becomes of what is in use, whether or not any record is so at the beginning."""
+
 IN_USE = ("active", "open", "enabled")
 """The states of what may be used."""
 
@@ -87,12 +90,15 @@ def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record])
 
 
 def _held_state(word: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """`freeze` and `unfreeze`, where a record may be `frozen` and `active`."""
+    """`freeze` and `unfreeze`, where a record may be `frozen` and `active`; what is in use may be halted."""
     name, (participle, yes) = status_field(entity), participle_meant(word)
     if name is None or not participle:
         return {}
     held = [row[name] for row in rows if isinstance(row.get(name), str)]
     states = {snake(str(one)): one for one in (*held, *choices_of(entity.fields[name].schema))}
-    wanted = [participle] if yes else [state for state in IN_USE if participle in states]
+    halts = participle in _HALTED and any(state in states for state in IN_USE)
+    if yes and halts:
+        return {name: spelt(participle, [*states.values()])}
+    wanted = [participle] if yes else [state for state in IN_USE if participle in states or halts]
     found = next((states[state] for state in wanted if state in states), None)
     return {name: found} if found is not None else {}
