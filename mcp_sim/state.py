@@ -1,6 +1,6 @@
 """The relational value that a world's state is: entity -> key -> record, persistent and in the order of creation.
 
-A `Base` is frozen and shared by all worlds of a scenario and seed. A `State` lays an overlay over it: a persistent map
+A `Table` is frozen and shared by all worlds of a scenario and seed. A `State` lays an overlay over it: a persistent map
 of the recent writes above a frozen dict of the settled ones. A snapshot or a fork is one reference, and every past
 version stays readable. rpds maps iterate in random order, at a microsecond a row: they hold the recent writes, at most
 `SETTLE` of them, and never define an order.
@@ -12,129 +12,18 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from rpds import HashTrieMap
 
 from mcp_sim.errors import StaleChange
-from mcp_sim.json_text import canonical, encode
-from mcp_sim.paths import values_at
+from mcp_sim.json_text import encode
+from mcp_sim.tables import EMPTY_TABLE, Rows, Table, Tables, comparable, comparables, lowered
 from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 
 SETTLE = 256
 _FEW = 64
-
 PROBES = 16
 """So many neighbours are looked at for a record that is still there."""
-
-Rows = list[tuple[Key, Record]]
-
-
-def comparable(value: Json) -> Any:
-    """A hashable stand-in, equal exactly where the JSON values are equal (1 = 1.0, but True is not 1)."""
-    if isinstance(value, bool):
-        return ("bool", value)
-    if isinstance(value, dict | list):
-        return ("json", canonical(value))
-    return value
-
-
-def _comparables(record: Record, field: str) -> Sequence[Any]:
-    """What stands in a field, or at a path into it (`address.city`, `items.*.sku`: each of them), comparable."""
-    if "." not in field or field in record:
-        return (comparable(record.get(field)),)
-    return [comparable(value) for value in values_at(record, field.split("."))]
-
-
-def lowered(record: Record, fields: Sequence[str]) -> str:
-    """What stands in these fields, in lower case, one below the other."""
-    return "\n".join([str(value) for field in fields if (value := record.get(field)) is not None]).lower()
-
-
-def _places(among: Sequence[int], measured: Sequence[float], bound: Bound) -> list[int]:
-    """The places whose number is within the bound: in a loop of its own for each comparison, since calls cost more."""
-    value = bound.value
-    match bound.op:
-        case "gt":
-            return [at for at in among if measured[at] > value]
-        case "gte":
-            return [at for at in among if measured[at] >= value]
-        case "lt":
-            return [at for at in among if measured[at] < value]
-        case _:
-            return [at for at in among if measured[at] <= value]
-
-
-class Table:
-    """The generated or given records of one entity: frozen, in creation order, indexed by field on first use."""
-
-    __slots__ = ("_indexes", "_keys", "_measures", "_positions", "_rows", "_texts", "last_key", "records")
-
-    def __init__(self, records: Mapping[Key, Record]) -> None:
-        self.records = dict(records)
-        self.last_key = next(reversed(self.records), None)
-        self._indexes: dict[str, dict[Any, Rows]] = {}
-        self._positions: dict[Key, int] | None = None
-        self._keys: Sequence[Key] | None = None
-        self._texts: dict[tuple[str, ...], list[str]] = {}
-        self._measures: dict[tuple[str, Callable[[Json], float]], list[float]] = {}
-        self._rows: Rows | None = None
-
-    def having(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
-        """The rows that have this value in this field."""
-        index = self._indexes.get(field)
-        if index is None:
-            index = dict[Any, Rows]()
-            for row in self.records.items():
-                for found in dict.fromkeys(_comparables(row[1], field)):
-                    index.setdefault(found, []).append(row)
-            self._indexes[field] = index
-        return index.get(comparable(value), ())
-
-    def rows(self) -> Rows:
-        """All rows."""
-        if self._rows is None:
-            self._rows = list(self.records.items())
-        return self._rows
-
-    def within(self, bounds: Sequence[Bound]) -> Rows:
-        """The rows within all of these bounds."""
-        rows = self.rows()
-        left: Sequence[int] = range(len(rows))
-        for bound in bounds:
-            left = _places(left, self._measured(bound.field, bound.measure), bound)
-        return [rows[at] for at in left]
-
-    def _measured(self, field: str, measure: Callable[[Json], float]) -> list[float]:
-        found = self._measures.get((field, measure))
-        if found is None:
-            found = [measure(record.get(field)) for record in self.records.values()]
-            self._measures[field, measure] = found
-        return found
-
-    def telling(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
-        """The rows in whose fields all of these words occur."""
-        names = tuple(fields)
-        texts = self._texts.get(names)
-        if texts is None:
-            texts = self._texts[names] = [lowered(record, names) for record in self.records.values()]
-        rows = zip(self.rows(), texts, strict=True)
-        if len(words) == 1:
-            word = words[0]
-            return [row for row, text in rows if word in text]
-        return [row for row, text in rows if all(word in text for word in words)]
-
-    def keys(self) -> Sequence[Key]:
-        """All keys in the order of creation, to be chosen from by place."""
-        if self._keys is None:
-            self._keys = [*self.records]
-        return self._keys
-
-    def position(self, key: Key) -> int:
-        """The place of a key in the order of creation."""
-        if self._positions is None:
-            self._positions = {key: at for at, key in enumerate(self.records)}
-        return self._positions[key]
 
 
 def _born(rows: Mapping[Key, Row]) -> Iterator[tuple[Key, Record]]:
@@ -158,35 +47,6 @@ def _without(hits: Sequence[tuple[Key, Record]], gone: Mapping[Key, Row], table:
     for at in sorted(places, reverse=True):
         del kept[at]
     return kept
-
-
-EMPTY_TABLE = Table({})
-
-
-class Tables(Mapping[str, Table]):
-    """The records that worlds begin with, made when somebody first looks at them."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> None:
-        self._make: Callable[[], Mapping[str, Mapping[Key, Record]]] | None = make
-        self._made: dict[str, Table] = {}
-
-    def __getitem__(self, entity: str) -> Table:
-        return self.made()[entity]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.made())
-
-    def __len__(self) -> int:
-        return len(self.made())
-
-    def made(self) -> Mapping[str, Table]:
-        """All of them."""
-        if self._make is not None:
-            self._made = {entity: Table(rows) for entity, rows in self._make().items()}
-            self._make = None
-        return self._made
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +146,7 @@ class State:
         if entity not in self.overlays:
             return hits
         wanted = comparable(value)
-        return self._as_they_stand(entity, hits, lambda record: wanted in _comparables(record, field))
+        return self._as_they_stand(entity, hits, lambda record: wanted in comparables(record, field))
 
     def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:
         hits = self._table(entity).within(bounds)

@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 from mcp_sim.domain import Entity, Filter
 from mcp_sim.records.lookups import Lookup
 from mcp_sim.records.times import moment_of, sense
-from mcp_sim.state import lowered
+from mcp_sim.tables import lowered
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, View
 
 Test: TypeAlias = Callable[[Record], bool]
