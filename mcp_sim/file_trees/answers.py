@@ -67,8 +67,9 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
 
     def operate(turn: Turn) -> Outcome:
         operation, roles = way(turn.call.arguments)
-        given, roles = located(turn.call.arguments, roles)
-        return known[operation](Asked(tool, given, roles, Tree.of(turn, entity), peers))
+        tree = Tree.of(turn, entity)
+        given, roles = located(turn.call.arguments, roles, tree)
+        return known[operation](Asked(tool, given, roles, tree, peers))
 
     return answering(tool, domain, operate, _NAMES)
 

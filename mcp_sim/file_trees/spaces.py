@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mcp_sim.claiming.purposes import Purpose
+from mcp_sim.file_trees.paths import ROOT
+from mcp_sim.file_trees.tree import Tree
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json
 from mcp_sim.words import singular, snake, vocabulary
@@ -43,8 +45,12 @@ def lists_spaces(purpose: Purpose, nouns: frozenset[str]) -> bool:
     return bool(many) and purpose.has("list", "get", "show") and not purpose.arguments
 
 
-def located(given: Mapping[str, Json], roles: Mapping[str, str]) -> tuple[Mapping[str, Json], Mapping[str, str]]:
+def located(
+    given: Mapping[str, Json], roles: Mapping[str, str], tree: Tree
+) -> tuple[Mapping[str, Json], Mapping[str, str]]:
     """The arguments of a call and their roles, each path with the space and the folder that it is in."""
+    if "space" in roles and _is_one_space(tree, str(given.get(roles["space"]))):
+        given = {name: value for name, value in given.items() if name != roles["space"]}
     above = [str(given[roles[role]]) for role in ("space", "folder") if given.get(roles.get(role, ""))]
     if not above:
         return given, roles
@@ -52,6 +58,12 @@ def located(given: Mapping[str, Json], roles: Mapping[str, str]) -> tuple[Mappin
     own = {name: given.get(name) for name in places.values() if name != roles["space"]}
     told = {name: "/".join([*above, *([str(path)] if path not in (None, "") else [])]) for name, path in own.items()}
     return {**given, **told}, {**roles, **places}
+
+
+def _is_one_space(tree: Tree, name: str) -> bool:
+    """Are the given files those of one space, whose name no state says?"""
+    has_files = any(entry.is_file for entry in tree.inside(ROOT))
+    return "above" in tree.shell and has_files and tree.find(ROOT + name) is None
 
 
 def _space_named(argument: str) -> str:

@@ -465,3 +465,17 @@ async def test_a_batch_does_what_each_item_says(tmp_path: Path) -> None:
         assert await said(world, "read_file", path="/srv/app/README.md") == "# Hi"
         await refused(world, "read_file", path="/srv/app/lib/math.py")
         await said(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)
+
+
+async def test_given_files_that_name_no_vault_are_those_of_the_one_that_calls_name(tmp_path: Path) -> None:
+    tools = [
+        tool("read_note", needed="vault filename", vault=TEXT, filename=TEXT, folder=TEXT),
+        tool("create_note", vault=TEXT, filename=TEXT, content=TEXT),
+        tool("delete_note", vault=TEXT, filename=TEXT),
+    ]
+    state = {"files": {"welcome.md": "Hello", "plans/shed.md": "Build it"}}
+    async with simulator(tmp_path, tools, state) as sim, sim.open("desk") as world:
+        assert await said(world, "read_note", vault="home", filename="welcome.md") == "Hello"
+        assert await said(world, "read_note", vault="home", filename="shed.md", folder="plans") == "Build it"
+        await said(world, "create_note", vault="home", filename="new.md", content="fresh")
+        assert await said(world, "read_note", vault="home", filename="new.md") == "fresh"
