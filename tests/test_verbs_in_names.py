@@ -38,3 +38,13 @@ async def test_what_is_marked_as_done_is_done(tmp_path: Path) -> None:
         await world.call("mark_done", {"id": 1})
         assert [chore["done"] for chore in value(await world.call("list_chores", {}))] == [True]
         assert refused(await world.call("mark_done", {"id": 9}))
+
+
+async def test_verbs_alone_in_one_namespace_are_about_it(tmp_path: Path) -> None:
+    tools = tool("quotes.add", "body"), tool("quotes.list"), tool("quotes.search", "query")
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        for body in ("Know thyself", "Nothing in excess"):
+            await world.call("quotes.add", {"body": body})
+        assert len(value(await world.call("quotes.list", {}))["quotes"]) == 2
+        found = value(await world.call("quotes.search", {"query": "excess"}))["quotes"]
+        assert [one["body"] for one in found] == ["Nothing in excess"]

@@ -54,9 +54,13 @@ def _noun_first(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 
 def _with_namespaces(bare: Mapping[str, Words]) -> dict[str, Words]:
-    """`courses.list` and `grades.set` speak of courses and grades, where there are several such namespaces."""
+    """`courses.list` and `grades.set` speak of courses and grades, where there are several such namespaces.
+
+    So does a single one, where its names say nothing else: `notes.add`, `notes.list` and `notes.search`.
+    """
     spaces = {name: words(_segments(name)[-2]) for name in bare if len(_segments(name)) > 1}
-    if len({*spaces.values()}) < 2:
+    alone = [name for name in spaces if len(bare[name]) == 1 and read(bare[name]).verb != "unknown"]
+    if len({*spaces.values()}) < 2 and (len(alone) < 2 or len(alone) < len(bare)):
         return dict(bare)
     return {
         name: _about(parts, spaces[name]) if name in spaces and not read(parts).noun else parts
