@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from mcp_sim.domain import Verb
 from mcp_sim.plans.customary import OPTIONS, QUERIES
@@ -57,6 +57,13 @@ def noun_of_key(argument: str) -> str:
     """What an argument is an id, a number or a reference of: `booking_reference` of a booking; '' where of nothing."""
     stem, _, ending = snake(argument).rpartition("_")
     return stem if ending in {"id", "number", "no", "ref", "reference"} else ""
+
+
+def kind_of_ids(inputs: Iterable[Record]) -> str:
+    """The type of an id of which no tool tells: that of all other ids of its server, if they are numbers."""
+    named = ((snake(name), part) for schema in inputs for name, part in properties(schema).items())
+    kinds = {main_type(part) for name, part in named if name == "id" or name.endswith("_id")}
+    return "integer" if kinds == {"integer"} else "string"
 
 
 def _is_shortened(argument: str, entity: str) -> bool:

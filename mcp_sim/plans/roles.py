@@ -10,7 +10,7 @@ from dataclasses import replace
 from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Roles, reading_roles, writing_roles
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
-from mcp_sim.plans.keys import key_argument
+from mcp_sim.plans.keys import key_argument, kind_of_ids
 from mcp_sim.plans.known import Known
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.naming import names_of_records, scoped
@@ -136,7 +136,9 @@ def _key_schema(looks: Sequence[Look], entity: str) -> Record:
     referring = (
         part for look in looks for name, part in properties(look.input).items() if snake(name) == f"{entity}_id"
     )
-    return {"type": next((main_type(part) for part in referring if main_type(part)), "string")}
+    servers = {look.tool.server for look in looks if look.entity == entity}
+    beside = kind_of_ids(look.input for look in looks if look.tool.server in servers)
+    return {"type": next((main_type(part) for part in referring if main_type(part)), beside)}
 
 
 def _known(entity: str, key: str, fields: Mapping[str, Field]) -> Known:
