@@ -18,10 +18,12 @@ page, or tells what no record holds.
 RECORDLESS: frozenset[Verb] = frozenset(("compute", "none", "unknown"))
 """Verbs of tools that work on no entity."""
 Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
-How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle"]
+CALLER = "(caller)"
+"""An argument that nobody gives: who calls, as the state tells."""
+How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle", "join"]
 """How a value gets into a field: in its place, into or out of the list there, added to or taken from the number.
 
-What is toggled becomes the opposite, whatever is given.
+Who joins is put into the list, and must not be there yet. What is toggled becomes the opposite, whatever is given.
 """
 
 
@@ -123,7 +125,8 @@ class Also:
     """What a write does to a record of another entity: `value` gets into its `field`.
 
     `key` names that record and `value` what is written: each is an argument or a field of the record that the tool
-    writes. Without `key` it is the entity's only record; without `value`, `fixed` is written.
+    writes. Without `key` it is the entity's only record; without `value`, `fixed` is written. `requires` is what the
+    field must hold before.
     """
 
     entity: str
@@ -132,6 +135,7 @@ class Also:
     how: How = "set"
     value: str | None = None
     fixed: Json = 1
+    requires: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +209,8 @@ class Plan:
     `shows` maps places of the result to the fields that stand there under another name, `only` are the fields that are
     shown and no others (`plan_id.price` by a link), `picked` is the one entry of a mapping that is. `choice` is an
     argument that says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
+    `caller` is a field of an only record (`state.current_user`) that tells who calls: what it holds is an argument
+    CALLER, which nobody gives.
     `login` is a field of an only record (`session.current_user`) which tells whether somebody is logged in, as whoever
     calls the tool must be.
     `within` is the one argument that holds all others (`params`): the plan calls them as if it did not.
@@ -236,6 +242,7 @@ class Plan:
     among: tuple[Among, ...] = ()
     login: str | None = None
     within: str | None = None
+    caller: str | None = None
     swap: Swap | None = None
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
     only: tuple[str, ...] = ()

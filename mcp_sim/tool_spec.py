@@ -121,6 +121,7 @@ class AlsoPart(Part):
         default=None, description="What is written: an argument, or a field of the record. Default: `fixed`."
     )
     fixed: Json = Field(default=1, description="The value that is written, where none is named.")
+    requires: Json = Field(default=None, description="What the field must hold before, else the call is refused.")
 
 
 class SwapPart(Part):
@@ -184,6 +185,11 @@ class SimPart(Part):
     choice: str | None = Field(default=None, description="The argument that says which of `choices` is meant.")
     choices: dict[str, SimPart] | None = Field(
         default=None, description="Value of that argument -> what the tool does then; what is left out is inferred."
+    )
+    caller: str | None = Field(
+        default=None,
+        description="The field of an only record that tells who calls: the argument `(caller)`, which nobody gives.",
+        examples=["session.current_user"],
     )
     login: str | None = Field(
         default=None,

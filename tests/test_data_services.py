@@ -119,3 +119,72 @@ async def test_nothing_and_less_is_neither_paid_in_nor_taken_out(tmp_path: Path)
         assert refused(await world.call("deposit", {"purse_id": "P1", "amount": 0}))
         await world.call("deposit", {"purse_id": "P1", "amount": 7})
         assert value(await world.call("get_purse", {"purse_id": "P1"}))["balance"] == 57
+
+
+async def test_a_list_is_that_of_the_record_into_which_a_tool_says_that_it_puts_something(tmp_path: Path) -> None:
+    state: Json = {
+        "songs": {"S1": {"title": "Rain"}, "S2": {"title": "Snow"}},
+        "tapes": {"T1": {"label": "Old", "songs": ["S1"]}},
+    }
+    shows = {"tape_id": STRING, "songs": {"type": "array", "items": STRING}}
+    put = {**tool("add_song_to_tape", "tape_id", "song_id"), "outputSchema": {"type": "object", "properties": shows}}
+    tools = put, tool("get_tape", "tape_id"), tool("get_song", "song_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        told = value(await world.call("add_song_to_tape", {"tape_id": "T1", "song_id": "S2"}))
+        assert told == {"tape_id": "T1", "songs": ["S1", "S2"]}
+        assert value(await world.call("get_tape", {"tape_id": "T1"}))["songs"] == ["S1", "S2"]
+
+
+async def test_what_tells_more_of_a_thing_than_where_it_is_makes_it(tmp_path: Path) -> None:
+    state: Json = {
+        "shelves": {"top": {"tools": ["saw"]}},
+        "tools": {"saw": {"kind": "iron", "shelf": "top", "sharp": False}},
+    }
+    tools = tool("add_tool", "tool_id", "kind", "shelf"), tool("get_tool", "tool_id"), tool("get_shelf", "shelf")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"})
+        assert value(await world.call("get_tool", {"tool_id": "axe"}))["kind"] == "steel"
+        assert refused(await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"}))
+
+
+async def test_a_verb_of_its_own_sets_the_flag_that_is_called_after_it(tmp_path: Path) -> None:
+    state = {"siren": {"armed": False, "mode": "off"}}
+    tools = tool("arm_siren", "mode"), tool("disarm_siren"), tool("get_siren_status")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("arm_siren", {"mode": "loud"})
+        assert value(await world.call("get_siren_status", {})) == {"armed": True, "mode": "loud"}
+        await world.call("disarm_siren", {})
+        assert value(await world.call("get_siren_status", {}))["armed"] is False
+
+
+async def test_what_is_set_is_the_one_field_that_ends_so(tmp_path: Path) -> None:
+    state = {"ovens": {"O1": {"oven_id": "O1", "target_heat": 90}}}
+    tools = tool("set_heat", "oven_id", "heat", heat=NUMBER), tool("get_oven", "oven_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("set_heat", {"oven_id": "O1", "heat": 120})
+        assert value(await world.call("get_oven", {"oven_id": "O1"}))["target_heat"] == 120
+
+
+async def test_the_first_id_of_each_record_is_its_key_though_names_are_unique_too(tmp_path: Path) -> None:
+    state: Json = {
+        "guests": [{"person_id": "p-1", "name": "Ada", "phone": "1"}, {"person_id": "p-2", "name": "Bo", "phone": "2"}],
+        "messaging": [{"letter_id": "l-1", "sender_id": "p-1", "text": "Rain came at noon", "sent": 100}],
+    }
+    loose = {"type": "string", "description": "Text, will be fuzzy matched"}
+    tools = (
+        tool("update_guest", "person_id", phone=STRING), tool("search_guests", person_id=STRING, phone=STRING),
+        tool("search_letters", letter_id=STRING, text=loose, sent_lowerbound=NUMBER),
+        tool("delete_letter", "letter_id"),
+    )  # fmt: skip
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("update_guest", {"person_id": "p-2", "phone": "9"})
+        assert [one["name"] for one in value(await world.call("search_guests", {"phone": "9"}))] == ["Bo"]
+        assert len(value(await world.call("search_letters", {"text": "came at"}))) == 1
+        assert value(await world.call("search_letters", {"sent_lowerbound": 101})) == []
+
+
+async def test_a_new_record_begins_in_a_state_to_which_nothing_else_leads(tmp_path: Path) -> None:
+    state: Json = {"tours": {"T1": {"tour_id": "T1", "guide": "Ada", "hill": "north", "status": "completed"}}}
+    tools = tool("book_tour", "guide", "hill"), tool("complete_tour", "tour_id"), tool("list_tours")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("book_tour", {"guide": "Bo", "hill": "south"}))["status"] == "booked"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import Domain, Entity, Plan
+from mcp_sim.domain import CALLER, Domain, Entity, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batches import Batch, WriteMany, batch
@@ -37,6 +37,8 @@ class Records(Behaviour):
     """One record or many of an entity: found by key, by filters or by text; made, changed, removed."""
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        if plan.caller is not None:
+            return _called(plan.caller, self.compile(tool, replace(plan, caller=None), domain))
         if plan.choice is not None:
             return _choosing(tool, plan, {name: _way(tool, one, domain) for name, one in plan.choices.items()})
         entity = domain.entities.get(plan.entity or "")
@@ -59,6 +61,18 @@ class Records(Behaviour):
             by_key = plan.key is not None or entity.singleton
             return _getting(tool, plan, domain, tell) if by_key else _finding(tool, plan, domain, tell)
         raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
+
+
+def _called(place: str, answer: Answer) -> Answer:
+    """A tool that is about whoever calls, as a field of an only record tells."""
+    only, _, field = place.rpartition(".")
+
+    def called(turn: Turn, invent: Invent) -> Transition:
+        who = (turn.view.get(only, only) or {}).get(field)
+        told = {**turn.call.arguments, **({} if who is None else {CALLER: who})}
+        return answer(replace(turn, call=replace(turn.call, arguments=told)), invent)
+
+    return called
 
 
 def _way(tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -131,6 +131,7 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
         "requires": ", ".join(_requirements(plan)),
         "login": plan.login or "",
+        "caller": plan.caller or "",
         "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
         "inside": plan.holder or "",
         "next id": plan.counter or "",

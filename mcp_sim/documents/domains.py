@@ -139,6 +139,7 @@ def _relocated(plan: Plan, server: str) -> Plan:
         also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
         owners=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.owners),
         among=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.among),
+        caller=None if plan.caller is None else f"{server}.{plan.caller}",
         login=None if plan.login is None else f"{server}.{plan.login}",
         counter=None if plan.counter is None else f"{server}.{plan.counter}",
         from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},

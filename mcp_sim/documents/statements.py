@@ -152,7 +152,9 @@ def _said_part(name: str, value: Json) -> Json:
 
 
 def _short_filter(rule: Record) -> Json:
-    return rule["field"] if rule["op"] == "equals" else rule
+    if rule["only"] is not None:
+        return rule
+    return rule["field"] if rule["op"] == "equals" else {"field": rule["field"], "op": rule["op"]}
 
 
 def _said_entity(entity: Entity, server: str) -> Record:

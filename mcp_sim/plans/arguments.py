@@ -16,6 +16,7 @@ from mcp_sim.schemas import items, line_parts, main_type, properties, required
 from mcp_sim.types import Record
 from mcp_sim.words import plural, snake
 
+_SETS = frozenset({"set", "adjust", "change", "update"})
 _SEARCHES = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")
 
 
@@ -73,6 +74,8 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
         inside = known.nested.get(name) if verb and found is None else None
         if found is None and inside is None and known.synonym(name) not in spoken:
             found = known.synonym(name)
+        if found is None and inside is None and verb in _SETS and known.ended(name) not in spoken:
+            found = known.ended(name)
         if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
         elif inside is not None:

@@ -13,8 +13,15 @@ from mcp_sim.plans.names import Words
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.words import plural, singular_phrase, snake, vocabulary
 
-_IN = vocabulary("add append assign attach push insert put include invite join tag enroll link share grant label")
-_OUT = vocabulary("remove delete unassign detach pop exclude untag drop unlink unshare revoke unlabel")
+_IN = vocabulary(
+    "add append assign attach push insert put include invite join tag enroll enrol link share grant label register "
+    "subscribe"
+)
+_JOINS = vocabulary("join enroll enrol subscribe register")
+_OUT = vocabulary(
+    "remove delete unassign detach pop exclude untag drop unlink unshare revoke unlabel leave quit unregister "
+    "unsubscribe kick unenroll"
+)
 
 
 def with_elements(
@@ -29,14 +36,16 @@ def with_elements(
 
 
 def _changed(look: Look, lists: Mapping[str, Sequence[Field]], declared: Mapping[str, Entity]) -> Look:
-    how: How | None = "append" if look.reading.word in _IN else "remove" if look.reading.word in _OUT else None
+    word = look.reading.word or next(iter(look.reading.noun), "")
+    how: How | None = "join" if word in _JOINS else "append" if word in _IN else "remove" if word in _OUT else None
     if how is None or look.single is not None or look.unfolded.each is not None:
         return look
-    names = [*_names(look)]
-    for holder, fields in lists.items():
-        if not fields:
-            continue
+    names, whole = [*_names(look)], singular_phrase(look.reading.after[1:])
+    for holder in sorted(lists, key=lambda one: not whole.endswith(one) or not one):
         known = declared.get(holder)
+        fields = [field for field in lists[holder] if known is None or not known.fields or field.name in known.fields]
+        if not fields or (holder in names and whole and holder != whole) or _makes(look, holder, declared):
+            continue
         key, score = key_argument("update", holder, known.key if known is not None else "id", look.input)
         if key is None or score < 2 or (known is not None and (known.singleton or known.inside)):
             continue
@@ -60,10 +69,20 @@ def _may_name(argument: str, field: Field, declared: Mapping[str, Entity]) -> bo
     return target is None or snake(argument) == snake(target.key) or snake(argument) not in map(snake, target.fields)
 
 
+def _makes(look: Look, holder: str, declared: Mapping[str, Entity]) -> bool:
+    """Does a tool tell more of what it adds than who has it: its name, its kind? Then it makes it."""
+    own = declared.get(look.entity)
+    if own is None or own.singleton or own.inside or look.verb != "create" or holder == look.entity:
+        return False
+    told = {snake(name) for name in required(look.input)} - {snake(own.key), f"{own.name}_id", f"{holder}_id", holder}
+    return len(told & {snake(name) for name in own.fields}) > 0
+
+
 def _names(look: Look) -> Iterator[str]:
     """What may be in the list, as the name says: `task_label`, then `label`; of `tag_task` a tag."""
     reading = look.reading
-    phrases: list[Words] = [reading.noun, reading.after[1:]]
+    noun = reading.noun if reading.word else reading.noun[1:]
+    phrases: list[Words] = [noun, reading.after[1:]]
     for phrase in phrases:
         yield from (singular_phrase(phrase[at:]) for at in range(len(phrase)))
     yield reading.word.removeprefix("un")

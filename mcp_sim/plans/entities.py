@@ -54,7 +54,8 @@ def entities_of(
         )
         if not rows and name not in declared:
             made = replace(made, fields=with_stamp(made.fields, [look for look in looks if look.entity == name]))
-        whole_entity = begun(_entity_of(declared.get(name), made), rows)
+        mine = [look for look in looks if look.entity == name]
+        whole_entity = begun(_entity_of(declared.get(name), made), rows, mine)
         is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
         whole_entity = beginning_as_given(whole_entity, rows)
         entities[name] = replace(whole_entity, open=is_open or whole_entity.open)

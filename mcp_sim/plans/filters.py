@@ -13,6 +13,8 @@ from mcp_sim.words import plural, singular, snake
 BOUNDS: tuple[tuple[str, Operator], ...] = (
     (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),
     (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most|end)", "lte"),
+    (r"(?P<f>.+)_(lowerbound|lower_bound|minimum)", "gte"),
+    (r"(?P<f>.+)_(upperbound|upper_bound|maximum)", "lte"),
     (r"(?P<f>.+)_(gt|after|greater_than|above|over)|after_(?P<g>.+)", "gt"),
     (r"(?P<f>.+)_(lt|before|less_than|below|under)|before_(?P<g>.+)", "lt"),
     (r"(?P<f>.+)_(contains|like|includes|substring|prefix)", "contains"),
@@ -35,6 +37,7 @@ _TIME_FIELDS = (
     "created_at",
     "created",
 )
+_LOOSELY = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
 _TIMELY = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 
 
@@ -51,7 +54,8 @@ def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) ->
     if found is None and argument in known.nested and not many:
         found = known.nested[argument]
     if found is not None:
-        return Filter(found, _equality(known.schemas.get(found, {}), many))
+        is_loose = not many and _LOOSELY.search(str(schema.get("description", "")))
+        return Filter(found, "contains" if is_loose else _equality(known.schemas.get(found, {}), many))
     for pattern, op in BOUNDS:
         hit = re.fullmatch(pattern, argument)
         stem = next((part for part in hit.groupdict().values() if part), None) if hit else None
@@ -61,6 +65,9 @@ def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) ->
     if is_time(argument, schema):
         timed = _time_field(known)
         return Filter(timed, TIMES[argument]) if timed else None
+    if argument in {"date", "day"} and not many:
+        timed = _time_field(known)
+        return Filter(timed, "contains") if timed else None
     return None
 
 

@@ -63,10 +63,20 @@ def participle_meant(word: str) -> tuple[str, bool]:
     return _PARTICIPLES.get(verb, ""), yes
 
 
+def _regular(verb: str) -> tuple[str, ...]:
+    """What `arm`, `like` or `carry` may make of something: `armed`, `liked`, `carried`."""
+    return (f"{verb}ed", f"{verb}d", f"{verb[:-1]}ied", f"{verb}{verb[-1]}ed") if len(verb) > 2 else ()
+
+
+def undone(word: str) -> str:
+    """The verb that a verb of the contrary undoes: `arm` for `disarm`; '' where it is none."""
+    return next((word.removeprefix(start) for start in ("dis", "un", "de") if word.startswith(start)), "")
+
+
 def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     """The flag among the fields of an entity that a verb sets, and its value."""
     verb, yes = meant_by(word)
-    names = (*_OTHERS.get(verb, ()), _PARTICIPLES.get(verb, ""), TRANSITIONS.get(verb, ""))
+    names = (*_OTHERS.get(verb, ()), _PARTICIPLES.get(verb, ""), TRANSITIONS.get(verb, ""), *_regular(verb))
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
@@ -75,6 +85,9 @@ def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     found = next((flags[name] for name in names if name in flags), None)
     if found is not None:
         return {found: yes}
+    contrary = next((flags[name] for name in _regular(undone(word)) if name in flags), None)
+    if contrary is not None:
+        return {contrary: False}
     ended = next((flags[name] for name in _ENDED.get(verb, ()) if name in flags), None)
     return {ended: not yes} if ended is not None else {}
 

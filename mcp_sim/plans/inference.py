@@ -10,6 +10,7 @@ from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.any_kind import of_any_kind, without_nouns
 from mcp_sim.plans.aspects import with_aspects
 from mcp_sim.plans.belongings import belonging, with_lists, with_owners
+from mcp_sim.plans.callers import about_callers, with_callers
 from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.counts import with_counts
 from mcp_sim.plans.elements import with_elements
@@ -22,6 +23,7 @@ from mcp_sim.plans.kindred import with_kindred
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
 from mcp_sim.plans.makers import making
+from mcp_sim.plans.occupying import occupying
 from mcp_sim.plans.operations import put_together, said_of_ways, several_of, taken_apart
 from mcp_sim.plans.origins import with_origins
 from mcp_sim.plans.planning import plan_of, sharing_of
@@ -77,6 +79,7 @@ def infer(
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)
+    entities = with_callers(entities, given.records)
     sharing = sharing_of(looks)
     plans = {
         look.tool.id: plan_of(
@@ -89,16 +92,17 @@ def infer(
     plans |= making(looks, plans, entities, overrides) if state is None else {}
     plans |= contents_shown(looks, plans, entities, given.records, overrides)
     plans |= with_flags(looks, plans, entities, given.records, overrides)
-    plans |= with_flags(looks, plans, entities, given.records, overrides)
     plans |= tallied(looks, plans, entities, given.records, overrides)
     plans |= with_entries(looks, plans, entities, given.records, overrides)
     plans |= with_aspects(looks, plans, entities, given.records, overrides)
     untold = [look for look in looks if look.tool.id not in overrides]
     plans |= with_owners(untold, plans, entities, given.records)
     plans |= taking(looks, plans, entities, overrides)
+    plans |= occupying(looks, plans, entities, given.records, overrides)
     plans |= summing(looks, plans, entities, given.records, overrides)
     plans |= singled_out(looks, plans, entities, overrides)
     plans |= with_insides(untold, plans, entities, given.records)
+    plans |= about_callers(looks, plans, entities, given.records, overrides)
     return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 
 

@@ -71,10 +71,14 @@ def _holder(look: Look, made: set[str]) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def in_state(reading: Reading, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """The field and value of the records that a list is of: `status: blocked` of `get_blocked_tasks`."""
+def in_state(reading: Reading, called: Words, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """The field and value of the records that a list is of: `status: blocked` of `get_blocked_tasks`.
+
+    `called` are all words of the tool's name: that something is `available` is no part of a noun.
+    """
     noun, own = reading.noun, words(entity.name)
     said = "_".join(noun[: -len(own)]) if noun[-len(own) :] == own else ""
+    said = said or ("available" if "available" in called else "")
     if not said:
         return {}
     name = status_field(entity)

@@ -14,6 +14,7 @@ _SYNONYMS = (
     ("end", "end_time", "end_date", "ends_at", "end_at"),
     ("assignee", "assigned_to", "owner", "assignee_id", "owner_id"), ("status", "state"), ("tags", "labels"),
     ("email", "email_address"),
+    ("balance", "initial_deposit", "initial_balance", "opening_balance", "starting_balance", "opening_deposit"),
     ("path", "filename", "file_name", "file_path", "filepath"), ("phone", "phone_number"), ("category", "type", "kind"),
 )  # fmt: skip
 
@@ -51,6 +52,11 @@ class Known:
             name for short, name in self.fields.items() if "".join(part[0] for part in short.split("_")) == argument
         ]
         return found[0] if len(argument) > 2 and len(found) == 1 else None
+
+    def ended(self, argument: str) -> str | None:
+        """The only field whose name ends so: `target_temperature` where a `temperature` is set."""
+        found = [field for name, field in self.fields.items() if name.endswith(f"_{argument}")]
+        return found[0] if len(found) == 1 and len(argument) > 3 else None
 
     def synonym(self, argument: str) -> str | None:
         """The field whose name means the same as the argument's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,8 @@ from mcp_sim.plans.names import Reading
 from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.pages import is_paged
 from mcp_sim.plans.readings import read_names
-from mcp_sim.plans.singletons import Single, single_of
+from mcp_sim.plans.single_deeds import Single
+from mcp_sim.plans.singletons import single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
@@ -26,6 +27,7 @@ from mcp_sim.words import singular_phrase, snake, words
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})
 _BEGINNINGS = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
+_DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def looks_at(
             verb, entity = single.verb, single.entity
         else:
             single = None
-        bare = entity in held and not is_paged(schema)
+        bare = (entity in held or _stands_apart(entity, declared)) and not is_paged(schema)
         envelope = said.get("envelope") or envelope_meant(verb, entity, output, bare=bare)
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
@@ -121,6 +123,12 @@ def looks_at(
         settled = frozenset((*said.get("sets", ()), *said.get("filters", ())))
         looks.append(Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one, settled))
     return looks
+
+
+def _stands_apart(entity: str, declared: Mapping[str, Entity]) -> bool:
+    """Is it a part of records that are given, and not shown with them?"""
+    place = declared[entity].inside if entity in declared else None
+    return place is not None and declared[place.entity].fields[place.field].hidden
 
 
 def _made_entities(
@@ -197,13 +205,23 @@ def spoken(readings: Iterable[Reading], tools: Iterable[Tool]) -> Nouns:
     numbers: set[str] = set()
     texts: set[str] = set()
     bare: set[str] = set()
+    shown: set[str] = set()
     for tool in tools:
         parts = properties(tool.input_schema)
         numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
         texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
         bare |= {snake(name) for name in parts if "id" in properties(_output(tool, None))}
+        shown |= {snake(name) for name in _shown_names(_output(tool, None))}
         names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
-    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare))
+    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare), frozenset(shown))
+
+
+def _shown_names(output: Record, depth: int = 0) -> Iterator[str]:
+    """What the records in a result have, as far as its schema tells."""
+    for name, part in properties(output).items():
+        yield name
+        if depth < _DEEPEST:
+            yield from _shown_names(items(part) if main_type(part) == "array" else part, depth + 1)
 
 
 def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:

@@ -9,12 +9,17 @@ from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import required
 from mcp_sim.types import Record
-from mcp_sim.words import snake, words
+from mcp_sim.words import snake, vocabulary, words
+
+_LENDING = vocabulary("borrow lend rent hire lease loan")
+"""Verbs that make a record of what they are done to: a loan, a rental."""
 
 
 def made_by(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
     """The table of what a verb makes: `enroll(student_id, course_id)` an enrollment, `reserve` a reservation."""
     word = next(iter(reading.noun), "") if reading.verb == "unknown" else ""
+    if word in _LENDING:
+        return made_with(reading.noun[1:], schema, declared)
     names = {snake(name) for name in required(schema)}
     for one in declared.values():
         is_named = len(word) > 3 and one.name.startswith(word[:-1]) and one.name != word

@@ -15,13 +15,14 @@ COLLECTIONS = vocabulary(
 class Nouns:
     """What the tools speak of: `names` of entities, the arguments that are whole numbers, and those that are texts.
 
-    `bare` are arguments of tools whose results have an `id`.
+    `bare` are arguments of tools whose results have an `id`, `shown` is what results have by their schemas.
     """
 
     names: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     bare: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
 
     def meant(self, name: str) -> str:
         """The entity that a table's name means: one that tools speak of, else what the name says."""

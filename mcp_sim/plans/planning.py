@@ -19,10 +19,10 @@ from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.kindred import in_state
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
-from mcp_sim.plans.singletons import Single
+from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.whole_texts import whole_text
 from mcp_sim.schemas import constants, main_type, properties
-from mcp_sim.words import plural, singular_phrase, snake
+from mcp_sim.words import plural, singular_phrase, snake, words
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
@@ -65,7 +65,7 @@ def plan_of(
     rows = given.records.get(look.entity, ())
     moves = look.verb == "update" and look.element is None
     fixed = led_to(look.reading, entity, about, rows) if moves else {}
-    fixed = in_state(look.reading, entity, rows) if look.verb in _MANY else fixed
+    fixed = in_state(look.reading, words(look.tool.name), entity, rows) if look.verb in _MANY else fixed
     turned = flag_toggled(look.reading.word, entity, properties(look.shape), roles.sets.values()) if moves else None
     fixed = fixed if turned is None else {turned: True}
     text = whole_text(look, entity)
@@ -82,6 +82,7 @@ def plan_of(
         counter=given.counter(look.entity) if look.verb == "create" else None,
         from_state=from_state(roles, entity, given, declared) if look.verb == "create" else {},
         shows=text or renamed(look, entity),
+        only=_changed_alone(look, entity),
         swap=swapped(properties(look.input), entity, entities) if _exchanges(look, roles) else None,
         filters=roles.filters,
         query=roles.query,
@@ -115,6 +116,13 @@ def _settled(plan: Plan, said: Mapping[str, Any]) -> Mapping[str, Any]:
     """What is said of a plan; an argument that is said to narrow does not name the record, unless that is said too."""
     is_filter = "key" not in said and plan.key in said.get("filters", {})
     return {**said, "key": None} if is_filter else said
+
+
+def _changed_alone(look: Look, entity: Entity) -> tuple[str, ...]:
+    """What is told of a record in whose list something is put, where the list is not shown with the record."""
+    field = entity.fields.get(look.element.field) if look.element is not None else None
+    is_apart = field is not None and field.hidden and not properties(look.output)
+    return (entity.key, field.name) if field is not None and is_apart else ()
 
 
 def _ways(look: Look, roles: Roles, entity: Entity) -> dict[str, How]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 
 from mcp_sim.choices import choices_of, nearest
-from mcp_sim.domain import Entity, How, Verb
+from mcp_sim.domain import Entity, How
 from mcp_sim.plans.customary import OPTIONS
-from mcp_sim.plans.flags import TOGGLES, flag_set
+from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.meant import core, field_meant, joined, matched, spoken_field
 from mcp_sim.plans.names import Reading
+from mcp_sim.plans.single_deeds import Single, done, emptied, toggled
 from mcp_sim.schemas import at, items, main_type, properties, required
 from mcp_sim.types import Json, Record
 from mcp_sim.words import plural, snake, vocabulary, words
@@ -26,22 +26,6 @@ _REMOVE = vocabulary(
 _ADD = vocabulary("fund deposit add top fill refill refuel charge recharge credit increase increment earn load raise")
 _SUBTRACT = vocabulary("withdraw spend debit deduct decrease decrement consume reduce use burn")
 _AMOUNTS = vocabulary("amount value quantity delta sum by points number count units")
-
-
-@dataclass(frozen=True, slots=True)
-class Single:
-    """What a tool does to the one record of an entity."""
-
-    verb: Verb
-    entity: str
-    sets: Mapping[str, str] = field(default_factory=dict[str, str])
-    how: Mapping[str, How] = field(default_factory=dict[str, "How"])
-    fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    shows: Mapping[str, str] = field(default_factory=dict[str, str])
-    choice: str | None = None
-    """An argument that says which of the values of the field in `chosen` is meant."""
-    chosen: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, "Mapping[str, Json]"])
-    reason: str = ""
 
 
 def single_of(reading: Reading, schema: Record, output: Record, known: Iterable[Entity]) -> Single | None:
@@ -65,7 +49,11 @@ def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) 
         told = f"{_SAID[how]} {name} of {entity.name}"
         yield Single("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=told)
         return
-    turned = _toggled(reading, needed, shows, entity) or _emptied(reading, needed, shows, entity)
+    did = done(reading, arguments, shows, entity)
+    if did is not None:
+        yield did
+        return
+    turned = toggled(reading, needed, shows, entity) or emptied(reading, needed, shows, entity)
     if turned is not None:
         yield turned
         return
@@ -107,8 +95,6 @@ def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record
         else:
             yield here, part
 
-
-_EMPTIES = vocabulary("clear empty reset flush")
 
 _SAID: dict[How, str] = {
     "append": "appends to",
@@ -202,27 +188,6 @@ def _states(meant: str, shows: Mapping[str, str], output: Record, entity: Entity
     places = [at(output, path) for path, field in shows.items() if field == meant]
     said = (choices_of(part) for part in (entity.fields[meant].schema, *places))
     return next((found for found in said if found), list[Json]())
-
-
-def _toggled(reading: Reading, needed: Sequence[str], shows: Mapping[str, str], entity: Entity) -> Single | None:
-    """`toggle_shuffle()`: the flag that its noun or its result names becomes the opposite."""
-    if reading.word not in TOGGLES or needed:
-        return None
-    meant = field_meant(reading, shows, entity) or next(iter(dict.fromkeys(shows.values())), "")
-    if meant not in entity.fields or main_type(entity.fields[meant].schema) != "boolean":
-        return None
-    return Single("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, reason=f"toggles {meant}")
-
-
-def _emptied(reading: Reading, needed: Sequence[str], shows: Mapping[str, str], entity: Entity) -> Single | None:
-    """`clear_queue()`: the list of which its noun speaks holds nothing any more."""
-    noun = reading.noun if reading.word in _EMPTIES else reading.noun[1:] if {*reading.noun[:1]} & _EMPTIES else ()
-    meant = {"".join(noun), joined(plural("_".join(noun)))} if noun and not needed else set[str]()
-    lists = (name for name, one in entity.fields.items() if main_type(one.schema) == "array")
-    name = next((name for name in lists if joined(name) in meant), None)
-    if name is None:
-        return None
-    return Single("update", entity.name, fixed={name: []}, shows=shows, reason=f"empties {name} of {entity.name}")
 
 
 def _mostly(shows: Mapping[str, str], output: Record) -> bool:

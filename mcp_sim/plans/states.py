@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.flags import flags_spoken_of
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.narrowing import ANY
+from mcp_sim.plans.verbs import TRANSITIONS
 from mcp_sim.schemas import at, constants, items, main_type, properties
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
@@ -61,17 +63,30 @@ def beginning(field: Field, rows: Sequence[Record]) -> Json:
     return next((by_name[name] for name in _BEGINNINGS if name in by_name), None)
 
 
-def begun(entity: Entity, rows: Sequence[Record]) -> Entity:
-    """The entity whose new records are in the first state that there is."""
+def begun(entity: Entity, rows: Sequence[Record], looks: Sequence[Look]) -> Entity:
+    """The entity whose new records are in the first state that there is; else in that to which making them leads."""
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
     if name is None or "default" in entity.fields[name].schema:
         return entity
     field = entity.fields[name]
-    first = beginning(field, rows)
+    first = beginning(field, rows) or (_made_to_be(field, rows, looks) if rows else None)
     if first is None or main_type(field.schema) not in {"string", ""}:
         return entity
     told = replace(field, schema={**field.schema, "default": first})
     return replace(entity, fields={**entity.fields, name: told})
+
+
+def _made_to_be(field: Field, rows: Sequence[Record], looks: Sequence[Look]) -> str | None:
+    """A state to which nothing else leads, or what the verb says: what is booked is `booked`."""
+    led = {look.reading.status for look in looks if look.verb == "update"} | {*TRANSITIONS.values()}
+    held = [str(row[field.name]) for row in rows if isinstance(row.get(field.name), str)]
+    first = next((state for state, _ in Counter(held).most_common() if snake(state) not in led), None)
+    said = (_MADE[look.reading.word] for look in looks if look.verb == "create" and look.reading.word in _MADE)
+    choices = choices_of(field.schema)
+    return first or next((state for state in said if not choices or state in choices), None)
+
+
+_MADE = {"book": "booked", "reserve": "reserved", "schedule": "scheduled", "place": "pending", "submit": "pending"}
 
 
 def told_by_verbs(looks: Sequence[Look]) -> list[Field]:

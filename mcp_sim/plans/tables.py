@@ -24,7 +24,8 @@ def table_of(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -
         return _table_by_outer_keys(nouns, entity, rows, fields)
     links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
     own = {name: field for name, field in fields.items() if snake(name) not in links}
-    key = key_among(entity, own, [row for _, row in rows])
+    key = _first_key(nouns, entity, fields, [row for _, row in rows])
+    key = key or key_among(entity, own, [row for _, row in rows])
     if key is not None:
         return _with_like(entity, key, fields, [row for _, row in rows])
     if not rows:
@@ -53,7 +54,7 @@ def _table_by_outer_keys(
 def _name_asked_for(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
     """What tools call the key that stands outside the records: `room_id`, `name` where keys are names, or `room`."""
     asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
-    if own in asked:
+    if own in asked | nouns.shown:
         return own if own not in nouns.bare and "id" not in fields else None
     counted = (f"{entity}_{ending}" for ending in ("number", "no", "code", "key", "ref", "reference"))
     called = next((one for one in counted if one in nouns.texts and one not in fields), None)
@@ -64,6 +65,15 @@ def _name_asked_for(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys
     is_named = not any(letter.isdigit() for key in keys for letter in key)
     tries = (f"{entity}_name", f"{entity}name", *(("name",) if is_named else ()), entity)
     return next((one for one in tries if one in nouns.texts and one not in fields), None)
+
+
+def _first_key(nouns: Nouns, entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
+    """The id that comes first in each record, that tools ask for, and beside which there is no other: `person_id`."""
+    ids = [name for name in fields if snake(name) == "id" or snake(name).endswith("_id")]
+    first = next(iter(fields), None)
+    if ids != [first] or first is None or snake(first) not in nouns.texts | nouns.numbers:
+        return None
+    return key_among(entity, {first: fields[first]}, rows)
 
 
 def _hiding(entity: str, key: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> Entity:

@@ -32,6 +32,8 @@ def test_maker(rule: Filter, derived: Mapping[str, Lookup]) -> Callable[[Json, V
         )
     if rule.op == "contains":
         return lambda wanted, _view: _containing(field, wanted)
+    if rule.op == "equals":
+        return lambda wanted, _view: lambda record: equal(record.get(field), wanted)
     if rule.op == "not":
         return lambda wanted, _view: lambda record: not equal(record.get(field), wanted)
     return lambda wanted, _view: _texts_compared(field, rule.op, wanted)

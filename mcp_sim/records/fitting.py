@@ -42,8 +42,8 @@ def fitting(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
     """What the results of tools say of a field beside its type; of its items, where one is added."""
     how, found = plan.how.get(field, "set"), list[Record]()
-    for schema in _told(domain, entity, field) if how in {"set", "append"} else ():
-        part = items(schema) if how == "append" and "array" in types_of(schema) else schema
+    for schema in _told(domain, entity, field) if how in {"set", "append", "join"} else ():
+        part = items(schema) if how in {"append", "join"} and "array" in types_of(schema) else schema
         if part not in found and (part.keys() - _SAYING_LITTLE or "integer" in types_of(part)):
             found.append(part)
     return [test for part in found if (test := _validator(part)) is not None]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import overload
 
-from mcp_sim.domain import Entity, Field, Filter, Plan
+from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.comparisons import Test, bound_set, equal, test_maker, text_test, without
@@ -51,7 +51,7 @@ def matching_rows(
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
     """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
     derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
-    rules = [(_narrowing(tool, name, entity.fields.get(rule.field), rule), rule) for name, rule in plan.filters.items()]
+    rules = [(narrowing(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [
@@ -89,14 +89,23 @@ def matching_rows(
     return matching
 
 
+def standing_tests(plan: Plan) -> list[Test]:
+    """What a list asks of all that it shows, whatever is given."""
+    return [_is_unset(field) if value is False else _holds(field, value) for field, value in plan.fixed.items()]
+
+
+def _holds(field: str, value: Json) -> Test:
+    return lambda record: equal(record.get(field), value)
+
+
 def _is_unset(field: str) -> Test:
     """Does a flag not say yes? A record may do without one."""
     return lambda record: record.get(field) is not True
 
 
-def _narrowing(tool: Tool, name: str, field: Field | None, rule: Filter) -> Fetch:
+def narrowing(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
     """Reads an argument; ABSENT too where it says `all`, which is one of its choices and no value of the field."""
-    fetch, schema = argument(name), at(tool.input_schema, name)
+    fetch, schema, field = argument(name), at(tool.input_schema, name), entity.fields.get(rule.field)
     if rule.only is not None:
         return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
     held = constants(field.schema) if field is not None else []

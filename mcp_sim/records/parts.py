@@ -11,11 +11,13 @@ from mcp_sim.domain import Domain, Entity, Inside, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.chance import Chance
+from mcp_sim.records.comparisons import test_maker
 from mcp_sim.records.creation import making
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder, given, sets_of
 from mcp_sim.records.inside import found_inside, parts_of
 from mcp_sim.records.keys import following, keys_of
+from mcp_sim.records.matching import narrowing, standing_tests
 from mcp_sim.records.pages import Page
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.sums import settling
@@ -39,15 +41,17 @@ def part_page(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Page |
     """The parts of one record, or those of all."""
     entity = domain.entities[plan.entity or ""]
     place, find = cast("Inside", entity.inside), _holder(tool, plan, domain)
-    asked = [(argument(path), rule.field) for path, rule in plan.filters.items()]
+    always = standing_tests(plan)
+    asked = [(narrowing(tool, path, entity, rule), test_maker(rule, {})) for path, rule in plan.filters.items()]
 
     def page(turn: Turn) -> Page | Observation:
         key = find(turn) if plan.holder is not None else None
         if isinstance(key, Observation):
             return key
-        given = {field: value for fetch, field in asked if (value := fetch(turn.call.arguments)) is not ABSENT}
+        given = ((fetch(turn.call.arguments), maker) for fetch, maker in asked)
+        tests = [maker(value, turn.view) for value, maker in given if value is not ABSENT and value is not None]
         rows = [(part.get(entity.key, at), part) for at, part in enumerate(_held(turn.view, place, key))]
-        rows = [row for row in rows if all(row[1].get(name) == value for name, value in given.items())]
+        rows = [row for row in rows if all(test(row[1]) for test in (*always, *tests))]
         return Page(rows, len(rows))
 
     return page
@@ -82,6 +86,7 @@ def _storing(domain: Domain, place: Inside) -> Stored:
 def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
     sets, make, find = sets_of(tool, plan, domain), making(plan, entity, domain), _holder(tool, plan, domain)
     stored = _storing(domain, place)
+    is_nameless = entity.key in entity.fields and entity.fields[entity.key].hidden
 
     def put_in(turn: Turn, invent: Invent) -> Effect | Observation:
         holder = find(turn)
@@ -94,6 +99,8 @@ def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: I
             return conflict(tool, entity.name, said[entity.key], "already exists")
         key = said.get(entity.key) or _new_key(turn, entity, parts_of(held))
         part = make(turn, invent, {**said, entity.key: key}, said)
+        if is_nameless:
+            part = {name: value for name, value in part.items() if name != entity.key}
         whole: Json = [*as_list(held), part]
         if isinstance(held, dict):
             whole = {**cast("Record", held), str(key): part}

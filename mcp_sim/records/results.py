@@ -92,7 +92,7 @@ def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
     """
     if speaks(tool.description):
         return True
-    if plan.verb not in {"create", "update"} or not tool.description or plan.entity in domain.given:
+    if plan.verb not in {"create", "update"} or not tool.description or _kept(plan, domain) in domain.given:
         return False
     others = [other for other in domain.tools.values() if other.server == tool.server]
     if any(_shows(domain.plans.get(other.id), plan.entity) and not speaks(other.description) for other in others):
@@ -103,6 +103,12 @@ def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
 def _shows(reading: Plan | None, entity: str | None) -> bool:
     """Is this the plan of a tool that shows records of this kind, one or many?"""
     return reading is not None and reading.verb in {"get", "list", "search"} and reading.entity == entity
+
+
+def _kept(plan: Plan, domain: Domain) -> str | None:
+    """The entity in whose table the records of a plan are: that around them, where they stand in others."""
+    place = domain.entities[plan.entity or ""].inside
+    return plan.entity if place is None else place.entity
 
 
 def _wrapper(tool: Tool) -> str | None:

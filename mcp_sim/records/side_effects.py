@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
+from mcp_sim.conditions import equal
 from mcp_sim.domain import Also, Domain, Field, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
@@ -16,6 +17,7 @@ from mcp_sim.records.standing import standing
 from mcp_sim.records.ways import Refused, entered
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.words import snake
 
 
 def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
@@ -74,7 +76,7 @@ class _Rule:
         if key is None:
             return not_found(self.tool, name, asked, self.also.key)
         before = view.get(name, key) or {}
-        refused = self._refused(key, before, effect)
+        refused = self._refused(key, before, effect) or self._in_the_way(key, before)
         if refused is not None:
             return refused
         if self.also.how == "subtract" and before.get(self.field.name, 0) is None:
@@ -89,6 +91,14 @@ class _Rule:
         if self.moves and key == effect.key:
             return conflict(self.tool, self.entity.name, key, "cannot receive from itself")
         return None if self.stood is None else self.stood(key, before)
+
+    def _in_the_way(self, key: Key, before: Record) -> Observation | None:
+        """What forbids it to a record that is not as it must be."""
+        needed, field = self.also.requires, self.field.name
+        if needed is None or equal(before.get(field), needed):
+            return None
+        wanted = (needed if isinstance(needed, str) else snake(field).removeprefix("is_")).replace("_", " ")
+        return conflict(self.tool, self.entity.name, key, f"is not {wanted}", status=before.get(field))
 
 
 def _named(turn: Turn, record: Record, name: str) -> Json:

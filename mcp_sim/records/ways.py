@@ -29,11 +29,13 @@ def entered(before: Json, value: Json, how: How, field: Field) -> Json | Refused
         return value
     if how == "toggle":
         return not before
-    if how in {"append", "remove"}:
+    if how == "join" and any(equal(value, one) for one in as_list(before)):
+        return Refused(f"already has {quoted(value)} in {field.name}")
+    if how in {"append", "join", "remove"}:
         if main_type(field.schema) == "string" or isinstance(before, str):
-            return _written_on(before, value) if how == "append" else _cut(before, value, field)
+            return _written_on(before, value) if how != "remove" else _cut(before, value, field)
         listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
-        return _appended(listed, values, field) if how == "append" else _removed(listed, values, field)
+        return _appended(listed, values, field) if how != "remove" else _removed(listed, values, field)
     return _counted(before, value, how, field)
 
 
