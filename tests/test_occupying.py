@@ -39,3 +39,15 @@ async def test_a_state_says_what_is_taken_and_is_free_again_when_it_is_given_bac
         assert value(await world.call("get_hut", {"hut_number": "7"}))["status"] not in {"available", "checked_in"}
         await world.call("cancel_stay", {"stay_id": made["stay_id"]})
         assert value(await world.call("get_hut", {"hut_number": "7"}))["status"] == "available"
+
+
+async def test_what_is_given_back_by_the_id_of_its_loan_ends_the_loan(tmp_path: Path) -> None:
+    state: Json = {
+        "boats": {"B1": {"name": "Ada", "available": False}},
+        "hires": {"H1": {"boat_id": "B1", "skipper": "Bo", "status": "active"}},
+    }
+    tools = tool("return_boat", "hire_id"), tool("get_hire", "hire_id"), tool("get_boat", "boat_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("return_boat", {"hire_id": "H1"}))["status"] == "returned"
+        assert value(await world.call("get_boat", {"boat_id": "B1"}))["available"] is True
+        assert refused(await world.call("return_boat", {"hire_id": "H1"}))

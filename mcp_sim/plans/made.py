@@ -60,3 +60,21 @@ def kind_made(noun: tuple[str, ...], schema: Record, declared: Mapping[str, Enti
     kind = tables[noun[whole:]]
     others = any(noun[start:end] in tables for end in range(1, whole + 1) for start in range(end))
     return None if others or key_argument("update", kind.name, kind.key, schema)[1] > 1 else kind.name
+
+
+def made_or_ended(reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what is made with a thing, or of a kind of it; or of what is ended, with the thing in it."""
+    named = declared.get("_".join(reading.noun))
+    if reading.verb == "create":
+        return made_with(reading.noun, schema, declared) or kind_made(reading.noun, schema, declared)
+    ends = reading.verb == "update" and reading.status is not None and named is not None
+    return _done_with(named, schema, declared) if ends and named is not None else None
+
+
+def _done_with(named: Entity, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The record that a call names and in which the thing is only spoken of: `return_boat(hire_id)` ends the hire."""
+    if key_argument("update", named.name, named.key, schema)[1] >= 2:
+        return None
+    asked = {snake(name) for name in required(schema)}
+    found = [one.name for one in declared.values() if not one.singleton and f"{one.name}_id" in asked]
+    return found[0] if len(found) == 1 else None

@@ -9,7 +9,7 @@ from mcp_sim.domain import Entity, Verb
 from mcp_sim.plans.customary import LIMITS, QUERIES
 from mcp_sim.plans.flags import switch_of
 from mcp_sim.plans.keys import key_argument
-from mcp_sim.plans.made import kind_made, made_by, made_of, made_with
+from mcp_sim.plans.made import made_by, made_of, made_or_ended
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
@@ -40,8 +40,7 @@ def entity_meant(
     declared_nouns = {words(name) for name in declared}
     noun = reading.noun
     told = _told(noun, reading, schema, declared) if noun and noun not in declared_nouns else None
-    if told is None and reading.verb == "create":
-        told = made_with(noun, schema, declared) or kind_made(noun, schema, declared)
+    told = told or made_or_ended(reading, schema, declared)
     if told is not None:
         return told
     if reading.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
