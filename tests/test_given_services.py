@@ -193,3 +193,14 @@ async def test_a_verb_alone_sets_the_flag_that_its_result_shows(tmp_path: Path) 
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         for name, running in (("pause", False), ("get_pump", False), ("resume", True), ("get_pump", True)):
             assert value(await world.call(name, {})) == {"running": running}
+
+
+async def test_a_field_that_is_named_for_records_and_holds_their_numbers_refers_to_them(tmp_path: Path) -> None:
+    works = [{"work_id": 1, "boat_ref": "HULL1", "quay": "Q1", "fitter": "Cy"}]
+    state = {**BOATS, "works": works, "quays": [{"id": "Q1"}, {"id": "Q2"}], "fitters": [{"name": "Cy"}]}
+    tools = tool("create_work", "boat_ref", quay=STRING, fitter=STRING), tool("list_works"), tool("list_quays")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("create_work", {"boat_ref": "HULL9"}))
+        assert refused(await world.call("create_work", {"boat_ref": "HULL2", "quay": "Q7"}))
+        value(await world.call("create_work", {"boat_ref": "HULL2", "quay": "Q2", "fitter": "Di"}))
+        assert len(value(await world.call("list_works", {}))) == 2

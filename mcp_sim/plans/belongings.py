@@ -14,12 +14,13 @@ from mcp_sim.types import Json, Record
 from mcp_sim.words import singular_phrase, snake, vocabulary, words
 
 _ONE = frozenset({"get", "update", "delete"})
+_REFERRING = vocabulary("reference ref key code number no uuid guid")
 _PLAIN = vocabulary("update edit modify patch change set adjust revise amend assign move transfer reassign")
 """Verbs by which a record may be given to somebody else."""
 
 
 def with_lists(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
-    """The entities; a list that is named for another entity, and holds its keys, links to it."""
+    """The entities; a list or a field that is named for another entity, and holds its keys, links to it."""
     keys = {name: {row.get(declared[name].key) for row in rows} for name, rows in held.items() if name in declared}
     return {name: _linked(entity, held.get(name, ()), keys) for name, entity in declared.items()}
 
@@ -28,7 +29,7 @@ def _linked(entity: Entity, rows: Sequence[Record], keys: Mapping[str, Collectio
     found = {
         name: replace(field, link=target)
         for name, field in entity.fields.items()
-        if (target := _listed(field, rows, keys)) is not None
+        if (target := _listed(field, rows, keys) or _referred(entity, field, rows, keys)) is not None
     }
     return replace(entity, fields={**entity.fields, **found}) if found and not entity.singleton else entity
 
@@ -42,6 +43,23 @@ def _listed(field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[
     there = keys[target]
     leads = all(isinstance(value, str | int) and value in there for value in values)
     return target if leads and main_type(items(field.schema)) != "object" else None
+
+
+def _referred(entity: Entity, field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]) -> str | None:
+    """`customer_reference`, or `customer`, where there are customers with such numbers."""
+    parts = words(field.name)
+    stem = parts[:-1] if len(parts) > 1 and parts[-1] in _REFERRING else parts
+    target = next((name for name in keys if name != entity.name and words(name) == stem[-len(words(name)) :]), None)
+    if field.link is not None or target is None or field.name == entity.key or not _is_one(field):
+        return None
+    values = [row[field.name] for row in rows if row.get(field.name) is not None]
+    leads = all(isinstance(value, str | int) and value in keys[target] for value in values)
+    return target if values and leads and all(map(_is_number_of, values)) else None
+
+
+def _is_number_of(value: Json) -> bool:
+    """Is it a number that records have, and not a word which anybody may choose?"""
+    return not isinstance(value, bool) and any(letter.isdigit() for letter in str(value))
 
 
 def belonging(looks: Sequence[Look], declared: Mapping[str, Entity]) -> list[Look]:
