@@ -10,7 +10,7 @@ from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way, way_chooser
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.file_trees import changing, looking, running
+from mcp_sim.file_trees import changing, editing, looking, running, writing
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.batching import BATCH, batch_of
 from mcp_sim.file_trees.entities import FILE
@@ -20,13 +20,13 @@ from mcp_sim.file_trees.tree import Tree
 from mcp_sim.types import Tool, Turn
 
 _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
-    "allowed": looking.allowed, "append": changing.append, "cd": changing.cd, "copy": changing.copy,
-    "delete": changing.delete, "delete_lines": changing.delete_lines, "diff": looking.diff, "du": looking.du,
-    "edit": changing.edit, "exists": looking.exists, "find": looking.find, "grep": looking.grep, "head": looking.head,
-    "insert": changing.insert, "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move,
-    "pwd": looking.pwd, "read": looking.read, "read_many": looking.read_many, "replace_lines": changing.replace_lines,
+    "allowed": looking.allowed, "append": writing.append, "cd": changing.cd, "copy": changing.copy,
+    "delete": changing.delete, "delete_lines": editing.delete_lines, "diff": looking.diff, "du": looking.du,
+    "edit": editing.edit, "exists": looking.exists, "find": looking.find, "grep": looking.grep, "head": looking.head,
+    "insert": editing.insert, "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move,
+    "pwd": looking.pwd, "read": looking.read, "read_many": looking.read_many, "replace_lines": editing.replace_lines,
     "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort, "stat": looking.stat, "tail": looking.tail,
-    "touch": changing.touch, "tree": looking.tree, "wc": looking.wc, "write": changing.write,
+    "touch": writing.touch, "tree": looking.tree, "wc": looking.wc, "write": writing.write,
 }  # fmt: skip
 
 _NAMES: Names = {
