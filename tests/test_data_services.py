@@ -65,6 +65,23 @@ async def test_what_is_toggled_becomes_its_opposite_each_time(tmp_path: Path) ->
             assert value(await world.call("get_panel", {}))["night_mode"] is there
 
 
+PUMP: Json = {
+    "pump": {"heat_enabled": False, "heat_level": "low", "valve_connected": False, "fuel_left": 7, "rods": [3]},
+    "weather": {"wind": 3},
+}
+
+
+async def test_a_side_of_what_there_is_one_of_is_switched_and_told_alone(tmp_path: Path) -> None:
+    look = {**tool("check_gauge"), "description": "Shows what is on the gauge: the fuel left, and the heat level."}
+    tools = tool("toggle_heat"), tool("check_heat_status"), tool("connect_valve"), tool("disconnect_valve"), look
+    async with service(tmp_path, PUMP, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("toggle_heat", {})) == {"heat_enabled": True}
+        assert value(await world.call("check_heat_status", {})) == {"heat_enabled": True, "heat_level": "low"}
+        assert value(await world.call("connect_valve", {})) == {"valve_connected": True}
+        assert value(await world.call("disconnect_valve", {})) == {"valve_connected": False}
+        assert value(await world.call("check_gauge", {})) == {"heat_level": "low", "fuel_left": 7}
+
+
 async def test_a_list_that_there_is_one_of_is_emptied(tmp_path: Path) -> None:
     tools = tool("clear_alerts"), tool("get_panel")
     async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:

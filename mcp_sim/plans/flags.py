@@ -104,6 +104,18 @@ def switch_of(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> di
     return {found: yes} if found is not None else {}
 
 
+def participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
+    """`vpn_connected` of `connect_vpn`, and of `disconnect_vpn`."""
+    verb, what = named[0] if named else "", "_".join(named[1:])
+    flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
+    for said, yes in ((verb, True), (undone(verb), False)):
+        names = [f"{begun}{what}_{made}" for made in _regular(said) for begun in _BEGUN]
+        found = next((flags[name] for name in names if what and name in flags), None)
+        if found is not None:
+            return {found: yes}
+    return {}
+
+
 _SWITCHED = frozenset({"enable", "activate", "turn_on"})
 _BEGUN = ("", "is_", "has_")
 _ENDED_BY = ("_enabled", "_active", "_on", "_allowed", "_activated", "", "_mode", "_enabled_setting")

@@ -108,7 +108,7 @@ def looks_at(
         mine = alone_in(alone, reading)
         others = [one for name, one in declared.items() if name not in alone or one is mine]
         others = [one for one in others if not said or (one.singleton and one.name == said.get("entity"))]
-        single = single_of(reading, schema, output, others)
+        single = single_of(reading, schema, output, others, str(tool.description or ""))
         if single is not None and (said or _is_of_one(single, verb, entity, schema, declared, readings)):
             verb, entity = single.verb, single.entity
         else:

@@ -171,6 +171,7 @@ def _plan_of_one(look: Look, single: Single, entity: Entity) -> Plan:
         how=single.how,
         fixed=single.fixed,
         shows=single.shows,
+        only=single.only,
         envelope=replace(look.envelope, rows=None, total=None, cursor=None, more=None, key=None),
         confidence=known,
         reasons=(single.reason,),

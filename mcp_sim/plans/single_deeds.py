@@ -29,6 +29,8 @@ class Single:
     choice: str | None = None
     """An argument that says which of the values of the field in `chosen` is meant."""
     chosen: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, "Mapping[str, Json]"])
+    only: tuple[str, ...] = ()
+    """The fields that are told alone."""
     reason: str = ""
 
 
@@ -50,7 +52,8 @@ def toggled(reading: Reading, needed: Sequence[str], shows: Mapping[str, str], e
     meant = field_meant(reading, shows, entity) or next(iter(dict.fromkeys(shows.values())), "")
     if meant not in entity.fields or main_type(entity.fields[meant].schema) != "boolean":
         return None
-    return Single("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, reason=f"toggles {meant}")
+    told, alone = f"toggles {meant}", () if shows else (meant,)
+    return Single("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, only=alone, reason=told)
 
 
 def emptied(reading: Reading, needed: Sequence[str], shows: Mapping[str, str], entity: Entity) -> Single | None:

@@ -10,6 +10,7 @@ from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.meant import core, field_meant, joined, matched, spoken_field
 from mcp_sim.plans.names import Reading
+from mcp_sim.plans.sides import side_shown, side_switched
 from mcp_sim.plans.single_deeds import Single, done, emptied, toggled
 from mcp_sim.schemas import at, items, main_type, properties, required
 from mcp_sim.types import Json, Record
@@ -28,15 +29,30 @@ _SUBTRACT = vocabulary("withdraw spend debit deduct decrease decrement consume r
 _AMOUNTS = vocabulary("amount value quantity delta sum by points number count units")
 
 
-def single_of(reading: Reading, schema: Record, output: Record, known: Iterable[Entity]) -> Single | None:
-    """What the tool does to one of the singletons, or None where it speaks of none of them."""
-    found = [one for entity in known if entity.singleton for one in _readings(reading, schema, output, entity)]
+def single_of(
+    reading: Reading, schema: Record, output: Record, known: Iterable[Entity], about: str = ""
+) -> Single | None:
+    """What the tool does to one of the singletons, or None where it speaks of none of them.
+
+    `about` is its description.
+    """
+    singles = [entity for entity in known if entity.singleton]
+    found = [one for entity in singles for one in _readings(reading, schema, output, entity)]
+    if not found and not properties(output):
+        found = [one for entity in singles for one in _sides(reading, schema, about, entity)]
     return max(found, key=_evidence, default=None)
+
+
+def _sides(reading: Reading, schema: Record, about: str, entity: Entity) -> Iterator[Single]:
+    needed = [name for name in properties(schema) if name in required(schema)]
+    side = side_switched(reading, needed, entity) or side_shown(reading, needed, about, entity)
+    if side is not None:
+        yield side
 
 
 def _evidence(one: Single) -> tuple[int, int, int]:
     """Changes that are understood speak louder than what is shown."""
-    return len(one.sets) + len(one.fixed) + len(one.chosen), len(one.shows), one.verb == "get"
+    return len(one.sets) + len(one.fixed) + len(one.chosen), len(one.shows) + len(one.only), one.verb == "get"
 
 
 def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) -> Iterator[Single]:

@@ -85,6 +85,8 @@ def verb_of(word: str) -> tuple[Verb, bool]:
 
 def verb_place(parts: tuple[str, ...]) -> int | None:
     known = (STRONG, WEAK, TRANSITIONS)
+    if len(parts) > 1 and parts[0] == "check" and parts[-1] in NOUNS_TOO:
+        return None
     if len(parts) > 1 and parts[0] in NOUNS_TOO and parts[-1] in _ENDS:
         return len(parts) - 1
     if parts and any(parts[0] in verbs for verbs in known):
