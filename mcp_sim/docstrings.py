@@ -7,9 +7,12 @@ from collections.abc import Container
 from dataclasses import replace
 
 from mcp_sim.schemas import as_object
+from mcp_sim.shown_arguments import shown_schema
 from mcp_sim.types import Record, Tool
 
 _LINE = re.compile(r"^\s*(?:[-*•]\s*)?[`\"']?(\w+)[`\"']?\s*(?:\([^()]*\))?\s*(?::|[-–—](?=\s))\s*(\S.*)$")
+_BARE = frozenset({"type", "properties", "required", "additionalProperties", "$schema"})
+"""What the schema of a tool has at most that says nothing of its arguments."""
 _HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
 
 
@@ -17,6 +20,9 @@ def described(tool: Tool) -> Tool:
     """The tool, its arguments described as its own description describes them; what a schema says comes first."""
     schema = as_object(tool.definition.get("inputSchema"))
     parts = as_object(schema.get("properties"))
+    if not parts and schema.keys() <= _BARE and schema.get("additionalProperties") is not False:
+        shown = shown_schema(tool.description)
+        return replace(tool, definition={**tool.definition, "inputSchema": shown}) if shown else tool
     bare = {name for name, part in parts.items() if isinstance(part, dict) and not _says(name, as_object(part))}
     told = said_of(tool.description, bare) if bare and "\n" in tool.description else {}
     if not told:

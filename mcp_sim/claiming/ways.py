@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeAlias
 
+from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.purposes import Purpose, purposes_of
 from mcp_sim.domain import Plan
 from mcp_sim.types import Record, Tool
@@ -26,8 +27,16 @@ def way_chooser(
             raise ValueError(f"{tool.id}: {plan.behaviour} knows no operation {plan.operation!r}")
         only = (plan.operation, plan.arguments)
         return lambda _given: only
-    ways = {purpose.choice: way for purpose in purposes_of(tool) for way in judged(purpose)}
+    chosen = {purpose.choice: list(judged(purpose)) for purpose in purposes_of(tool)}
+    ways = {choice: way for choice, found in chosen.items() for way in found}
     if not ways:
         raise ValueError(f"{tool.id}: say under `sim:` which `operation` it is")
     selector, first = plan.arguments.get("operation", ""), next(iter(ways.values()))
-    return lambda given: ways.get(str(given.get(selector, "")), first)
+
+    def choose(given: Record) -> Way:
+        said = given.get(selector)
+        if said is not None and said not in chosen:
+            raise Refused("invalid", f"Unknown {selector}: {said!r}; choose {' or '.join(chosen)}")
+        return ways.get(str(said), first)
+
+    return choose

@@ -8,9 +8,10 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way, way_chooser
+from mcp_sim.docstrings import described
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.file_trees import changing, editing, looking, running, writing
+from mcp_sim.file_trees import changing, editing, looking, running, tagging, writing
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.batching import BATCH, batch_of
 from mcp_sim.file_trees.entities import FILE
@@ -27,6 +28,8 @@ _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "pwd": looking.pwd, "read": looking.read, "read_many": looking.read_many, "replace_lines": editing.replace_lines,
     "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort, "stat": looking.stat, "tail": looking.tail,
     "touch": writing.touch, "tree": looking.tree, "wc": looking.wc, "write": writing.write,
+    "prepend": writing.prepend, "overwrite": writing.overwrite, "add_tags": tagging.add, "remove_tags": tagging.remove,
+    "rename_tag": tagging.rename,
 }  # fmt: skip
 
 _NAMES: Names = {
@@ -63,7 +66,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     entity = plan.entity or FILE
     peers = frozenset(other.operation for other in domain.plans.values() if other.behaviour == "file_tree")
     known = {**_OPERATIONS, BATCH: batch_of(tool, _OPERATIONS)}
-    way = way_chooser(tool, plan, known, _ways)
+    way = way_chooser(described(tool), plan, known, _ways)
 
     def operate(turn: Turn) -> Outcome:
         operation, roles = way(turn.call.arguments)

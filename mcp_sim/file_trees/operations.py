@@ -16,7 +16,8 @@ VERBS: Mapping[str, Verb] = {
     "insert": "update", "list": "list", "mkdir": "create", "move": "update", "pwd": "get", "read": "get",
     "read_many": "get", "rmdir": "delete", "run": "update", "sort": "get", "stat": "get", "tail": "get",
     "touch": "create",
-    "tree": "list", "wc": "get", "write": "update",
+    "tree": "list", "wc": "get", "write": "update", "prepend": "update", "overwrite": "update",
+    "add_tags": "update", "remove_tags": "update", "rename_tag": "update",
 }  # fmt: skip
 """Operation -> what it does to files, as plans say it."""
 
@@ -26,6 +27,12 @@ _SHELL = {
     "find": "find", "glob": "find", "tail": "tail", "head": "head", "wc": "wc", "sort": "sort", "diff": "diff",
     "du": "du", "echo": "write", "tree": "tree", "stat": "stat",
 }  # fmt: skip
+_WHOLE = ("replace", "overwrite", "update", "rewrite")
+"""The choices of a tool by which the whole of a file is written again."""
+
+_IN_FILES = ("frontmatter", "front matter", "hierarch")
+"""What descriptions speak of where tags stand in files."""
+
 _FILES = ("file", "filename", "filesystem")
 _DIRECTORIES = ("directory", "dir", "folder", "subdirectory", "subfolder")
 _READS = ("read", "get", "view", "open", "show", "load", "fetch", "display", "print", "retrieve", "cat")
@@ -85,19 +92,29 @@ def _edits(purpose: Purpose) -> bool:
     return "edits" in given or {"old", "new"} <= given.keys()
 
 
+def _of_tags(purpose: Purpose) -> bool:
+    """Is it about the tags that stand in files?"""
+    return purpose.has("tag") and any(word in purpose.said for word in _IN_FILES)
+
+
 _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("run", _runs),
     ("allowed", lambda p: p.has("allowed", "permitted") and p.has(*_DIRECTORIES, "path", "root")),
     ("tree", lambda p: p.has("tree") and not p.needed - EXACT),
     ("cd", lambda p: _is_cwd(p) and p.has("change", "set", "switch", "cd") and bool(p.needed)),
     ("pwd", lambda p: (_is_cwd(p) and not p.needed) or (p.has("get") and p.has("directory") and not p.arguments)),
+    ("rename_tag", lambda p: p.has("rename", "replace") and _of_tags(p)),
+    ("add_tags", lambda p: p.has("add", "insert") and _of_tags(p)),
+    ("remove_tags", lambda p: p.has("remove", "delete") and _of_tags(p)),
     ("move", lambda p: p.has("move", "rename", "mv")),
     ("copy", lambda p: p.has("copy", "duplicate", "cp")),
     ("append", lambda p: p.has("append")),
+    ("prepend", lambda p: p.has("prepend")),
     ("insert", lambda p: p.has("insert") and "line" in given_roles(p, ("line",))),
     ("replace_lines", lambda p: p.has("edit", "replace", "update", "modify", "change", "set") and _by_lines(p)),
     ("delete_lines", lambda p: p.has("delete", "remove") and p.has("line") and _by_lines(p)),
     ("edit", lambda p: p.has("edit", "replace", "patch", "modify", "update") and _edits(p)),
+    ("overwrite", lambda p: p.choice in _WHOLE and not _edits(p)),
     ("mkdir", lambda p: p.has("create", "make", "new", "add", "mkdir") and p.has(*_DIRECTORIES, "mkdir")),
     ("rmdir", lambda p: p.has("delete", "remove", "rmdir") and p.has(*_DIRECTORIES, "rmdir") and not p.has(*_FILES)),
     ("delete", lambda p: p.has("delete", "remove", "unlink", "trash", "rm")),

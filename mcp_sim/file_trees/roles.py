@@ -47,6 +47,10 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "append": (("append",), "boolean"),
     "times": (("expected_replacements", "expected_occurrences", "expected_count"), ""),
     "command": (("command", "cmd", "command_line", "commands"), ""),
+    "tags": (("tags", "tag", "labels"), ""),
+    "old_tag": (("old_tag", "from_tag", "tag", "old_name", "old"), "string"),
+    "new_tag": (("new_tag", "to_tag", "new_name", "new"), "string"),
+    "location": (("location", "where"), "string"),
     "args": (("args", "arguments"), "array"),
     "cwd": (("cwd", "workdir", "working_dir", "working_directory", "work_dir", "directory", "dir", "path"), "string"),
     "stdin": (("stdin", "input"), "string"),
@@ -66,6 +70,8 @@ _NEEDS: Mapping[str, str] = {
     "sort": "path", "stat": "path", "tail": "path lines", "touch": "path", "tree": "path depth exclude",
     "wc": "path mode", "write": "path content overwrite append parents", "allowed": "", "pwd": "",
     "run": "command args cwd stdin",
+    "prepend": "path content", "overwrite": "path content",
+    "add_tags": "paths path tags location", "remove_tags": "paths path tags", "rename_tag": "old_tag new_tag",
 }  # fmt: skip
 MUST: Mapping[str, str] = {
     "append": "path content", "delete_lines": "path start", "replace_lines": "path start content",
@@ -73,7 +79,8 @@ MUST: Mapping[str, str] = {
     "insert": "path line content", "mkdir": "path", "read": "path", "read_many": "paths", "rmdir": "path",
     "sort": "path", "stat": "path", "exists": "path", "tail": "path", "touch": "path", "wc": "path",
     "run": "command", "write": "content", "move": "source destination", "copy": "source destination",
-    "diff": "path other",
+    "diff": "path other", "prepend": "path content", "overwrite": "path content",
+    "add_tags": "path tags", "remove_tags": "path tags", "rename_tag": "old_tag new_tag",
 }  # fmt: skip
 
 

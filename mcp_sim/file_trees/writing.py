@@ -16,6 +16,9 @@ _MAKING = (
 )  # fmt: skip
 """How a description says that a tool makes the directories that lead to a file."""
 
+_EXISTING = ("an existing file", "an existing note", "an existing page", "an existing document")
+_LINE = "\n"
+
 
 def write(asked: Asked) -> Outcome:
     """A file with this content. Without a path, the content is only shown."""
@@ -88,10 +91,26 @@ def _makes_directories(asked: Asked) -> bool:
 
 def append(asked: Asked) -> Outcome:
     """More at the end of a file, which is made where it is not there."""
+    if asked.says(*_EXISTING):
+        asked.tree.file(asked.path)
     path = place_of(asked)
     before = asked.tree.find(path)
     old = before.content or "" if before is not None else ""
-    return written(asked, path, old + content_of(asked), f"Successfully appended to {asked.path}")
+    between = "\n" if "space" in asked.roles and old and not old.endswith("\n") else ""
+    return written(asked, path, old + between + content_of(asked), f"Successfully appended to {asked.path}")
+
+
+def prepend(asked: Asked) -> Outcome:
+    """More at the beginning of a file, on lines of its own."""
+    entry = asked.tree.file(asked.path)
+    text = f"{content_of(asked).removesuffix(_LINE)}{_LINE}{entry.content or ''}"
+    return written(asked, entry.path, text, f"Successfully prepended to {asked.path}")
+
+
+def overwrite(asked: Asked) -> Outcome:
+    """Another content for a file that is there."""
+    entry = asked.tree.file(asked.path)
+    return written(asked, entry.path, content_of(asked), f"Successfully replaced the content of {asked.path}")
 
 
 def touch(asked: Asked) -> Outcome:
