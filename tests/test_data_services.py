@@ -205,3 +205,16 @@ async def test_a_new_record_begins_in_a_state_to_which_nothing_else_leads(tmp_pa
     tools = tool("book_tour", "guide", "hill"), tool("complete_tour", "tour_id"), tool("list_tours")
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("book_tour", {"guide": "Bo", "hill": "south"}))["status"] == "booked"
+
+
+async def test_a_number_beyond_the_range_of_which_words_speak_is_refused(tmp_path: Path) -> None:
+    dim, heat = tool("set_dim", "dim", dim=NUMBER), tool("set_lamp_heat", "lamp_id", "heat", lamp_id=STRING)
+    dim["description"] = "Set how dark the panel is (0-10)."
+    heat["inputSchema"]["properties"]["heat"] = {**NUMBER, "description": "Degrees, between 16 and 30"}
+    state = {**LAMPS, "lamps": {name: {**lamp, "heat": 20} for name, lamp in LAMPS["lamps"].items()}}
+    async with service(tmp_path, state, dim, heat, tool("get_panel")) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("set_dim", {"dim": 11}))
+        assert refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 15.5}))
+        assert not refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 16}))
+        await world.call("set_dim", {"dim": 10})
+        assert value(await world.call("get_panel", {}))["dim"] == 10

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from mcp_sim.choices import demanded
 from mcp_sim.docstrings import described
 from mcp_sim.domain import Plan
@@ -9,25 +12,48 @@ from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.refusals import either, invalid
+from mcp_sim.records.said_ranges import ranges_said
 from mcp_sim.schemas import at, expanded
-from mcp_sim.types import Observation, Tool, Turn
+from mcp_sim.types import Json, Observation, Tool, Turn
+
+Test: TypeAlias = "Callable[[Json], str | None]"
+"""Why a value is not allowed; None where it is."""
 
 
 def as_said(tool: Tool, plan: Plan, write: Write) -> Write:
-    """The write, refused where it is given a value that is none of those that the tool's words list."""
+    """The write, refused where it is given a value that is none of those that the tool's words list, or beyond them."""
     schema = expanded(described(tool).input_schema)
-    allowed = {path: choices for path in plan.sets if (choices := demanded(at(schema, path)))}
-    if not allowed:
+    parts = {path: at(schema, path) for path in plan.sets}
+    tests = {path: _among(choices) for path, part in parts.items() if (choices := demanded(part))}
+    tests |= {path: _within(*ends) for path, ends in ranges_said(parts, tool.description).items()}
+    if not tests:
         return write
-    tests = [
-        (path, argument(path), choices, {str(one).lower() for one in choices}) for path, choices in allowed.items()
-    ]
+    compiled = [(path, argument(path), test) for path, test in tests.items()]
 
     def checked(turn: Turn, invent: Invent) -> Effect | Observation:
-        for path, fetch, choices, known in tests:
+        for path, fetch, test in compiled:
             value = fetch(turn.call.arguments)
-            if isinstance(value, str) and value and value.lower() not in known:
-                return invalid(tool, path, value, f"Invalid {path}: {value!r} is not one of {either(choices)}")
+            why = test(value)
+            if why is not None:
+                return invalid(tool, path, value, f"Invalid {path}: {why}")
         return write(turn, invent)
 
     return checked
+
+
+def _among(choices: list[Json]) -> Test:
+    known = {str(one).lower() for one in choices}
+
+    def test(value: Json) -> str | None:
+        wrong = isinstance(value, str) and value and value.lower() not in known
+        return f"{value!r} is not one of {either(choices)}" if wrong else None
+
+    return test
+
+
+def _within(least: float, most: float) -> Test:
+    def test(value: Json) -> str | None:
+        wrong = isinstance(value, int | float) and not least <= value <= most
+        return f"{value} is not between {least:g} and {most:g}" if wrong else None
+
+    return test
