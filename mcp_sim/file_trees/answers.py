@@ -11,7 +11,7 @@ from mcp_sim.claiming.ways import Way, way_chooser
 from mcp_sim.docstrings import described
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.file_trees import changing, editing, looking, running, tagging, writing
+from mcp_sim.file_trees import changing, editing, looking, ranges, running, tagging, writing
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.batching import BATCH, batch_of
 from mcp_sim.file_trees.entities import FILE
@@ -29,7 +29,7 @@ _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort, "stat": looking.stat, "tail": looking.tail,
     "touch": writing.touch, "tree": looking.tree, "wc": looking.wc, "write": writing.write,
     "prepend": writing.prepend, "overwrite": writing.overwrite, "add_tags": tagging.add, "remove_tags": tagging.remove,
-    "rename_tag": tagging.rename,
+    "rename_tag": tagging.rename, "read_ranges": ranges.read, "change_ranges": ranges.change,
 }  # fmt: skip
 
 _NAMES: Names = {

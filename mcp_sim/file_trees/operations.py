@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Verb
+from mcp_sim.file_trees.ranges import ranged
 from mcp_sim.file_trees.roles import EXACT, given_roles
 from mcp_sim.words import vocabulary, words
 
@@ -18,6 +19,7 @@ VERBS: Mapping[str, Verb] = {
     "touch": "create",
     "tree": "list", "wc": "get", "write": "update", "prepend": "update", "overwrite": "update",
     "add_tags": "update", "remove_tags": "update", "rename_tag": "update",
+    "read_ranges": "get", "change_ranges": "update",
 }  # fmt: skip
 """Operation -> what it does to files, as plans say it."""
 
@@ -99,6 +101,8 @@ def _of_tags(purpose: Purpose) -> bool:
 
 _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("run", _runs),
+    ("change_ranges", lambda p: p.has("edit", "patch", "update", "modify", "change", "delete") and bool(ranged(p))),
+    ("read_ranges", lambda p: p.has(*_READS) and bool(ranged(p))),
     ("allowed", lambda p: p.has("allowed", "permitted") and p.has(*_DIRECTORIES, "path", "root")),
     ("tree", lambda p: p.has("tree") and not p.needed - EXACT),
     ("cd", lambda p: _is_cwd(p) and p.has("change", "set", "switch", "cd") and bool(p.needed)),

@@ -52,8 +52,8 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     found = _with_spaces(listed, [one for purpose in listed for one in judged(purpose)])
     sure = [one for one in found if one.named]
     operations = {one.operation for one in sure}
-    reads = operations & {"read", "read_many", "list", "tree"}
-    paths = sum(1 for one in sure if {"path", "paths", "source"} & one.arguments.keys())
+    reads = operations & {"read", "read_many", "read_ranges", "list", "tree"}
+    paths = sum(1 for one in sure if {"path", "paths", "files", "source"} & one.arguments.keys())
     if not paths or len(operations) < (2 if reads else 3) or not operations - {"exists", "stat", "diff", "pwd"}:
         found = [one for one in found if one.operation == "run"]
     if not found or sum(1 for one in found if _tells_records(one)) > len(found) / 4:

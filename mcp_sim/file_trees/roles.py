@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
+from mcp_sim.file_trees.ranges import ranged
 from mcp_sim.file_trees.spaces import spaces_of
 from mcp_sim.words import vocabulary
 
@@ -104,6 +105,8 @@ def _needed_by(purpose: Purpose, operation: str) -> dict[str, str]:
     if operation == "diff":
         named = [name for name in purpose.arguments if name in purpose.needed][:2]
         return dict(zip(("path", "other"), named, strict=False))
+    if operation in {"read_ranges", "change_ranges"}:
+        return ranged(purpose)
     found = given_roles(purpose, tuple(_NEEDS[operation].split()))
     name = purpose.argument_like(("name",), ("string",)) if operation in {"mkdir", "touch", "write"} else None
     return {"path": name, **found} if name is not None and "path" not in found else found

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from mcp_sim.file_trees.paths import ROOT, is_within, names_of, parent
-from mcp_sim.schemas import as_list
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Past
 
 _FIRST_CALLS = 30
@@ -52,7 +52,8 @@ def _paths_said(history: Sequence[Past]) -> Iterator[str]:
 
 
 def _texts(value: Json) -> Iterable[str]:
-    return [one for one in (value, *as_list(value)) if isinstance(one, str)]
+    within = (part for one in as_list(value) for part in as_object(one).values())
+    return [one for one in (value, *as_list(value), *within) if isinstance(one, str)]
 
 
 def below(path: str, above: str) -> str:
