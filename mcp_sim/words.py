@@ -45,6 +45,11 @@ def snake(name: str) -> str:
     return "_".join(words(name))
 
 
+def last_word(name: str) -> str:
+    """The word that a name ends with; nothing where it has none, as `*` has none."""
+    return next(reversed(words(name)), "")
+
+
 @lru_cache(maxsize=4096)
 def singular(noun: str) -> str:
     """The singular of a noun in lower case; a noun that is singular already is returned as it is."""

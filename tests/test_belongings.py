@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.given import STRING, Json, refused, service, tool, value
+from tests.given import INTEGER, STRING, Json, refused, service, tool, value
 
 KENNEL: Json = {
     "owners": [
@@ -48,3 +48,21 @@ async def test_who_is_said_to_own_a_record_is_not_made_its_owner(tmp_path: Path)
         assert refused(await world.call("close_loan", {"loan_id": "l1", "member_id": "m2"}))
         assert value(await world.call("update_loan", {"loan_id": "l1", "member_id": "m2"}))["member_id"] == "m2"
         assert value(await world.call("close_loan", {"loan_id": "l1", "member_id": "m2"}))["status"] == "closed"
+
+
+async def test_a_field_that_holds_a_list_in_some_records_and_a_text_in_others_links_to_nothing(tmp_path: Path) -> None:
+    odd = [{"owner_id": "o3", "name": "Cy", "dog_ids": 7}, {"owner_id": "o4", "name": "Di", "dog_ids": "d1"}]
+    kennel: Json = {**KENNEL, "owners": [*KENNEL["owners"], *odd], "_": {"*": {}}, "-": [{"": 1}]}
+    tools = tool("delete_dog", "dog_id"), tool("get_owner", "owner_id")
+    async with service(tmp_path, kennel, *tools) as simulator, simulator.open("w") as world:
+        value(await world.call("delete_dog", {"dog_id": "d2"}))
+        assert value(await world.call("get_owner", {"owner_id": "o4"}))["dog_ids"] == "d1"
+
+
+async def test_records_that_belong_to_each_other_in_a_ring_go_together(tmp_path: Path) -> None:
+    ring = [{"folder_id": at, "name": f"F{at}", "parent_folder_id": at % 3 + 1} for at in (1, 2, 3)]
+    state = {"folders": [*ring, {"folder_id": 4, "name": "F4", "parent_folder_id": 4}]}
+    gone = tool("delete_folder", "folder_id", about="Delete a folder and all its folders", folder_id=INTEGER)
+    async with service(tmp_path, state, gone, tool("list_folders")) as simulator, simulator.open("w") as world:
+        value(await world.call("delete_folder", {"folder_id": 1}))
+        assert [one["folder_id"] for one in value(await world.call("list_folders", {}))] == [4]

@@ -81,6 +81,8 @@ async def test_a_booking_takes_places_and_is_refused_where_none_are_left(tmp_pat
         crossing = value(await world.call("get_crossing", {"crossing_id": "F1"}))
         assert crossing["dates"]["2031-06-01"]["free_places"] == {"deck": 1, "cabin": 1}
         assert refused(await world.call("book_ticket", asking(guests=[{"name": "Bo"}, {"name": "Cy"}])))
+        less = [{"crossing_id": "F1", "date": "2031-06-01", "seats": -4}]
+        assert refused(await world.call("book_ticket", asking(legs=less)))
 
 
 async def test_what_is_paid_with_is_the_payers_own_and_has_less_afterwards(tmp_path: Path) -> None:

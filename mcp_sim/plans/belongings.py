@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from mcp_sim.domain import Also, Entity, Field, Owner, Plan
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import items, main_type, properties
+from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Json, Record
 from mcp_sim.words import singular_phrase, snake, vocabulary, words
 
@@ -39,9 +38,12 @@ def _listed(field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[
     target = singular_phrase(parts) if parts else ""
     if field.link is not None or main_type(field.schema) != "array" or target not in keys:
         return None
-    values = [value for row in rows for value in cast("list[Json]", row.get(field.name) or [])]
+    told = [row[field.name] for row in rows if row.get(field.name) is not None]
+    values = [value for listed in told for value in as_list(listed)]
     there = keys[target]
-    leads = all(isinstance(value, str | int) and value in there for value in values)
+    leads = all(isinstance(listed, list) for listed in told) and all(
+        isinstance(value, str | int) and value in there for value in values
+    )
     return target if leads and main_type(items(field.schema)) != "object" else None
 
 

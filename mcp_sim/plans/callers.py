@@ -12,7 +12,7 @@ from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import as_list, items, main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import last_word, snake, vocabulary, words
 
 _NAMED = ("current_user", "current_user_id", "logged_in_user", "current_username", "active_user", "logged_in_as")
 _ABOUT_ONESELF = vocabulary("whoami me myself profile")
@@ -81,7 +81,7 @@ def _plans(
         yield from _listed(plan, caller, entities[plan.entity or ""], held)
     if name & (_JOINS | _LEAVES):
         yield from _joined(look, caller, entities, held, leaves=bool(name & _LEAVES))
-    if look.reading.word in _SWITCHES and words(caller.users.name)[-1] in name:
+    if look.reading.word in _SWITCHES and last_word(caller.users.name) in name:
         yield from _switched(look, caller)
 
 

@@ -9,7 +9,7 @@ from mcp_sim.plans.nouns import COLLECTIONS, Nouns
 from mcp_sim.plans.tables import MOST_LOOKED_AT
 from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import is_plural, snake, vocabulary, words
+from mcp_sim.words import is_plural, last_word, snake, vocabulary
 
 _ABOUT = vocabulary(
     "info information details settings setting config configuration profile preferences options account session status "
@@ -31,7 +31,7 @@ def rows_of(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Reco
         return None
     body = cast("dict[str, Json]", value)
     if not body:
-        return [] if nouns.speak_of(name) and (is_plural(words(name)[-1]) or words(name)[-1] in COLLECTIONS) else None
+        return [] if nouns.speak_of(name) and _is_of_many(name) else None
     inner = {key: cast("Record", row) for key, row in body.items() if isinstance(row, dict)}
     if len(inner) >= len(body) / 2 and alike([*inner.values()]) and not _is_a_scope_of_tables(nouns, inner):
         return [*inner.items()]
@@ -41,16 +41,20 @@ def rows_of(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Reco
 def only_row(nouns: Nouns, name: str, value: Json) -> Json:
     """What a table of settings holds, which has one row for ever: no tool asks for it by a key."""
     rows = as_list(value)
-    if len(rows) != 1 or not isinstance(rows[0], dict) or words(name)[-1] not in _ALONE:
+    if len(rows) != 1 or not isinstance(rows[0], dict) or last_word(name) not in _ALONE:
         return value
     row = cast("Record", rows[0])
     keys = {snake(field) for field in row if snake(field).endswith("id")}
     return value if keys & (nouns.texts | nouns.numbers) else row
 
 
+def _is_of_many(name: str) -> bool:
+    return is_plural(last_word(name)) or last_word(name) in COLLECTIONS
+
+
 def _is_a_scope_of_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:
     """Objects of objects, or names of collections, are the parts of a state rather than rows."""
-    named = any(nouns.speak_of(key) and (is_plural(words(key)[-1]) or words(key)[-1] in COLLECTIONS) for key in inner)
+    named = any(nouns.speak_of(key) and _is_of_many(key) for key in inner)
     deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
     return named or (deep and any(inner.values()))
 
@@ -58,7 +62,7 @@ def _is_a_scope_of_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:
 def _named_ids(nouns: Nouns, name: str, body: Mapping[str, Json]) -> list[tuple[Key | None, Record]] | None:
     """`{Ada: USR1, Bo: USR2}` under the name of an entity: records of which the name and the id are known."""
     ids = [value for value in body.values() if isinstance(value, str | int) and not isinstance(value, bool)]
-    mapped = words(name)[-1:] and (words(name)[-1] in {"map", "ids", "index"} or is_plural(words(name)[-1]))
+    mapped = last_word(name) in {"map", "ids", "index"} or is_plural(last_word(name))
     if not mapped or len(ids) < len(body) or len({*map(str, ids)}) < len(ids) or not nouns.speak_of(name):
         return None
     if not all(_looks_like_a_key(value) for value in ids):
@@ -92,5 +96,5 @@ def alike(rows: Sequence[Record]) -> bool:
 def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
     """Does an object stand for itself (an account, a part of the state), not for a field of what is around it?"""
     tables = sum(1 for value in inner.values() if isinstance(value, dict | list))
-    told = words(name)[-1:] and words(name)[-1] in _ABOUT - {"status"}
-    return bool(told) or nouns.speak_of(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)
+    told = last_word(name) in _ABOUT - {"status"}
+    return told or nouns.speak_of(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)

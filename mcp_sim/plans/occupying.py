@@ -12,7 +12,7 @@ from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import last_word, snake, vocabulary, words
 
 _TAKES = vocabulary("book reserve rent borrow lend loan hire lease checkout check_out schedule occupy")
 _TAKEN = vocabulary("booking reservation rental loan lease hire appointment checkout stay visit")
@@ -58,7 +58,7 @@ def occupying(
 
 def _is_stay(look: Look, entity: Entity) -> bool:
     """Is it about what takes a thing for a time?"""
-    return words(entity.name)[-1] in _TAKEN or look.reading.word in _TAKES - {"schedule"}
+    return last_word(entity.name) in _TAKEN or look.reading.word in _TAKES - {"schedule"}
 
 
 def _things(

@@ -13,7 +13,7 @@ from mcp_sim.plans.preconditions import IN_USE
 from mcp_sim.plans.told_states import status_field
 from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import last_word, snake, vocabulary, words
 
 _UP = vocabulary(
     "deposit fund credit increase increment earn award refill replenish restock receive top top_up refuel recharge"
@@ -125,7 +125,7 @@ def _amount(schema: Record) -> str | None:
     numbers = [
         name for name in required(schema) if main_type(properties(schema).get(name, {})) in {"integer", "number"}
     ]
-    named = [name for name in numbers if words(name)[-1:] and words(name)[-1] in _AMOUNTS]
+    named = [name for name in numbers if last_word(name) in _AMOUNTS]
     return named[0] if len(named) == 1 else None
 
 

@@ -54,12 +54,13 @@ def cascade(domain: Domain, entity: str, along: list[Referrer]) -> Gone:
 
     def _without_links(view: View, removals: list[Change]) -> tuple[Change, ...] | str:
         changes: list[Change] = []
+        left = view.after(removals)
         for one in reversed(removals):
-            freed = let_go(view, others[one.entity], one.key, one)
+            freed = let_go(left, others[one.entity], one.key, one)
             if isinstance(freed, str):
                 return freed
             changes += freed
-            view = view.after(freed)
+            left = left.after(freed[1:])
         return tuple(changes)
 
     return gone

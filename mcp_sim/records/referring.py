@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from mcp_sim.domain import Domain, Field
-from mcp_sim.schemas import is_nullable, main_type
-from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.schemas import as_list, is_nullable, main_type
+from mcp_sim.types import Change, Key, Record, View
 from mcp_sim.words import plural
 
 
@@ -32,7 +31,7 @@ class Referrer:
         """The records that link to the one with this key."""
         if self.is_list:
             name = self.field.name
-            return [row for row in view.rows(self.entity) if key in cast("list[Json]", row[1].get(name) or [])]
+            return [row for row in view.rows(self.entity) if key in as_list(row[1].get(name))]
         return view.find(self.entity, self.field.name, key)
 
     def without(self, record: Record, key: Key) -> Record:

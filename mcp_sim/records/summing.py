@@ -13,7 +13,7 @@ from mcp_sim.records.progress import is_over, status_of
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.schemas import constants, is_rows, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, singular, snake, vocabulary, words
+from mcp_sim.words import last_word, plural, singular, snake, vocabulary, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _in_state(left: Sequence[str], entity: Entity) -> Callable[[Record, datetime
     wanted, kinds = "_".join(left), kinds_of(entity)
     flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean"]
     meant = next((name for name in flags if {*left} <= {*words(name)}), None)
-    over = next((name for name in flags if words(name)[-1:] and words(name)[-1] in _DONE), None)
+    over = next((name for name in flags if last_word(name) in _DONE), None)
     dues = [name for name, one in entity.fields.items() if sense(name, one.schema) == "future"]
 
     def holds(record: Record, now: datetime) -> bool:

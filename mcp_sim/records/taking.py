@@ -11,7 +11,7 @@ from mcp_sim.paths import with_value
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.line_items import Lines, entry_for, lines_of, place_of, said_words, value_in
 from mcp_sim.records.named import found_key
-from mcp_sim.records.refusals import conflict
+from mcp_sim.records.refusals import conflict, invalid
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.words import words
@@ -60,8 +60,10 @@ def _taken(tool: Tool, turn: Turn, view: View, lines: Lines, line: Record) -> Ch
         return None
     there: Json = value_in(record, place)
     wanted = _wanted(line, turn)
-    if not isinstance(there, int) or isinstance(there, bool):
+    if not _is_number(there):
         return None
+    if wanted < 0:
+        return invalid(tool, None, wanted, f"{wanted} is less than nothing")
     if there < wanted:
         return conflict(tool, name, key, f"has only {there} left, {wanted} asked for")
     return _written(view, name, key, with_value(record, ".".join(place), there - wanted))
@@ -76,7 +78,11 @@ def _left(record: Record, line: Record, turn: Turn) -> tuple[str, ...] | None:
 def _wanted(line: Record, turn: Turn) -> int:
     arguments = turn.call.arguments
     who = next((len(as_list(arguments[name])) for name in _WHO if as_list(arguments.get(name))), 1)
-    return next((line[name] for name in _HOW_MANY if isinstance(line.get(name), int)), who)
+    return next((line[name] for name in _HOW_MANY if _is_number(line.get(name))), who)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _written(view: View, name: str, key: Key, record: Record) -> Change:
