@@ -27,12 +27,17 @@ def unwrapped(tool: Tool, within: str | None) -> Tool:
     """The tool as it would be if it took the parts of that argument one by one."""
     if within is None:
         return tool
-    inner = properties(expanded(tool.input_schema))[within]
+    inner = properties(expanded(tool.input_schema)).get(within, {})
     return replace(tool, definition={**tool.definition, "inputSchema": inner})
 
 
 def within_of(tool: Tool, said: Mapping[str, Any]) -> str | None:
-    """The argument that holds the others, unless what a spec says of the tool names them where they stand."""
+    """The argument that holds the others, unless what a spec says of the tool names them where they stand.
+
+    What the spec says of `within` itself is so.
+    """
+    if "within" in said:
+        return said["within"]
     name = wrapper_of(expanded(tool.input_schema))
     return None if name is None or said.get("behaviour") == "python" or _names(said, name) else name
 

@@ -11,10 +11,20 @@ import pytest
 from pets import HEAD, PETS, Told, Write
 
 from mcp_sim import documents
-from mcp_sim.domain import Envelope, Filter, Paging, Plan, Swap
+from mcp_sim.domain import Also, Among, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 from mcp_sim.errors import UsageError
 from mcp_sim.scenario import Span
-from mcp_sim.tool_spec import EnvelopePart, PagingPart, SimPart, SwapPart
+from mcp_sim.spec_plans import (
+    AlsoPart,
+    AmongPart,
+    EnvelopePart,
+    FilterPart,
+    OwnerPart,
+    PagingPart,
+    PickedPart,
+    SimPart,
+    SwapPart,
+)
 
 
 @pytest.mark.parametrize("folder", ["scenarios", "tool_specs"])
@@ -109,9 +119,12 @@ def test_sim_can_fix_whatever_a_plan_has() -> None:
     inferred = {"tool", "confidence", "reasons"}
     said = {"ask", "notify", "blocks", "python"}  # of the answer, which is not the plan's
     assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
-    assert set(SwapPart.model_fields) == {part.name for part in fields(Swap)}
-    assert set(PagingPart.model_fields) == {part.name for part in fields(Paging)}
-    assert set(EnvelopePart.model_fields) == {part.name for part in fields(Envelope)}
+    parts = {
+        SwapPart: Swap, PagingPart: Paging, EnvelopePart: Envelope, FilterPart: Filter, AlsoPart: Also,
+        OwnerPart: Owner, AmongPart: Among, PickedPart: Picked,
+    }  # fmt: skip
+    for part, kind in parts.items():
+        assert set(part.model_fields) == {one.name for one in fields(kind)}
 
 
 def test_ids_follow_from_the_entry_and_stay_when_others_come_and_go(write: Write) -> None:

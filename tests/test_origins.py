@@ -45,6 +45,14 @@ async def test_what_is_created_or_updated_is_there_once(tmp_path: Path) -> None:
             assert world.view.count("page") == 2
 
 
+async def test_what_a_spec_says_of_a_record_that_exists_goes_before_what_a_tool_is_called(tmp_path: Path) -> None:
+    said = PAGES.replace("NAME", "upsert_page") + "sim: {upsert_page: {if_exists: refuse}}\n"
+    async with service(tmp_path, said, WORLD) as sim, sim.open() as world:
+        assert "home" in message(await world.call("upsert_page", {"page_id": "home", "title": "Start"}))
+        await world.call("upsert_page", {"page_id": "attic", "title": "Attic"})
+        assert world.view.count("page") == 2
+
+
 async def test_the_total_of_an_order_is_no_number_of_records(tmp_path: Path) -> None:
     shape = "{type: object, required: [id, total], properties: {id: {type: string}, total: {type: number}}}"
     spec = f"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.documents import check, load, shipped
 from mcp_sim.documents.statements import spec_files, spec_text
-from mcp_sim.domain import Domain, Plan
+from mcp_sim.domain import Also, Among, Domain, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 
 VAGUE = [
     {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},
@@ -125,6 +125,68 @@ async def test_a_written_list_means_the_same_whatever_little_it_tells(case: str,
     assert without_judgement(after) == without_judgement(before)
     assert after.entities == before.entities
     assert await walked(tmp_path / "yard.yaml") == await walked(path)
+
+
+TEXT = {"type": "string"}
+LINES = {"type": "array", "items": {"type": "object", "properties": {"stall": TEXT, "paid": TEXT}}}
+SETTLE = {
+    "order_id": TEXT, "note": TEXT, "amount": {"type": "number"}, "lines": LINES, "buyer": TEXT, "day": TEXT, "q": TEXT,
+    "old": LINES, "new": LINES, "by": TEXT, "dir": TEXT, "limit": {"type": "integer"}, "copied": TEXT, "cart": TEXT,
+}  # fmt: skip
+WHOLE = Plan(
+    "settle_order",
+    "update",
+    "order",
+    operation="settle",
+    arguments={"what": "note"},
+    key="order_id",
+    sets={"note": "note"},
+    fixed={"status": "settled"},
+    how={"note": "append"},
+    each="lines",
+    requires={"status": ("open", "late")},
+    positive=("amount",),
+    if_exists="keep",
+    copies="copied",
+    holder="cart",
+    counter="till.next_order",
+    from_state={"seller": "till.seller"},
+    also=(Also("stall", "left", "lines.stall", "subtract", "amount"), Also("stall", "open", "buyer", requires=True)),
+    owners=(Owner("buyer", "stall", link="stall_id"), Owner("cart", "stall", listed="orders")),
+    among=(Among("lines.*.paid", "stall", "buyer", "tills"),),
+    login="till.seller",
+    within="params",
+    caller="till.seller",
+    swap=Swap("lines", "stall", "old", "new", "stall"),
+    shows={"order": "id"},
+    only=("id", "stall_id.left"),
+    picked=Picked("day", "days"),
+    filters={"q": Filter("note", "contains"), "buyer": Filter("stall_id"), "by": Filter("status", only="open")},
+    query="q",
+    searched=("note",),
+    sort="by",
+    order="dir",
+    paging=Paging(limit="limit", size=5, most=9),
+    envelope=Envelope(record="order", echoes={"asked": "q"}),
+)
+
+
+def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
+    """The plans of a spec that says one, as they are read."""
+    schema = {"type": "object", "properties": {"params": {"type": "object", "properties": SETTLE}}}
+    tools = [{"name": "settle_order", "inputSchema": schema}]
+    text = f"mcp_sim: 1\nname: market\ntools: {json.dumps(tools)}\nentities: {{order: , stall: , till: }}\n"
+    (folder / "market.yaml").write_text(text, encoding="utf-8")
+    domain = load(folder / "market.yaml").domain
+    (folder / "said.yaml").write_text(spec_text(text, replace(domain, plans={plan.tool: plan}), ""), encoding="utf-8")
+    return without_judgement(load(folder / "said.yaml").domain)
+
+
+def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> None:
+    usual = Plan("", "unknown")
+    left = {part.name for part in fields(Plan) if getattr(WHOLE, part.name) == getattr(usual, part.name)}
+    assert left == {"behaviour", "choice", "choices", "confidence", "reasons"}
+    assert plans_read(WHOLE, tmp_path) == {"settle_order": WHOLE}
 
 
 def test_plans_and_entities_are_written_and_every_line_of_the_author_stays(spec: Path) -> None:

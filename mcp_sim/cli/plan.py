@@ -18,7 +18,7 @@ from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import load, shipped
 from mcp_sim.documents.statements import SpecFile, left_out, spec_beside, spec_files, spec_text
-from mcp_sim.domain import Domain, Entity, Envelope, Field, Paging, Plan
+from mcp_sim.domain import Also, Domain, Entity, Envelope, Field, Paging, Plan
 from mcp_sim.errors import UsageError, did_you_mean
 from mcp_sim.plans import alternatives, corrections
 from mcp_sim.types import Record
@@ -129,13 +129,13 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
             ]
         ),
         "how": ", ".join(f"{how} {name}" for name, how in plan.how.items()),
-        "requires": ", ".join(_requirements(plan)),
+        "requires": ", ".join([*_requirements(plan), *(f"{name} > 0" for name in plan.positive)]),
         "login": plan.login or "",
         "caller": plan.caller or "",
         "exists": "" if plan.if_exists == "refuse" else plan.if_exists,
         "inside": plan.holder or "",
         "next id": plan.counter or "",
-        "also": ", ".join(f"{one.how} {one.entity}.{one.field}" for one in plan.also),
+        "also": ", ".join(map(_also, plan.also)),
         "swaps": f"{plan.swap.field}: {plan.swap.old} for {plan.swap.new}" if plan.swap else "",
         "choice": f"{plan.choice}: {', '.join(plan.choices)}" if plan.choice else "",
         "filters": ", ".join(_filters(plan)),
@@ -146,7 +146,9 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "shows": ", ".join(f"{place} = {field}" for place, field in plan.shows.items() if place != field),
         "only": ", ".join(plan.only),
         "picks": f"{plan.picked.argument} of {plan.picked.field}" if plan.picked else "",
-        "of whom": ", ".join(owner.argument for owner in plan.owners),
+        "of whom": ", ".join(f"{one.argument}: {one.link or f'{one.listed} of {one.entity}'}" for one in plan.owners),
+        "among": ", ".join(f"{one.argument}: {one.field} of {one.entity} {one.by}" for one in plan.among),
+        "within": plan.within or "",
         "because": "; ".join(plan.reasons),
     }
     yield from ((label, text) for label, text in texts.items() if text)
@@ -155,6 +157,11 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
 def _requirements(plan: Plan) -> Iterator[str]:
     for name, values in plan.requires.items():
         yield f"{name} is {' or '.join(json.dumps(value) for value in values)}"
+
+
+def _also(one: Also) -> str:
+    asked = f" (from {json.dumps(one.requires)})" if one.requires is not None else ""
+    return f"{one.how} {one.entity}.{one.field}{asked}"
 
 
 def _pairs(sets: Mapping[str, str]) -> Iterator[str]:

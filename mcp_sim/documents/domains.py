@@ -9,6 +9,7 @@ from typing import Any
 from mcp_sim.docstrings import described
 from mcp_sim.documents.claims import claims_of
 from mcp_sim.documents.places import Place
+from mcp_sim.documents.relocation import relocated, renamed
 from mcp_sim.documents.scenario_document import WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.specs import Spec
@@ -123,40 +124,14 @@ def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
 
 def _prefixed(part: Inferred, server: str) -> Inferred:
     """The entities of one server under names of their own."""
-    entities = {f"{server}.{name}": _renamed(entity, server) for name, entity in part.entities.items()}
-    plans = {name: plan if plan.entity is None else _relocated(plan, server) for name, plan in part.plans.items()}
-    records = {f"{server}.{name}": rows for name, rows in part.records.items()}
-    return Inferred(entities, plans, records, frozenset(f"{server}.{name}" for name in part.unmentioned))
 
+    def called(name: str) -> str:
+        return f"{server}.{name}"
 
-def _relocated(plan: Plan, server: str) -> Plan:
-    """A plan for the entities of its own server."""
-    return replace(
-        plan,
-        entity=f"{server}.{plan.entity}",
-        swap=plan.swap and replace(plan.swap, entity=f"{server}.{plan.swap.entity}"),
-        choices={value: _relocated(one, server) for value, one in plan.choices.items()},
-        also=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.also),
-        owners=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.owners),
-        among=tuple(replace(one, entity=f"{server}.{one.entity}") for one in plan.among),
-        caller=None if plan.caller is None else f"{server}.{plan.caller}",
-        login=None if plan.login is None else f"{server}.{plan.login}",
-        counter=None if plan.counter is None else f"{server}.{plan.counter}",
-        from_state={field: f"{server}.{place}" for field, place in plan.from_state.items()},
-    )
-
-
-def _renamed(entity: Entity, server: str) -> Entity:
-    fields = {
-        name: replace(
-            field,
-            link=None if field.link is None else f"{server}.{field.link}",
-            derived=f"#{server}.{field.derived[1:]}" if field.derived and field.derived[0] == "#" else field.derived,
-        )
-        for name, field in entity.fields.items()
-    }
-    inside = entity.inside and replace(entity.inside, entity=f"{server}.{entity.inside.entity}")
-    return replace(entity, name=f"{server}.{entity.name}", fields=fields, inside=inside)
+    entities = {called(name): renamed(entity, called) for name, entity in part.entities.items()}
+    plans = {name: relocated(plan, called) for name, plan in part.plans.items()}
+    records = {called(name): rows for name, rows in part.records.items()}
+    return Inferred(entities, plans, records, frozenset(map(called, part.unmentioned)))
 
 
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:

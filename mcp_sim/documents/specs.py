@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from mcp_sim.documents.lint import example_problems, usable_tools
 from mcp_sim.documents.places import Place
+from mcp_sim.documents.plans import check_sim, override
 from mcp_sim.documents.sources import Reading, is_file_name, is_readable, shipped
 from mcp_sim.documents.styles import error_style
 from mcp_sim.documents.surface import (
@@ -20,24 +21,14 @@ from mcp_sim.documents.surface import (
     read_resources,
     resource_entities,
 )
-from mcp_sim.domain import Also, Entity, Envelope, Example, Field, Filter, Paging, Swap
+from mcp_sim.domain import Entity, Example, Field
 from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import behaviours
-from mcp_sim.functions import located, problem
 from mcp_sim.scenario import ServerSpec
-from mcp_sim.schemas import as_object, expanded, properties
 from mcp_sim.spec_surface import StubPart
 from mcp_sim.surface import Manner
-from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, SimPart, ToolSpecDocument
+from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.types import Json, Record, Tool, plain_failure
 from mcp_sim.wording import Template, VendorWording
-from mcp_sim.wrapping import wrapper_of
-
-_ARGUMENT_KEYS = ("key", "each", "copies", "holder", "query", "sort", "order", "choice")
-_NO_PART_OF_PLANS = ("ask", "notify", "blocks", "python")
-"""What is said under `sim:` of a tool's answer, and not of what the tool does; and what a plan calls by other names."""
-
-_PAGE_KEYS = ("limit", "offset", "page", "cursor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +73,12 @@ def read_spec(place: Place, path: Path, reading: Reading, server: str | None = N
     key = server or name
     tools = {prefix + tool: Tool(prefix + tool, key, at.value, wording) for tool, at in found.items()}
     entities = {entity: _entity(entity, part) for entity, part in said.entities.items()}
-    _check_sim(place.at("sim"), said.sim, found, path.parent)
+    check_sim(place.at("sim"), said.sim, found, path.parent)
     return Spec(
         server=_server(place, name, said, tuple(tools)),
         tools=tools,
         entities=entities,
-        overrides={prefix + tool: _override(part, path.parent) for tool, part in said.sim.items() if tool in found},
+        overrides={prefix + tool: override(part, path.parent) for tool, part in said.sim.items() if tool in found},
         examples=tuple(_examples(place.at("examples"), said.examples, found, prefix)),
         links=tuple(_links(place, said)),
         places={prefix + tool: at for tool, at in found.items()},
@@ -174,79 +165,7 @@ def _template(part: ErrorPart) -> Template:
     return Template("text", part.text) if part.text is not None else Template("json", part.json_text)
 
 
-def _override(part: SimPart, folder: Path) -> dict[str, Any]:
-    """The fields of a plan that the spec fixes, as a plan has them. A function's module may lie in the folder."""
-    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NO_PART_OF_PLANS}
-    if part.python is not None:
-        fixed |= {"behaviour": "python", "operation": located(part.python, folder)}
-    if part.filters is not None:
-        fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
-    if part.searched is not None:
-        fixed["searched"] = tuple(part.searched)
-    if part.requires is not None:
-        fixed["requires"] = {field: tuple(values) for field, values in part.requires.items()}
-    if part.also is not None:
-        fixed["also"] = tuple(Also(**one.model_dump()) for one in part.also)
-    if part.swap is not None:
-        fixed["swap"] = Swap(**part.swap.model_dump())
-    if part.choices is not None:
-        fixed["choices"] = {value: _override(one, folder) for value, one in part.choices.items()}
-    if part.paging is not None:
-        fixed["paging"] = Paging(**part.paging.model_dump())
-    if part.envelope is not None:
-        fixed["envelope"] = Envelope(**part.envelope.model_dump())
-    return fixed
-
-
 # what is said of tools and entities -----------------------------------------------------------------------------------
-
-
-def _check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place], folder: Path) -> None:
-    for name, part in sim.items():
-        at = place.at(name)
-        if name not in tools:
-            at.error(f"there is no tool {name!r}{did_you_mean(name, tools)}")
-            continue
-        if part.behaviour is not None and part.behaviour not in behaviours.names():
-            at.at("behaviour").error(f"unknown behaviour{did_you_mean(part.behaviour, behaviours.names())}")
-        if part.python is not None:
-            _check_function(at, part, folder)
-        _check_arguments(at, part, tools[name].value)
-        _doubt_filters(at, part)
-        for value, one in (part.choices or {}).items():
-            _check_arguments(at.at("choices", value), one, tools[name].value)
-            if one.python is not None:
-                at.at("choices", value, "python").error("a function answers the whole tool, not one choice of it")
-
-
-def _check_function(at: Place, part: SimPart, folder: Path) -> None:
-    if part.behaviour is not None or part.operation is not None:
-        at.at("python").error("says how the tool works: leave out `behaviour` and `operation`")
-    elif part.python is not None and (reason := problem(located(part.python, folder))) is not None:
-        at.at("python").error(f"{part.python} {reason}")
-
-
-def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
-    """Note the arguments that are named, and which the tool does not have."""
-    schema = expanded(tool["inputSchema"])
-    known = as_object(schema.get("properties"))
-    known |= properties(known[within]) if (within := wrapper_of(schema)) is not None else {}
-    named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
-    named += [(("sets", argument), argument) for argument in part.sets or ()]
-    named += [(("filters", argument), argument) for argument in part.filters or ()]
-    named += [(("paging", key), getattr(part.paging, key)) for key in _PAGE_KEYS if part.paging is not None]
-    for path, argument in named:
-        if argument is not None and argument not in known and argument.partition(".")[0] not in known:
-            at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
-
-
-def _doubt_filters(at: Place, part: SimPart) -> None:
-    """Note comparisons in a plan for one record, which is found by equal values."""
-    for argument, rule in (part.filters or {}).items() if part.verb in {"get", "update", "delete"} else ():
-        if rule.op != "equals":
-            at.at("filters", argument, "op").warning(
-                f"a {part.verb} finds its record by equal values, not by {rule.op!r}"
-            )
 
 
 def _examples(
@@ -273,8 +192,9 @@ def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
     for tool, part in said.sim.items():
         if part.entity is not None:
             yield place.at("sim", tool, "entity"), part.entity
-        for index, also in enumerate(part.also or ()):
-            yield place.at("sim", tool, "also", index, "entity"), also.entity
+        for key in ("also", "owners", "among"):
+            for index, one in enumerate(getattr(part, key) or ()):
+                yield place.at("sim", tool, key, index, "entity"), one.entity
         for value, one in (part.choices or {}).items():
             if one.entity is not None:
                 yield place.at("sim", tool, "choices", value, "entity"), one.entity

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from mcp_sim.documents.places import Place
+from mcp_sim.documents.relocation import relocated
 from mcp_sim.documents.sources import TOOL_LIST, Reading, locate
 from mcp_sim.documents.specs import is_tool_list, spec_file
-from mcp_sim.domain import Domain, Entity, Field, Plan
+from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
 from mcp_sim.errors import DocumentError
 from mcp_sim.schemas import as_object
-from mcp_sim.tool_spec import EntityPart, SimPart
+from mcp_sim.spec_plans import SimPart
+from mcp_sim.tool_spec import EntityPart
 from mcp_sim.types import Json, Record
 from mcp_sim.yaml12 import Path as Parts
 from mcp_sim.yaml12.insertion import with_entries
@@ -61,7 +64,8 @@ def spec_text(text: str, domain: Domain, server: str) -> str:
     A plan that is a guess has a comment above it that says so.
     """
     plans = [_sayable(plan, domain) for plan in domain.plans.values() if _is_of(domain, plan, server)]
-    sim = {domain.tools[plan.tool].name: _said_plan(plan, server) for plan in plans}
+    bare = partial(_bare, server=server)
+    sim = {domain.tools[plan.tool].name: _said_plan(relocated(plan, bare)) for plan in plans}
     names = _spoken_of(domain, plans)
     entities = {_bare(name, server): _said_entity(domain.entities[name], server) for name in names}
     guesses: dict[Parts, str] = {("sim", domain.tools[plan.tool].name): _doubt(plan) for plan in plans if plan.guessed}
@@ -110,51 +114,51 @@ def _spoken_of(domain: Domain, plans: list[Plan]) -> list[str]:
     """
     is_alone = len({tool.server for tool in domain.tools.values()}) == 1
     found = {name for name in domain.entities if is_alone and name not in domain.given}
-    waiting = [plan.entity for plan in plans if plan.entity in domain.entities]
+    waiting = [name for plan in plans for name in _entities_of(plan) if name in domain.entities]
     while waiting:
-        name = waiting.pop() or ""
+        name = waiting.pop()
         if name not in found:
             found.add(name)
-            links = (field.link for field in domain.entities[name].fields.values())
+            links = (field.link or "" for field in domain.entities[name].fields.values())
             waiting += [link for link in links if link in domain.entities]
     return [name for name in domain.entities if name in found]
+
+
+def _entities_of(plan: Plan) -> Iterator[str]:
+    """The entity that a plan works on, and those on whose records it depends."""
+    yield from (plan.entity,) if plan.entity is not None else ()
+    yield from (one.entity for one in (*plan.also, *plan.owners, *plan.among))
+    yield from (name for one in plan.choices.values() for name in _entities_of(one))
 
 
 # entries --------------------------------------------------------------------------------------------------------------
 
 
-def _said_plan(plan: Plan, server: str) -> Record:
+def _said_plan(plan: Plan) -> Record:
     if plan.verb in {"none", "unknown"}:
         return {"verb": "none", **({"login": plan.login} if plan.login is not None else {})}
-    usual = {part.name: part.default for part in fields(Plan) if part.default is not MISSING}
-    usual |= {part.name: part.default_factory() for part in fields(Plan) if part.default_factory is not MISSING}
-    whole = asdict(plan)
-    said = {
-        name: _said_part(name, whole[name])
-        for name in SimPart.model_fields
-        if name in whole and (name not in usual or getattr(plan, name) != usual[name])
-    }
     if plan.choices:
-        ways = {value: _said_plan(one, server) for value, one in plan.choices.items()}
-        return {"choice": plan.choice, "choices": ways}
-    return {**said, **({"entity": _bare(plan.entity, server)} if plan.entity is not None else {})}
+        return {"choice": plan.choice, "choices": {value: _said_plan(one) for value, one in plan.choices.items()}}
+    told = _told(plan)
+    return {name: told[name] for name in SimPart.model_fields if name in told}
 
 
-def _said_part(name: str, value: Json) -> Json:
-    if name == "filters":
-        return {argument: _short_filter(as_object(rule)) for argument, rule in as_object(value).items()}
-    if name in {"paging", "envelope"}:
-        usual = as_object(SimPart.model_validate({name: {}}).model_dump()[name])
-        return {key: part for key, part in as_object(value).items() if part != usual[key]}
-    if name == "requires":
-        return {field: list(values) for field, values in as_object(value).items()}
-    return list(cast("tuple[Json, ...]", value)) if isinstance(value, tuple) else value
+def _told(part: Any) -> Record:
+    """The fields of a plan, or of a part of one, that are not as they are where nothing is said of them."""
+    return {
+        one.name: _plain(getattr(part, one.name))
+        for one in fields(part)
+        if getattr(part, one.name) != (one.default if one.default_factory is MISSING else one.default_factory())
+    }
 
 
-def _short_filter(rule: Record) -> Json:
-    if rule["only"] is not None:
-        return rule
-    return rule["field"] if rule["op"] == "equals" else {"field": rule["field"], "op": rule["op"]}
+def _plain(value: Any) -> Json:
+    if is_dataclass(value):
+        told = _told(value)
+        return told["field"] if isinstance(value, Filter) and told.keys() == {"field"} else told
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in cast("Mapping[str, Any]", value).items()}
+    return [_plain(one) for one in cast("list[Any]", value)] if isinstance(value, tuple | list) else value
 
 
 def _said_entity(entity: Entity, server: str) -> Record:

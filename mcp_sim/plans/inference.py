@@ -87,7 +87,7 @@ def infer(
         )
         for look in looks
     }
-    plans |= with_origins(looks, plans, entities)
+    plans |= with_origins(looks, plans, entities, overrides)
     plans |= _as_their_kin(looks, plans)
     plans |= making(looks, plans, entities, overrides) if state is None else {}
     plans |= contents_shown(looks, plans, entities, given.records, overrides)

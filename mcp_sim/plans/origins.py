@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.keys import key_argument
@@ -12,6 +13,7 @@ from mcp_sim.words import vocabulary
 
 _COPIES = vocabulary("copy duplicate replicate clone")
 _UPSERT = "upsert"
+_SAYABLE = ("sets", "copies", "if_exists")
 
 
 def origin_named(look: Look, key: str) -> str | None:
@@ -22,15 +24,21 @@ def origin_named(look: Look, key: str) -> str | None:
     return name if score > 1 else None
 
 
-def with_origins(looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity]) -> dict[str, Plan]:
+def with_origins(
+    looks: Sequence[Look],
+    plans: Mapping[str, Plan],
+    entities: Mapping[str, Entity],
+    overrides: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Plan]:
     """The plans of such tools. What a spec says of copies, and of records that exist, stays as it is."""
     found: dict[str, Plan] = {}
     for look in looks:
-        plan = plans[look.tool.id]
+        plan, said = plans[look.tool.id], overrides.get(look.tool.id, {})
         entity = entities.get(plan.entity or "")
         if entity is not None and plan.verb == "create" and plan.key is not None:
-            found[look.tool.id] = _originated(plan, plan.key, look.reading.word, entity.key)
-        elif plan.verb == "create" and look.reading.word == _UPSERT and plan.if_exists == "refuse":
+            made = _originated(plan, plan.key, look.reading.word, entity.key)
+            found[look.tool.id] = replace(made, **{name: said[name] for name in _SAYABLE if name in said})
+        elif plan.verb == "create" and look.reading.word == _UPSERT and "if_exists" not in said:
             found[look.tool.id] = replace(plan, if_exists="update")
     return found
 

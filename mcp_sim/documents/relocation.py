@@ -1,0 +1,45 @@
+"""What do plans and entities look like where the entities are called otherwise, as those of each server may be?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mcp_sim.domain import Entity, Field, Plan
+
+
+def relocated(plan: Plan, called: Callable[[str], str]) -> Plan:
+    """The plan for the entities under the names that they have there; `called` tells each."""
+
+    def place(path: str | None) -> str | None:
+        return None if path is None else called(path)
+
+    return replace(
+        plan,
+        entity=place(plan.entity),
+        swap=plan.swap and replace(plan.swap, entity=called(plan.swap.entity)),
+        choices={value: relocated(one, called) for value, one in plan.choices.items()},
+        also=tuple(replace(one, entity=called(one.entity)) for one in plan.also),
+        owners=tuple(replace(one, entity=called(one.entity)) for one in plan.owners),
+        among=tuple(replace(one, entity=called(one.entity)) for one in plan.among),
+        caller=place(plan.caller),
+        login=place(plan.login),
+        counter=place(plan.counter),
+        from_state={field: called(path) for field, path in plan.from_state.items()},
+    )
+
+
+def renamed(entity: Entity, called: Callable[[str], str]) -> Entity:
+    """The entity under the name that it has there, and with links that lead there."""
+    fields = {name: _field(field, called) for name, field in entity.fields.items()}
+    inside = entity.inside and replace(entity.inside, entity=called(entity.inside.entity))
+    return replace(entity, name=called(entity.name), fields=fields, inside=inside)
+
+
+def _field(field: Field, called: Callable[[str], str]) -> Field:
+    derived = field.derived
+    return replace(
+        field,
+        link=None if field.link is None else called(field.link),
+        derived=f"#{called(derived[1:])}" if derived and derived[0] == "#" else derived,
+    )
