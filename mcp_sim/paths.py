@@ -38,13 +38,13 @@ def unfolded(said: Record, record: Record) -> Record:
     for path in said.keys() - found.keys():
         field = path.partition(".")[0]
         held = {field: found.get(field, record.get(field))}
-        found[field] = with_value(held, path, said[path])[field]
+        found[field] = with_value(held, path.split("."), said[path])[field]
     return found
 
 
-def with_value(record: Record, path: str, value: Json) -> Record:
+def with_value(record: Record, parts: Sequence[str], value: Json) -> Record:
     """The record with another value at a path; objects on the way to it are made where there are none."""
-    first, _, rest = path.partition(".")
+    first, *rest = parts
     if not rest:
         return {**record, first: value}
     inner: Json = record.get(first)

@@ -15,13 +15,18 @@ FERRY: Json = {
             "dates": {
                 "2031-06-01": {"status": "sailing", "free_places": {"deck": 2, "cabin": 1}, "prices": {"deck": 9}},
                 "2031-06-02": {"status": "cancelled"},
+                "03.06.2031": {"status": "sailing", "free_places": {"deck": 5}, "prices": {"deck": 9}},
             },
         }
     },
     "riders": {
         "r1": {
             "rider_id": "r1",
-            "wallets": {"w1": {"kind": "voucher", "amount": 20.0}, "w2": {"kind": "card", "last_four": "1234"}},
+            "wallets": {
+                "w1": {"kind": "voucher", "amount": 20.0},
+                "w2": {"kind": "card", "last_four": "1234"},
+                "bo@pay.example": {"kind": "voucher", "amount": 0.3},
+            },
             "tickets": ["K1"],
         }
     },
@@ -90,6 +95,7 @@ async def test_what_is_paid_with_is_the_payers_own_and_has_less_afterwards(tmp_p
     async with service(tmp_path, FERRY, BOOK, MOVE, shown) as simulator, simulator.open("w") as world:
         assert refused(await world.call("book_ticket", asking(wallets=[{"wallet_id": "w9", "amount": 9}])))
         assert refused(await world.call("book_ticket", asking(wallets=[{"wallet_id": "w1", "amount": 99}])))
+        assert refused(await world.call("book_ticket", asking(wallets=[{"wallet_id": "w1", "amount": -9}])))
         await world.call("book_ticket", asking())
         assert value(await world.call("get_rider", {"rider_id": "r1"}))["wallets"]["w1"]["amount"] == 11
         legs = [{"crossing_id": "F1", "date": "2031-06-01"}]
@@ -103,3 +109,14 @@ async def test_lines_that_are_there_already_stay_as_they_are(tmp_path: Path) -> 
         legs = [{"crossing_id": "F1", "date": "2031-05-01"}, {"crossing_id": "F1", "date": "2031-06-01"}]
         moved = value(await world.call("update_ticket_legs", {"ticket_id": "K1", "legs": legs, "wallet_id": "w2"}))
         assert [leg["price"] for leg in moved["legs"]] == [7, 9]
+
+
+async def test_an_id_or_a_day_with_dots_in_it_is_one_key(tmp_path: Path) -> None:
+    shown = tool("get_rider", "rider_id"), tool("get_crossing", "crossing_id")
+    async with service(tmp_path, FERRY, BOOK, *shown) as simulator, simulator.open("w") as world:
+        leg, wallet = {"crossing_id": "F1", "date": "03.06.2031"}, {"wallet_id": "bo@pay.example", "amount": 0.1}
+        await world.call("book_ticket", asking(legs=[leg], wallets=[wallet]))
+        crossing = value(await world.call("get_crossing", {"crossing_id": "F1"}))
+        assert crossing["dates"]["03.06.2031"]["free_places"] == {"deck": 4}
+        rider = value(await world.call("get_rider", {"rider_id": "r1"}))
+        assert rider["wallets"]["bo@pay.example"] == {"kind": "voucher", "amount": 0.2}

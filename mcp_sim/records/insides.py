@@ -11,7 +11,7 @@ from mcp_sim.paths import values_at, with_value
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.named import found_key
-from mcp_sim.records.refusals import conflict, not_found, noun, told
+from mcp_sim.records.refusals import conflict, invalid, not_found, noun, told
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.words import singular
@@ -103,10 +103,12 @@ def _less(tool: Tool, turn: Turn, view: View, one: Among, line: Record) -> Chang
     if holder is None or part is None or left is None or amount is None or not isinstance(named, str):
         return None
     key, record = holder
+    if amount < 0:
+        return invalid(tool, None, amount, f"{amount} is less than nothing")
     if part[left] < amount:
         why = f"has not enough on {named}: {part[left]} left, {amount} asked for"
         return conflict(tool, one.entity, key, why, field=left)
     if not isinstance(record.get(one.field), dict):
         return None
-    spent = with_value(record, f"{one.field}.{named}", {**part, left: part[left] - amount})
+    spent = with_value(record, (one.field, named, left), round(part[left] - amount, 10))
     return Change("put", one.entity, key, spent, expected=view.version(one.entity, key))

@@ -66,7 +66,7 @@ def _taken(tool: Tool, turn: Turn, view: View, lines: Lines, line: Record) -> Ch
         return invalid(tool, None, wanted, f"{wanted} is less than nothing")
     if there < wanted:
         return conflict(tool, name, key, f"has only {there} left, {wanted} asked for")
-    return _written(view, name, key, with_value(record, ".".join(place), there - wanted))
+    return _written(view, name, key, with_value(record, place, there - wanted))
 
 
 def _left(record: Record, line: Record, turn: Turn) -> tuple[str, ...] | None:
