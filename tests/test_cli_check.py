@@ -53,6 +53,15 @@ def test_warnings_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1:] == ["a.yaml: ok, 1 warning"]
 
 
+def test_some_of_many_guesses_are_named_and_all_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    tools = [{"name": f"frobnicate_{n}", "inputSchema": {"type": "object"}} for n in range(30)]
+    Path("a.json").write_text(json.dumps({"tools": tools}))
+    code, lines = check(capsys, "a.json")
+    assert (code, len(lines)) == (0, 13)
+    assert lines[-2:] == ["a.json: warning: 19 more like these: --json tells all", "a.json: ok, 30 warnings"]
+    assert len(json.loads("\n".join(check(capsys, "a.json", "--json")[1]))) == 30
+
+
 def test_problems_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(CRM + "seed: x\n")
     code, lines = check(capsys, "a.yaml", "crm", "--json")

@@ -7,6 +7,7 @@ import json
 import sys
 from dataclasses import asdict
 
+from mcp_sim.cli.announcing import MOST_NAMED
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import checked
 from mcp_sim.errors import Problem
@@ -33,11 +34,21 @@ def run(args: argparse.Namespace) -> int:
 
 def _tell(file: str, problems: list[Problem]) -> None:
     palette = Palette.of(sys.stdout)
-    for problem in problems:
+    named, more = _named(problems)
+    for problem in named:
         print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
+    if more:
+        print(palette.yellow(f"{file}: warning: {more} more like these: --json tells all"))
     if not _has_error(problems):
         warnings = f", {len(problems)} warning{'s' if len(problems) > 1 else ''}" if problems else ""
         print(f"{file}: {palette.green('ok')}{warnings}")
+
+
+def _named(problems: list[Problem]) -> tuple[list[Problem], int]:
+    """What is told one by one, and how many there are besides: of guesses, which stand at no line, so many as serve."""
+    placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
+    rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
+    return [problem for problem in problems if problem not in rest], len(rest)
 
 
 def _has_error(problems: list[Problem]) -> bool:
