@@ -56,11 +56,12 @@ class Store:
             if (record.get("namespace") or "") == self.space and self._lives(record):
                 yield str(place).removeprefix(f"{self.space}:" if self.space else ""), record
 
-    def put(self, key: str, value: Json, expires_at: str | None, kind: str = "") -> Change:
-        """An entry; `kind` is that of its structure, where it is one."""
+    def put(self, key: str, value: Json, expires_at: str | None, kind: str = "", about: Record | None = None) -> Change:
+        """An entry; `kind` is that of its structure, where it is one, `about` what was said of it besides."""
         place = self.place(key)
         record: Record = {"key": place, "value": value}
         record |= {"kind": kind} if kind else {}
+        record |= {"about": about} if about else {}
         record |= {"namespace": self.space} if self.space else {}
         record |= {"expires_at": expires_at} if expires_at is not None else {}
         return Change("put", self.entity, place, record, expected=self.view.version(self.entity, place))

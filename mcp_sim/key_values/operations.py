@@ -11,6 +11,7 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.json_text import encode
 from mcp_sim.key_values.entries import Store
+from mcp_sim.key_values.recalling import recall, said_besides
 from mcp_sim.key_values.recognition import ENTRY, is_database
 from mcp_sim.key_values.structures import STRUCTURES
 from mcp_sim.schemas import as_list, as_object
@@ -31,7 +32,7 @@ def _set(store: Store) -> Outcome:
     if before is not None and store.get("fresh") is True:
         raise Refused("conflict", f"Key {key} already exists", key=key, entity=ENTRY)
     facts: Record = {"key": key, "value": store.get("value"), "created": before is None}
-    change = store.put(key, store.get("value"), store.until())
+    change = store.put(key, store.get("value"), store.until(), about=said_besides(store))
     return Outcome(f"Successfully set {key}", facts, changes=(change,))
 
 
@@ -217,5 +218,5 @@ OPERATIONS: Mapping[str, Callable[[Store], Outcome]] = {
     "set": _set, "get": _get, "delete": _delete, "exists": _exists, "list": _list, "increment": _increment,
     "decrement": _decrement, "append": _append, "expire": _expire, "ttl": _ttl, "clear": _clear, "persist": _persist,
     "get_many": _get_many, "set_many": _set_many, "rename": _rename, "count": _count, "search": _search,
-    **STRUCTURES,
+    "recall": recall, **STRUCTURES,
 }  # fmt: skip

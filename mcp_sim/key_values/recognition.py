@@ -32,6 +32,7 @@ _VERBS: dict[str, Verb] = {
     "set": "update", "get": "get", "delete": "delete", "exists": "get", "list": "list", "increment": "update",
     "decrement": "update", "append": "update", "expire": "update", "ttl": "get", "clear": "delete", "get_many": "get",
     "set_many": "update", "rename": "update", "count": "get", "search": "search", "persist": "update",
+    "recall": "list",
 }  # fmt: skip
 _NEEDS = {
     "set": ("key", "value"), "get": ("key",), "delete": ("key",), "exists": ("key",), "increment": ("key",),
@@ -65,9 +66,11 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools of one server: there is one that sets a value under a key, and one that gets it."""
     found = [(purpose, one) for purpose in listed for one in judged(purpose)]
     operations = {operation for _, (operation, _) in found}
-    has_values = "set" in operations and operations & {"get", "get_many"}
+    has_values = "set" in operations and operations & {"get", "get_many", "recall"}
     if not has_values and len(operations - _VERBS.keys()) < _ENOUGH:
         return []
+    if "recall" in operations:
+        found = [(purpose, (operation, _without_space(purpose, roles))) for purpose, (operation, roles) in found]
     plans: dict[str, Plan] = {}
     for purpose, (operation, roles) in found:
         reasons = (f"'{' '.join(purpose.words)}' means {operation} under a key",)
@@ -79,6 +82,11 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
             purpose.tool.id, verb, ENTRY, "key_value", named, arguments, confidence=0.85, reasons=reasons
         )
     return list(plans.values())
+
+
+def _without_space(purpose: Purpose, roles: Mapping[str, str]) -> dict[str, str]:
+    """The roles where what may be said beside a key narrows what is told, and is no part of the key."""
+    return {role: name for role, name in roles.items() if role != "space" or name in purpose.needed}
 
 
 def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
@@ -117,9 +125,17 @@ def _operation(purpose: Purpose) -> str | None:
         return "set"
     if operation == "get" and not purpose.needed and not purpose.argument(_KEYS):
         return "list"
+    if operation == "get" and _recalls(purpose):
+        return "recall"
     if operation == "set" and not purpose.argument(_KEYS) and purpose.argument(_ARGUMENTS["entries"][0]):
         return "set_many"
     return "get_many" if many and operation in {"get", "list"} else operation
+
+
+def _recalls(purpose: Purpose) -> bool:
+    """Does it tell all that a key or something else narrows, of which none must be said?"""
+    space, limit = purpose.argument(_SPACES, ("string",)), purpose.argument(("limit", "page_size"))
+    return not purpose.needed and purpose.selector is None and None not in (space, limit, purpose.argument(("key",)))
 
 
 def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
@@ -136,6 +152,7 @@ def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
 def _roles(purpose: Purpose, operation: str) -> dict[str, str]:
     wanted = [*_NEEDS.get(operation, ()), "space"]
     wanted += {"set": ["seconds", "fresh"], "list": ["pattern", "limit"], "get": ["default"], "delete": ["keys"],
+               "recall": ["key", "limit"],
                "increment": ["amount"], "decrement": ["amount"], "search": ["limit"]}.get(operation, [])  # fmt: skip
     found: dict[str, str] = {}
     for role in wanted:

@@ -212,3 +212,22 @@ async def test_a_result_of_several_types_is_told_as_what_it_is(tmp_path: Path) -
         assert await said(world, "smembers", name="tags") == {"result": ["red"]}
         assert (await said(world, "type", key="tags"))["result"]["type"] == "set"
         assert "error" in (await said(world, "rename", old_key="gone", new_key="x"))["result"]
+
+
+async def test_what_is_said_of_entries_beside_their_keys_narrows_what_is_told(tmp_path: Path) -> None:
+    tools = [
+        tool("memo_save", "Save an item under a key.", needed="key value", key=TEXT, value=TEXT, category=TEXT,
+             rank={"type": "string", "default": "low"}),
+        tool("memo_get", "Get saved items by key or category.", needed="", key=TEXT, category=TEXT, limit=NUMBER,
+             ranks={"type": "array", "items": TEXT}),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools).open() as world:
+        await said(world, "memo_save", key="leak", value="In the pool", category="bug", rank="high")
+        await said(world, "memo_save", key="plan", value="Close it", category="task")
+        await said(world, "memo_save", key="leak", value="In the cache", category="bug")
+        assert (await said(world, "memo_get"))["total"] == 2
+        (leak,) = (await said(world, "memo_get", key="leak"))["items"]
+        assert (leak["value"], leak["rank"]) == ("In the cache", "low")
+        assert [one["key"] for one in (await said(world, "memo_get", category="task"))["items"]] == ["plan"]
+        assert (await said(world, "memo_get", ranks=["high"]))["items"] == []
+        assert (await said(world, "memo_get", key="none"))["items"] == []
