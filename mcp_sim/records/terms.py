@@ -15,7 +15,9 @@ from mcp_sim.words import snake
 
 Test: TypeAlias = Callable[[Record], bool]
 
-_CLAUSE = re.compile(r"(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_CLAUSE = re.compile(
+    r"(?<![\w.-])(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)"
+)
 _WORD = re.compile(r"[^\s\"'(),;]+")
 _SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
