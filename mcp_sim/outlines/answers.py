@@ -8,9 +8,10 @@ from mcp_sim.claiming.outcomes import Operate, Outcome, answering, valued
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
 from mcp_sim.outlines.asking import text_of
+from mcp_sim.outlines.recognition import indexed_item
 from mcp_sim.outlines.wholes import Wholes
-from mcp_sim.schemas import as_list
-from mcp_sim.types import Record, Tool, Turn
+from mcp_sim.schemas import as_list, as_object
+from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.words import vocabulary, words
 
 _NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
@@ -107,6 +108,31 @@ class Outlined(Wholes):
         parts[at] = {**parts[at], **said}
         told = f"{_begun(self.noun)} at index {self._given(turn, 'index')} updated successfully"
         return self._kept(turn, {**record, "parts": parts}, told)
+
+    def _add_many(self, turn: Turn) -> Outcome:
+        """Several parts, each put at its index as it is when its turn comes; to the end where it says none."""
+        record = self._document(turn)
+        listed = self._items(turn)
+        for index, said in listed:
+            places = [*self._counted(record), len(as_list(record.get("parts")))]
+            at = places[-1] if index is None else places[self._offset(index, len(places))]
+            parts = [*as_list(record.get("parts"))]
+            record = {**record, "parts": [*parts[:at], {"kind": self.noun, **said}, *parts[at:]]}
+        return self._kept(turn, record, f"{len(listed)} {self.noun}s added", count=len(listed))
+
+    def _change_many(self, turn: Turn) -> Outcome:
+        """Several parts, all of them or none."""
+        record = self._document(turn)
+        places, parts = self._counted(record), [*as_list(record.get("parts"))]
+        listed = self._items(turn)
+        for index, said in listed:
+            at = places[self._offset(index, len(places))]
+            parts[at] = {**parts[at], **said}
+        told = f"{len(listed)} {self.noun}s updated"
+        return self._kept(turn, {**record, "parts": parts}, told, count=len(listed))
+
+    def _items(self, turn: Turn) -> list[tuple[Json, Record]]:
+        return [indexed_item(as_object(one)) for one in as_list(self._given(turn, "items"))]
 
     def _replace_within(self, turn: Turn) -> Outcome:
         """A text within one part is replaced; one that is not there is refused."""

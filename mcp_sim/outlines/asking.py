@@ -55,11 +55,18 @@ class Asking:
     def _place(self, turn: Turn, record: Record, role: str = "index", noun: str = "") -> int:
         index, noun = self._given(turn, role), noun or self.noun
         places = self._counted(record, noun)
-        at = int(index) - self.first if isinstance(index, int | float) else -1
-        if not 0 <= at < len(places):
-            last = f" ({self.first}-{len(places) - 1 + self.first})" if places else ""
-            raise Refused("invalid", f"Invalid {noun} index: {index}. There are {len(places)} {noun}s{last}.")
-        return places[at]
+        told = properties(self.tool.input_schema).get(self.plan.arguments.get(role, ""), {}).get("description", "")
+        if "negative" in str(told) and isinstance(index, int) and -len(places) <= index < 0:
+            return places[index]
+        return places[self._offset(index, len(places), noun)]
+
+    def _offset(self, index: Json, many: int, noun: str = "") -> int:
+        """Which of so many parts an index means. Raises Refused where it means none."""
+        at, noun = int(index) - self.first if isinstance(index, int | float) else -1, noun or self.noun
+        if not 0 <= at < many:
+            last = f" ({self.first}-{many - 1 + self.first})" if many else ""
+            raise Refused("invalid", f"Invalid {noun} index: {index}. There are {many} {noun}s{last}.")
+        return at
 
     def _kept(self, turn: Turn, record: Record, sentence: str, **facts: Json) -> Outcome:
         name = record["name"]

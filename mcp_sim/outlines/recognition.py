@@ -12,8 +12,8 @@ from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan
 from mcp_sim.outlines.given import DOCUMENT
-from mcp_sim.schemas import items, main_type
-from mcp_sim.types import Json
+from mcp_sim.schemas import items, main_type, properties
+from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake, vocabulary
 
 _DOCUMENTS = vocabulary("filename file_name document document_id doc_id filepath file_path path presentation_id "
@@ -94,6 +94,14 @@ def _index_argument(purpose: Purpose) -> str | None:
     return next((name for name in numbers if _is_index(snake(name))), None)
 
 
+def indexed_item(item: Record) -> tuple[Json, Record]:
+    """Where a part of a list is to be, and what is said of it."""
+    place = next((name for name in item if _is_index(snake(name))), "")
+    text = next((name for name in item if snake(name) in _TEXTS), "")
+    said = {"text" if name == text else name: value for name, value in item.items() if name != place}
+    return item.get(place), said
+
+
 def _is_index(name: str) -> bool:
     hit = _INDEX.fullmatch(name)
     if hit is None or name.startswith(("from_", "to_")) or hit["noun"] in _NO_PLACES:
@@ -160,6 +168,8 @@ def _roles(purpose: Purpose, operation: str) -> dict[str, str | None]:
         return {"query": purpose.argument(_OLD), "replacement": purpose.argument(_NEW)}
     if operation == "remove_many":
         return {"indexes": _index_list(purpose)}
+    if operation in {"add_many", "change_many"}:
+        return {"items": _listed_parts(purpose)}
     if operation == "reorder":
         return {"order": purpose.argument(_ORDERS, ("array",))}
     return _of_text(purpose) if operation in {"add", "put_in", "change"} else {}
@@ -178,6 +188,17 @@ def _of_text(purpose: Purpose) -> dict[str, str | None]:
 def _index_list(purpose: Purpose) -> str | None:
     """The argument that lists places: `cell_indices`."""
     return next((name for name in purpose.arguments if snake(name).endswith(("indices", "indexes"))), None)
+
+
+def _listed_parts(purpose: Purpose) -> str | None:
+    """The argument that lists parts, each with its index."""
+    for name in purpose.needed:
+        part = purpose.arguments.get(name, {})
+        of_one = items(part) if main_type(part) == "array" else {}
+        told = {snake(one) for one in properties(of_one)} or set(re.findall(r"\w+", str(part.get("description", ""))))
+        if main_type(of_one) == "object" and any(_is_index(one) for one in told):
+            return name
+    return None
 
 
 def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
@@ -199,6 +220,8 @@ def _operation(  # noqa: C901, PLR0912 (one line for each thing that tools do)
         return "reorder", {}
     if named & _TAKES and noun and index is None and _index_list(purpose) is not None:
         return "remove_many", {}
+    if named & (_MAKES | _EDITS) and noun and index is None and _listed_parts(purpose) is not None:
+        return "add_many" if named & _MAKES else "change_many", {}
     holder = _indexed_noun(purpose) if index in purpose.needed else None
     if named & _FILLS and noun and holder in _HOLDERS and holder != noun:
         return "put_in", {"holder": holder}

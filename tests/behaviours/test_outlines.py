@@ -218,3 +218,28 @@ async def test_what_is_put_into_a_slide_is_read_with_it_and_a_text_beside_anothe
         told(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Ice"}))
         assert told(await world.call("get_document_text", FACTS)) == "Water is wet.\nSteam is hot.\nIce is cold."
         assert "Mud" in refused(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Mud"}))
+
+
+async def test_several_cells_are_put_in_and_changed_at_once_and_counted_from_the_end(tmp_path: Path) -> None:
+    many = {"type": "array", "items": {"type": "object"}, "description": "Objects with 'cell_index' and 'content'"}
+    back = {"type": "integer", "description": "Place of the cell (negative ones count from the end)"}
+    tools = [
+        tool("list_cells", BOOK),
+        tool("get_cell", {**BOOK, "cell_index": back}),
+        tool("insert_cell", {**BOOK, "cell_index": INTEGER, "content": STRING}),
+        tool("insert_cells_batch", {**BOOK, "insertions": many}),
+        tool("replace_cells_batch", {**BOOK, "replacements": many}),
+    ]
+    cells: Json = [{"cell_type": "code", "source": "a"}, {"cell_type": "code", "source": "b"}]
+    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": cells})}}
+    at = {"nb_filepath": "/lab/tides.ipynb"}
+    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
+        top = [{"cell_index": 0, "content": "top"}, {"cell_index": 3, "content": "end"}]
+        told(await world.call("insert_cells_batch", {**at, "insertions": top}))
+        told(await world.call("replace_cells_batch", {**at, "replacements": [{"cell_index": 1, "content": "A"}]}))
+        assert [one["content"] for one in told(await world.call("list_cells", at))] == ["top", "A", "b", "end"]
+        assert told(await world.call("get_cell", {**at, "cell_index": -1}))["content"] == "end"
+        assert refused(await world.call("get_cell", {**at, "cell_index": -9}))
+        over = [{"cell_index": 0, "content": "x"}, {"cell_index": 9, "content": "y"}]
+        assert refused(await world.call("replace_cells_batch", {**at, "replacements": over}))
+        assert told(await world.call("get_cell", {**at, "cell_index": 0}))["content"] == "top"
