@@ -39,7 +39,8 @@ class EntityPart(Part):
     )
     fields: dict[str, dict[str, Json]] = Field(
         default_factory=dict[str, dict[str, Any]],
-        description="Field -> JSON Schema; {link: ENTITY} where the value is the id of another record.",
+        description="Field -> JSON Schema; {link: ENTITY} where the value is the id of another record, {hidden: true} "
+        "where no tool shows it but one that asks for it.",
         examples=[{"email": {"type": "string"}, "company_id": {"link": "company"}}],
     )
     required: list[str] = Field(
@@ -66,6 +67,8 @@ class EntityPart(Part):
         for name, body in fields.items():
             if not isinstance(body.get("link", ""), str):
                 raise ValueError(f"the link of {name!r} must be the name of an entity")
+            if not isinstance(body.get("hidden", False), bool):
+                raise ValueError(f"hidden of {name!r} must be true or false")
         return fields
 
 

@@ -14,7 +14,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.documents import check, load, shipped
 from mcp_sim.documents.statements import spec_files, spec_text
-from mcp_sim.domain import Also, Among, Domain, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+from mcp_sim.domain import Also, Among, Children, Domain, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 
 VAGUE = [
     {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},
@@ -154,6 +154,7 @@ WHOLE = Plan(
     also=(Also("stall", "left", "lines.stall", "subtract", "amount"), Also("stall", "open", "buyer", requires=True)),
     owners=(Owner("buyer", "stall", link="stall_id"), Owner("cart", "stall", listed="orders")),
     among=(Among("lines.*.paid", "stall", "buyer", "tills"),),
+    children=(Children("stall", "lines", {"lines.stall": "name"}, "order_id"),),
     login="till.seller",
     within="params",
     caller="till.seller",
@@ -180,6 +181,35 @@ def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
     domain = load(folder / "market.yaml").domain
     (folder / "said.yaml").write_text(spec_text(text, replace(domain, plans={plan.tool: plan}), ""), encoding="utf-8")
     return without_judgement(load(folder / "said.yaml").domain)
+
+
+def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too(tmp_path: Path) -> None:
+    none: dict[str, Any] = {"type": "object", "properties": {}}
+    one = {"type": "object", "properties": {"berth_id": TEXT}, "required": ["berth_id"]}
+    tools = [
+        {"name": "get_berth", "inputSchema": one},
+        {"name": "list_berths", "inputSchema": none},
+        {"name": "get_notices", "inputSchema": one},
+        {"name": "get_latest_arrival", "inputSchema": none},
+        {"name": "list_arrivals", "inputSchema": none},
+    ]
+    state = {
+        "berths": {"b1": {"berth_id": "b1", "quay": "north"}},
+        "notices": {"b1": ["Dredging"]},
+        "arrivals": [{"id": 1, "ship": "Tern"}],
+    }
+    (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    text = f"mcp_sim: 1\nname: port\ntools: {json.dumps(tools)}\n"
+    (tmp_path / "port.yaml").write_text(text, encoding="utf-8")
+    path = tmp_path / "run.yaml"
+    path.write_text("mcp_sim: 1\nseed: 1\ntools: port.yaml\nworld: {state: state.json}\n", encoding="utf-8")
+    before = load(path).domain
+    assert before.plans["get_latest_arrival"].operation == "newest"
+    assert any(field.hidden for field in before.entities["berth"].fields.values())
+    (tmp_path / "port.yaml").write_text(spec_text(text, before, ""), encoding="utf-8")
+    after = load(path).domain
+    assert without_judgement(after) == without_judgement(before)
+    assert after.entities == before.entities
 
 
 def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> None:

@@ -149,8 +149,8 @@ def _entity(name: str, part: EntityPart) -> Entity:
 
 
 def _field(name: str, body: Record, *, is_needed: bool) -> Field:
-    schema = {key: value for key, value in body.items() if key != "link"}
-    return Field(name, schema, body.get("link"), is_needed)
+    schema = {key: value for key, value in body.items() if key not in {"link", "hidden"}}
+    return Field(name, schema, body.get("link"), is_needed, hidden=body.get("hidden", False))
 
 
 def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:

@@ -127,7 +127,7 @@ def _spoken_of(domain: Domain, plans: list[Plan]) -> list[str]:
 def _entities_of(plan: Plan) -> Iterator[str]:
     """The entity that a plan works on, and those on whose records it depends."""
     yield from (plan.entity,) if plan.entity is not None else ()
-    yield from (one.entity for one in (*plan.also, *plan.owners, *plan.among))
+    yield from (one.entity for one in (*plan.also, *plan.owners, *plan.among, *plan.children))
     yield from (name for one in plan.choices.values() for name in _entities_of(one))
 
 
@@ -139,8 +139,13 @@ def _said_plan(plan: Plan) -> Record:
         return {"verb": "none", **({"login": plan.login} if plan.login is not None else {})}
     if plan.choices:
         return {"choice": plan.choice, "choices": {value: _said_plan(one) for value, one in plan.choices.items()}}
-    told = _told(plan)
+    told = {**_emptied(plan), **_told(plan)}
     return {name: told[name] for name in SimPart.model_fields if name in told}
+
+
+def _emptied(plan: Plan) -> Record:
+    """What is not in a plan because of something else that is, and would be inferred again if nothing were said."""
+    return {**({"envelope": {}} if plan.shows else {}), **({"sets": {}} if plan.owners else {})}
 
 
 def _told(part: Any) -> Record:
@@ -173,4 +178,5 @@ def _said_entity(entity: Entity, server: str) -> Record:
 def _said_fields(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:
     """The fields, also those that are looked up: their names tell where."""
     for name, field in inferred.items():
-        yield name, {**field.schema, **({} if field.link is None else {"link": _bare(field.link, server)})}
+        link = {} if field.link is None else {"link": _bare(field.link, server)}
+        yield name, {**field.schema, **link, **({"hidden": True} if field.hidden else {})}

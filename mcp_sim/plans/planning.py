@@ -105,7 +105,7 @@ def plan_of(
             ("the spec says so", *reasons),
         )
     judged_plan = replace(plan, confidence=said.get("confidence", confidence), reasons=reasons)
-    only_one = look.reading.one_of_a_kind and sharing[look.entity] > 1
+    only_one = look.reading.one_of_a_kind and (sharing[look.entity] > 1 or "entity" in said)
     found = _workable(judged_plan, entity, only=only_one)
     is_poor = look.reading.told and found.confidence < _LEAST
     is_looked_at = look.reading.word in LOOKING and plan.key is None and plan.verb == "get"
@@ -211,7 +211,8 @@ def _workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
 
     `only`: it is about the current record, or the next one.
     """
-    is_named = plan.key is not None or entity.singleton or plan.filters or (plan.verb == "get" and only)
+    is_meant = plan.verb == "get" and (only or plan.operation)
+    is_named = plan.key is not None or entity.singleton or plan.filters or is_meant
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
     if entity.inside is not None and plan.behaviour == "records" and not _reaches(plan):
