@@ -49,7 +49,7 @@ class Known:
     def _abbreviated(self, argument: str) -> str | None:
         """`dob` is the `date_of_birth`."""
         found = [
-            name for short, name in self.fields.items() if "".join(part[0] for part in short.split("_")) == argument
+            name for short, name in self.fields.items() if "".join(part[:1] for part in short.split("_")) == argument
         ]
         return found[0] if len(argument) > 2 and len(found) == 1 else None
 

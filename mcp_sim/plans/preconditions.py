@@ -8,14 +8,17 @@ from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Plan, Swap
 from mcp_sim.plans.flags import flag_set, participle_meant, switch_of
 from mcp_sim.plans.names import Reading
-from mcp_sim.plans.told_states import known_states, spelt, stated, states_needed, status_field
+from mcp_sim.plans.told_states import flags_needed, known_states, spelt, stated, states_needed, status_field
 from mcp_sim.schemas import constants, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.words import snake, words
 
 _STATUS = ("status", "state", "stage")
 _HALTED = frozenset({"frozen", "blocked", "banned", "locked"})
 """What becomes of what is in use, whether or not any record is so at the beginning."""
+
+_HELD = (("balance",), ("holdings",))
+_ACCOUNTS = (("account",), ("wallet",))
 
 IN_USE = ("active", "open", "enabled")
 """The states of what may be used."""
@@ -53,19 +56,35 @@ def required_state(
     reading: Reading, entity: Entity, about: str, fixed: Mapping[str, Json], rows: Sequence[Record]
 ) -> dict[str, tuple[Json, ...]]:
     """`cancel_pending_order`, `must be pending`: the states of a record for which the tool is, as it says itself."""
-    field = status_field(entity)
+    field, flags = status_field(entity), {**_flags_required(entity, about, fixed), **_emptied(reading, entity)}
     if field is None:
-        return {}
+        return flags
     states = known_states(field, entity, rows)
-    told = states_needed(about, states)
+    told = states_needed(about, entity, states)
     if told:
-        return {field: told}
+        return {**flags, field: told}
     named = [word for word in reading.noun if word in {snake(state) for state in states}]
     if not named:
-        return {}
+        return flags
     exact = [state for state in states if snake(state) in named]
     wider = [state for state in states if {*snake(state).split("_")} & {*named}]
-    return {field: tuple(exact if fixed else [*dict.fromkeys([*exact, *wider])])}
+    return {**flags, field: tuple(exact if fixed else [*dict.fromkeys([*exact, *wider])])}
+
+
+def _emptied(reading: Reading, entity: Entity) -> dict[str, tuple[Json, ...]]:
+    """An account is closed once nothing is left on it, also where its money is written as a text."""
+    held = next((name for name in entity.fields if words(name)[-1:] in _HELD), None)
+    if reading.word != "close" or held is None or words(entity.name)[-1:] not in _ACCOUNTS:
+        return {}
+    return {held: ("0.00", "0", "0.0", "$0.00") if main_type(entity.fields[held].schema) == "string" else (0,)}
+
+
+def _flags_required(entity: Entity, about: str, fixed: Mapping[str, Json]) -> dict[str, tuple[Json, ...]]:
+    """What flags must say; what is locked is not locked again."""
+    halting = {name: (False,) for name, value in fixed.items() if value is True and snake(name) in _HALTED}
+    said = flags_needed(about, entity)
+    undone = {name: needed for name, needed in said.items() if fixed.get(name) is False or needed == (False,)}
+    return {**halting, **undone}
 
 
 def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:

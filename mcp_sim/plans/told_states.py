@@ -10,6 +10,7 @@ from mcp_sim.choices import choices_of
 from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake
 
@@ -24,7 +25,9 @@ _SETS = re.compile(
 _TURNS = re.compile(
     r"\b(?:[Ss]et|[Mm]ark|[Mm]ove|[Rr]eturn)(?:s|ing)? (?:the |an? )?(\w+) (?:back )?(?:to|as) [\"'`]?([A-Za-z]\w*)"
 )
-_MUST = re.compile(r"\b(?:status|state|stage) must be ([^.;:\n]{1,80})", re.IGNORECASE)
+_MUST = re.compile(r"\b(\w+) must be ([^.;:\n]{1,80})", re.IGNORECASE)
+_BARRED = re.compile(r"\b(\w+) (\w+) (?:cannot|can't|can not|may not|must not) be\b", re.IGNORECASE)
+_UNDOES = re.compile(r"\W*\w+ (?:an?|the) (?:currently |already )?(\w+) (\w+)\b", re.IGNORECASE)
 _OR = re.compile(r"\s*(?:,|/|\bor\b|\bto\b.*|\bbefore\b.*)\s*")
 
 
@@ -55,14 +58,31 @@ def stated(about: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json
     return {field: spelt(snake(turned[2]), known)} if turned is not None and is_known else {}
 
 
-def states_needed(about: str, states: Mapping[str, None]) -> tuple[str, ...]:
-    """`Order status must be Paid or Ready to Ship`: the states from which alone a tool works."""
-    found = _MUST.search(about)
-    names = [snake(part.strip(" \"'`")) for part in _OR.split(found[1])] if found is not None else []
+def states_needed(about: str, entity: Entity, states: Mapping[str, None]) -> tuple[str, ...]:
+    """`Status must be Paid or Ready to Ship`, `The order must be paid`: the states from which alone a tool works."""
+    found = next((hit for hit in _MUST.finditer(about) if _is_of_it(hit[1], entity)), None)
+    names = [snake(part.strip(" \"'`")) for part in _OR.split(found[2])] if found is not None else []
     by_name = {snake(state): state for state in states}
     if not any(name in by_name for name in names):
         return ()
     return tuple(by_name.get(name) or spelt(name, [*states]) for name in names if name)
+
+
+def _is_of_it(noun: str, entity: Entity) -> bool:
+    return snake(noun) in {*_STATUS, entity.name.rsplit("_", 1)[-1]}
+
+
+def flags_needed(about: str, entity: Entity) -> dict[str, tuple[Json, ...]]:
+    """`A sealed box cannot be opened`, `Unseal a sealed box`: what a flag must say of a record."""
+    flags = {
+        snake(name).removeprefix("is_"): name
+        for name, field in entity.fields.items()
+        if main_type(field.schema) == "boolean" and field.derived is None
+    }
+    undone, barred = _UNDOES.match(about), _BARRED.finditer(about)
+    told = [(hit, False) for hit in barred] + ([(undone, True)] if undone is not None else [])
+    mine = [(flags.get(snake(hit[1])), yes) for hit, yes in told if singular(hit[2].lower()) in entity.name.split("_")]
+    return {flag: (yes,) for flag, yes in mine if flag is not None}
 
 
 def with_told_states(looks: Sequence[Look], declared: Mapping[str, Entity]) -> list[Look]:

@@ -31,17 +31,27 @@ def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | No
                 return conflict(tool, entity, key, f"cannot be {verb}: it is {_worded(there)}", status=there)
         for name, allowed in plan.requires.items():
             there = before.get(name)
-            if not any(equal(there, value) for value in allowed):
+            is_unset = there is None and allowed == (False,)
+            if not is_unset and not any(equal(there, value) for value in allowed):
                 return _wrong(key, name, there, allowed)
         return None
 
     def _wrong(key: Key, name: str, there: Json, allowed: tuple[Json, ...]) -> Observation:
+        if isinstance(there, bool) or allowed in {(True,), (False,)}:
+            return conflict(tool, entity, key, _flagged(name, there is True, plan, verb), status=name)
         if any(equal(there, value) for value in target.values()):
             return conflict(tool, entity, key, f"is already {_worded(there)}", status=there)
         why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {either(allowed)}"
         return conflict(tool, entity, key, why, status=there)
 
     return stands
+
+
+def _flagged(name: str, there: bool, plan: Plan, verb: str) -> str:
+    word = snake(name).removeprefix("is_").replace("_", " ")
+    if not there:
+        return f"is not {word}"
+    return f"is already {word}" if plan.fixed.get(name) is True else f"cannot be {verb}: it is {word}"
 
 
 def _participle(plan: Plan) -> str:
