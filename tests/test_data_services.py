@@ -218,3 +218,43 @@ async def test_a_number_beyond_the_range_of_which_words_speak_is_refused(tmp_pat
         assert not refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 16}))
         await world.call("set_dim", {"dim": 10})
         assert value(await world.call("get_panel", {}))["dim"] == 10
+
+
+async def test_what_is_locked_is_neither_locked_again_nor_changed_where_words_say_so(tmp_path: Path) -> None:
+    state = {"chests": [{"chest_id": "C1", "locked": False, "rent": 3}, {"chest_id": "C2", "locked": True, "rent": 4}]}
+    tools = tool("lock_chest", "chest_id"), tool("unlock_chest", "chest_id"), tool("set_rent", "chest_id", "rent")
+    for one, about in zip(
+        tools, ("Lock it.", "Unlock a locked chest.", "A locked chest cannot be changed."), strict=True
+    ):
+        one["description"] = about
+    tools[2]["inputSchema"]["properties"]["rent"] = NUMBER
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))
+        assert refused(await world.call("unlock_chest", {"chest_id": "C1"}))
+        assert refused(await world.call("lock_chest", {"chest_id": "C2"}))
+        assert value(await world.call("unlock_chest", {"chest_id": "C2"}))["locked"] is False
+        assert value(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))["rent"] == 5
+
+
+async def test_an_account_is_closed_once_nothing_is_left_on_it(tmp_path: Path) -> None:
+    rows = [
+        {"account_id": "A1", "balance": 3.5, "status": "open"},
+        {"account_id": "A2", "balance": 0, "status": "open"},
+    ]
+    close, draw = tool("close_account", "account_id"), tool("withdraw", "account_id", "amount")
+    draw["inputSchema"]["properties"]["amount"] = NUMBER
+    async with service(tmp_path, {"accounts": rows}, close, draw) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("close_account", {"account_id": "A1"}))
+        assert value(await world.call("close_account", {"account_id": "A2"}))["status"] == "closed"
+        await world.call("withdraw", {"account_id": "A1", "amount": 3.5})
+        assert value(await world.call("close_account", {"account_id": "A1"}))["status"] == "closed"
+
+
+async def test_a_name_of_which_a_part_is_enough_finds_several_and_a_tool_says_by_what_it_asks(tmp_path: Path) -> None:
+    state = {"tenants": [{"tenant_id": "T1", "name": "Ada Fenn"}, {"tenant_id": "T2", "name": "Bo Fenn"}]}
+    find = {**tool("find_tenant", "name"), "description": "Find tenants by (part of) their name."}
+    tools = find, tool("get_tenant_by_name", "person_name")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert [row["tenant_id"] for row in value(await world.call("find_tenant", {"name": "fenn"}))] == ["T1", "T2"]
+        assert value(await world.call("find_tenant", {"name": "Cy"})) == []
+        assert value(await world.call("get_tenant_by_name", {"person_name": "Bo Fenn"}))["tenant_id"] == "T2"

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Entity, Field
+from mcp_sim.domain import RECORDLESS, Entity, Field, Filter
 from mcp_sim.plans.arguments import Roles, reading_roles, writing_roles
+from mcp_sim.plans.asked_by import field_said, in_part, is_other_field
 from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
 from mcp_sim.plans.keys import key_argument, kind_of_ids
 from mcp_sim.plans.known import Known
@@ -163,14 +164,17 @@ def _roles_of(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
     if names:
         return _named_by(look, known, names)
     if look.verb in _MANY:
-        return reading_roles(look.verb, known, look.input, None)
+        return in_part(look, known, reading_roles(look.verb, known, look.input, None))
     if look.verb == "create":
         return writing_roles(known, look.input, origin_named(look, known.key))
     key = look.key_argument(known.key)
     if look.verb == "update":
         return writing_roles(known, look.input, key, look.reading.word)
-    if look.verb == "get" and look.said_key is None and key is not None and _is_other_field(look, known, key):
+    if look.verb == "get" and look.said_key is None and key is not None and is_other_field(look, known, key):
         return reading_roles(look.verb, known, look.input, None)
+    found = field_said(look, known) if look.verb == "get" and len(properties(look.input)) == 1 else None
+    if key is not None and found is not None:
+        return Roles(None, filters={key: Filter(found)})
     if key is None:
         return reading_roles(look.verb, known, look.input, None)
     return Roles(key)
@@ -199,14 +203,6 @@ def _named_by(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
     written = writing_roles(known, others, None, look.reading.word) if look.verb == "update" else Roles()
     unexplained = (*asked.unexplained, *written.unexplained)
     return Roles(None, written.sets, asked.filters, unexplained=unexplained)
-
-
-def _is_other_field(look: Look, known: Known, key: str) -> bool:
-    """Is the only argument that might name the record a field of it: `find_user_id_by_email(email)`?"""
-    if key_argument(look.verb, known.entity, known.key, look.input)[1] > 1:
-        return False
-    is_foreign = snake(key).endswith("_id") and not snake(known.key).endswith(snake(key))
-    return is_foreign or known.named(snake(key)) not in {None, known.key} or snake(key) in known.nested
 
 
 def _added(

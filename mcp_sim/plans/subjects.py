@@ -210,7 +210,7 @@ def finds_several(about: str, entity: str, schema: Record) -> bool:
     """Is a tool that is called like a get said to find several: `Searches for patients by name`?"""
     text, many = about.lower(), plural(entity).replace("_", " ")
     told = re.search(
-        rf"\b(?:search(?:es)?(?: for)?|(?:return|list)s? all|multiple|several) (?:matching )?{many}\b", text
+        rf"\b(?:search(?:es)?(?: for)?|finds?|(?:return|list)s? all|multiple|several) (?:matching )?{many}\b", text
     )
     is_said = told is not None or "multiple matches" in text
     return is_said and key_argument("update", entity, "id", schema)[1] < 2

@@ -1,0 +1,46 @@
+"""By which field are records found, as a tool's name and description say: by a name, an e-mail, a part of a title?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from mcp_sim.domain import Filter
+from mcp_sim.plans.arguments import Roles
+from mcp_sim.plans.keys import key_argument
+from mcp_sim.plans.known import Known
+from mcp_sim.plans.looks import Look
+from mcp_sim.schemas import main_type
+from mcp_sim.words import snake
+
+_PART = re.compile(r"\bpart(?:ial|ially)?\b(?: of)?|\bsubstring\b|\bfuzz(?:y|ily)\b", re.IGNORECASE)
+
+
+def field_said(look: Look, known: Known) -> str | None:
+    """`get_user_by_name(customer_name)`: what the name of the tool calls the field, whatever its argument is called."""
+    by, *what = look.reading.after or ("",)
+    name = known.fields.get("_".join(what)) if by == "by" else None
+    return name if name != known.key else None
+
+
+def is_other_field(look: Look, known: Known, key: str) -> bool:
+    """Is the only argument that might name the record a field of it: `find_user_id_by_email(email)`?"""
+    if key_argument(look.verb, known.entity, known.key, look.input)[1] > 1:
+        return False
+    is_foreign = snake(key).endswith("_id") and not snake(known.key).endswith(snake(key))
+    return is_foreign or known.named(snake(key)) not in {None, known.key} or snake(key) in known.nested
+
+
+def in_part(look: Look, known: Known, roles: Roles) -> Roles:
+    """The roles; where a tool is said to find by a part of a text, texts are looked for in the fields."""
+    if not _PART.search(look.tool.description):
+        return roles
+    loose = {
+        name: replace(rule, op="contains") if _is_loose(rule, known) else rule for name, rule in roles.filters.items()
+    }
+    return replace(roles, filters=loose)
+
+
+def _is_loose(rule: Filter, known: Known) -> bool:
+    is_text = main_type(known.schemas.get(rule.field, {})) == "string" and "enum" not in known.schemas[rule.field]
+    return rule.op == "equals" and is_text and not snake(rule.field).endswith(("id", "status", "type"))
