@@ -166,6 +166,19 @@ class Among:
 
 
 @dataclass(frozen=True, slots=True)
+class Children:
+    """Records of `entity` that are made together with the one of which the argument `listed` lists them.
+
+    `sets` maps what an item says (`tasks.title`) to their fields, `link` is their field that names the record.
+    """
+
+    entity: str
+    listed: str
+    sets: Mapping[str, str]
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Picked:
     """Which argument picks one entry of the mapping that records have in `field`: a day of a flight's `dates`."""
 
@@ -205,7 +218,7 @@ class Plan:
     (`state.ticket_counter`) that holds the next id; `from_state` maps fields of a new record to such fields
     (`created_by`: `session.current_user`). `also` is what it does to records of other entities,
     `swap` which parts of the record it exchanges. `owners` are those to whom the record must belong that `key` names,
-    `among` are ids that must be among those of another record.
+    `among` are ids that must be among those of another record, `children` what is made together with the record.
     `shows` maps places of the result to the fields that stand there under another name, `only` are the fields that are
     shown and no others (`plan_id.price` by a link), `picked` is the one entry of a mapping that is. `choice` is an
     argument that says which of the plans `choices` is meant (`manage_task(operation: create | update)`).
@@ -240,6 +253,7 @@ class Plan:
     also: tuple[Also, ...] = ()
     owners: tuple[Owner, ...] = ()
     among: tuple[Among, ...] = ()
+    children: tuple[Children, ...] = ()
     login: str | None = None
     within: str | None = None
     caller: str | None = None

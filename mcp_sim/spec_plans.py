@@ -102,6 +102,15 @@ class AmongPart(Part):
     field: str = Field(description="The field of that record in which the parts stand.")
 
 
+class ChildrenPart(Part):
+    """Records that are made together with the one that the tool makes."""
+
+    entity: str = Field(description="Their kind.")
+    listed: str = Field(description="The argument that lists them.", examples=["tasks"])
+    sets: dict[str, str] = Field(description="What an item says -> their field.", examples=[{"tasks.title": "title"}])
+    link: str | None = Field(default=None, description="Their field that names the record.")
+
+
 class PickedPart(Part):
     """The argument that picks one entry of the mapping which records have in a field."""
 
@@ -158,6 +167,7 @@ class SimPart(Part):
     among: list[AmongPart] | None = Field(
         default=None, description="Ids that must be among those of the parts of another record."
     )
+    children: list[ChildrenPart] | None = Field(default=None, description="What is made together with the record.")
     shows: dict[str, str] | None = Field(
         default=None, description="Place in the result -> the field that stands there under another name."
     )

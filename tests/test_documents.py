@@ -11,12 +11,13 @@ import pytest
 from pets import HEAD, PETS, Told, Write
 
 from mcp_sim import documents
-from mcp_sim.domain import Also, Among, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+from mcp_sim.domain import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 from mcp_sim.errors import UsageError
 from mcp_sim.scenario import Span
 from mcp_sim.spec_plans import (
     AlsoPart,
     AmongPart,
+    ChildrenPart,
     EnvelopePart,
     FilterPart,
     OwnerPart,
@@ -121,7 +122,7 @@ def test_sim_can_fix_whatever_a_plan_has() -> None:
     assert set(SimPart.model_fields) == {part.name for part in fields(Plan)} - inferred | said
     parts = {
         SwapPart: Swap, PagingPart: Paging, EnvelopePart: Envelope, FilterPart: Filter, AlsoPart: Also,
-        OwnerPart: Owner, AmongPart: Among, PickedPart: Picked,
+        OwnerPart: Owner, AmongPart: Among, ChildrenPart: Children, PickedPart: Picked,
     }  # fmt: skip
     for part, kind in parts.items():
         assert set(part.model_fields) == {one.name for one in fields(kind)}

@@ -9,6 +9,7 @@ from mcp_sim.domain import CALLER, Domain, Entity, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batches import Batch, WriteMany, batch
+from mcp_sim.records.children import together
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write
 from mcp_sim.records.facts import Facts, Told
@@ -49,6 +50,7 @@ class Records(Behaviour):
             return _with_parts(tool, plan, domain, tell)
         if plan.verb in _WRITES:
             write = as_said(tool, plan, fitting(tool, plan, domain, _WRITES[plan.verb](tool, plan, domain)))
+            write = together(tool, plan, domain, write)
             if plan.each is not None:
                 return _writing_many(
                     tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)

@@ -147,6 +147,7 @@ def _details(plan: Plan) -> Iterator[tuple[str, str]]:
         "only": ", ".join(plan.only),
         "picks": f"{plan.picked.argument} of {plan.picked.field}" if plan.picked else "",
         "of whom": ", ".join(f"{one.argument}: {one.link or f'{one.listed} of {one.entity}'}" for one in plan.owners),
+        "with it": ", ".join(f"{one.entity} of each of {one.listed}" for one in plan.children),
         "among": ", ".join(f"{one.argument}: {one.field} of {one.entity} {one.by}" for one in plan.among),
         "within": plan.within or "",
         "because": "; ".join(plan.reasons),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.documents.places import Place
-from mcp_sim.domain import CALLER, Also, Among, Envelope, Filter, Owner, Paging, Picked, Swap
+from mcp_sim.domain import CALLER, Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Swap
 from mcp_sim.errors import did_you_mean
 from mcp_sim.extensions import behaviours
 from mcp_sim.functions import located, problem
@@ -23,7 +23,7 @@ _NO_PART_OF_PLANS = ("ask", "notify", "blocks", "python")
 _PAGE_KEYS = ("limit", "offset", "page", "cursor")
 _LISTS = ("searched", "only", "positive")
 _PARTS = {"swap": Swap, "picked": Picked, "paging": Paging, "envelope": Envelope}
-_LISTS_OF_PARTS = {"also": Also, "owners": Owner, "among": Among}
+_LISTS_OF_PARTS = {"also": Also, "owners": Owner, "among": Among, "children": Children}
 
 
 def override(part: SimPart, folder: Path) -> dict[str, Any]:
@@ -83,6 +83,7 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     named += [(("positive", index), argument) for index, argument in enumerate(part.positive or ())]
     named += [(("owners", index, "argument"), owner.argument) for index, owner in enumerate(part.owners or ())]
     named += [(("among", index, "argument"), one.argument) for index, one in enumerate(part.among or ())]
+    named += [(("children", index, "listed"), one.listed) for index, one in enumerate(part.children or ())]
     named += [(("picked", "argument"), part.picked.argument)] if part.picked is not None else []
     named += [(("sets", argument), argument) for argument in part.sets or ()]
     named += [(("filters", argument), argument) for argument in part.filters or ()]

@@ -51,9 +51,9 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
     filters = {
         name: found
         for name in rest
-        if snake(name) not in OPTIONS and (found := filtered_by(snake(name), arguments[name], known, spans))
+        if not _is_option(name, schema) and (found := filtered_by(snake(name), arguments[name], known, spans))
     }
-    unexplained = tuple(name for name in rest if name not in filters and snake(name) not in OPTIONS)
+    unexplained = tuple(name for name in rest if name not in filters and not _is_option(name, schema))
     return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
 
 
@@ -65,7 +65,7 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
     spoken = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
     for path, part in leaves.items():
         name = snake(path.rsplit(".", 1)[-1])
-        if path == key or name in OPTIONS:
+        if path == key or _is_option(path, schema):
             continue
         if path.endswith("*"):
             sets[path] = "*"
@@ -84,6 +84,12 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
             unexplained.append(path)
     sets |= _by_their_lines(known, {path: leaves[path] for path in unexplained}, {*sets.values()})
     return Roles(key, sets, unexplained=tuple(path for path in unexplained if path not in sets))
+
+
+def _is_option(path: str, schema: Record) -> bool:
+    """Does an argument say how a call is made, and nothing of records? The id that every call must say is of one."""
+    name = snake(path.rsplit(".", 1)[-1])
+    return name in OPTIONS and not (name.endswith("_id") and path in required(schema))
 
 
 def _by_their_lines(known: Known, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:

@@ -23,6 +23,8 @@ _PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile"
 _COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"})
 _ENDINGS = ("id", "uuid", "key", "number", "code", "reference")
 _NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
+_IF_KNOWN = frozenset({"request", "client"})
+"""Of these, what is a link where tools speak of such records."""
 
 
 def shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
@@ -128,7 +130,7 @@ def _target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) 
     if not name.endswith("_id"):
         return _person(entity, name, schema, keys) if name in _PERSON_ROLES else None
     stem = name.removesuffix("_id")
-    if stem in {entity, "", *_NOT_LINKS}:
+    if stem in {entity, "", *_NOT_LINKS} and not (stem in _IF_KNOWN and stem in keys and stem != entity):
         return None
     if stem == "parent" and entity in keys:
         return entity if _same_type(schema, keys[entity]) else None

@@ -11,6 +11,7 @@ from mcp_sim.plans.any_kind import of_any_kind, without_nouns
 from mcp_sim.plans.aspects import with_aspects
 from mcp_sim.plans.belongings import belonging, with_lists, with_owners
 from mcp_sim.plans.callers import about_callers, with_callers
+from mcp_sim.plans.children import with_children, without_children
 from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.counts import with_counts
 from mcp_sim.plans.elements import with_elements
@@ -102,6 +103,8 @@ def infer(
     plans |= summing(looks, plans, entities, given.records, overrides)
     plans |= singled_out(looks, plans, entities, overrides)
     plans |= with_insides(untold, plans, entities, given.records)
+    plans |= with_children(looks, plans, entities, given.records, overrides)
+    entities = without_children(entities, plans)
     plans |= about_callers(looks, plans, entities, given.records, overrides)
     return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
 

@@ -11,6 +11,7 @@ from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look, envelope_meant
 from mcp_sim.plans.names import Reading, Words
+from mcp_sim.plans.registered import registered
 from mcp_sim.plans.states import state_of
 from mcp_sim.plans.subjects import names_key
 from mcp_sim.plans.told_states import known_states, status_field
@@ -36,6 +37,8 @@ def with_kindred(looks: Sequence[Look], declared: Mapping[str, Entity]) -> list[
 def _about(look: Look, about: Mapping[str, Sequence[Look]], made: set[str]) -> Look:
     kin = [other.verb for other in about.get(look.entity, ())]
     entity = None
+    if look.verb == "create" and {*kin} == {"create"}:
+        entity = registered(look, about, made)
     if look.verb in _MANY and _MANY.issuperset(kin):
         entity = _listed(look.reading.noun, about, made)
     elif look.verb == "update" and {*kin} == {"update"}:

@@ -28,7 +28,7 @@ def singled_out(
         way = _way(look)
         if way is None or entity is None or entity.singleton or entity.inside or look.tool.id in said:
             continue
-        if entity.name in known and look.verb == "get" and plan.key is None and not required(look.input):
+        if entity.name in known and look.verb == "get" and plan.key is None and required(look.input) <= {*plan.filters}:
             found[look.tool.id] = _plan(plan, look, entity, way)
     return found
 

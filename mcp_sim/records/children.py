@@ -1,0 +1,50 @@
+"""Which records does a create make besides its own: those that a call lists with it, each with an id of its own?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from mcp_sim.domain import Children, Domain, Plan
+from mcp_sim.extensions import Invent
+from mcp_sim.records.batches import WriteMany, batch
+from mcp_sim.records.creation import creation
+from mcp_sim.records.effects import Effect, Write
+from mcp_sim.types import Json, Observation, Tool, Turn
+
+_PARENT = "$parent"
+"""The argument, given by nobody, that names the record they belong to."""
+
+
+def together(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
+    """The write with what is made together with its record; what is told has them where the call listed them."""
+    makers = [(one, _makers(tool, one, domain)) for one in plan.children]
+    if not makers:
+        return write
+
+    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        for one, make in makers:
+            if isinstance(effect, Observation):
+                return effect
+            effect = _with(turn, invent, one, make, effect) if one.listed in turn.call.arguments else effect
+        return effect
+
+    return whole
+
+
+def _makers(tool: Tool, one: Children, domain: Domain) -> WriteMany:
+    """What makes them, as if a tool were called for them alone."""
+    sets = dict(one.sets) if one.link is None else {**one.sets, _PARENT: one.link}
+    plan = Plan(tool.id, "create", one.entity, sets=sets, each=one.listed)
+    return batch(tool, plan, creation(tool, plan, domain))
+
+
+def _with(turn: Turn, invent: Invent, one: Children, make: WriteMany, effect: Effect) -> Effect | Observation:
+    """The effect with one list of them; nothing is made where one of them cannot be."""
+    call = replace(turn.call, arguments={**turn.call.arguments, _PARENT: effect.key})
+    found = make(replace(turn, view=turn.view.after(effect.changes), call=call), invent)
+    if found.failed:
+        return found.failed[0].why
+    rows = cast("Json", [made.record for _, made in found.done])
+    return replace(effect, record={**effect.record, one.listed: rows}, changes=(*effect.changes, *found.changes))
