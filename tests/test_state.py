@@ -13,7 +13,7 @@ from mcp_sim.state import SETTLE, State
 from mcp_sim.types import Change, Due, Key, Record
 from mcp_sim.world import replayed
 
-KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2])
+KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2, "", 0])
 COLOURS = st.sampled_from(["red", "blue", None, 1, 1.0, True, [1], {"x": 1}])
 
 
@@ -88,6 +88,14 @@ def test_more_writes_than_settle_keep_their_order() -> None:
         state = state.apply([Change("remove", "thing", at)])
     assert [key for key, _ in state.rows("thing")] == ["first", *range(1, 3 * SETTLE, 2)]
     assert state.last_key("thing") == 3 * SETTLE - 1
+
+
+def test_nothing_and_nought_are_two_keys() -> None:
+    nought = State.of({"thing": {}}).apply([Change("put", "thing", 0, {"id": 0})])
+    assert nought.get("thing", "") is None
+    both = nought.apply([Change("put", "thing", "", {"id": ""})])
+    assert [row for _, row in both.rows("thing")] == [{"id": 0}, {"id": ""}]
+    assert [both.apply([Change("remove", "thing", "")]).get("thing", key) for key in ("", 0)] == [None, {"id": 0}]
 
 
 def test_a_change_computed_from_an_old_version_is_refused_whole() -> None:
