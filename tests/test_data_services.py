@@ -258,3 +258,13 @@ async def test_a_name_of_which_a_part_is_enough_finds_several_and_a_tool_says_by
         assert [row["tenant_id"] for row in value(await world.call("find_tenant", {"name": "fenn"}))] == ["T1", "T2"]
         assert value(await world.call("find_tenant", {"name": "Cy"})) == []
         assert value(await world.call("get_tenant_by_name", {"person_name": "Bo Fenn"}))["tenant_id"] == "T2"
+
+
+async def test_what_would_be_over_before_it_begins_is_refused(tmp_path: Path) -> None:
+    stays = [{"stay_id": 1, "check_in": "2031-02-03", "check_out": "2031-02-05"}]
+    tools = tool("create_stay", "check_in", "check_out"), tool("list_stays")
+    async with service(tmp_path, {"stays": stays}, *tools) as simulator, simulator.open("w") as world:
+        backwards = {"check_in": "2031-03-09", "check_out": "2031-03-07"}
+        assert refused(await world.call("create_stay", backwards))
+        assert not refused(await world.call("create_stay", {**backwards, "check_out": "2031-03-10"}))
+        assert len(value(await world.call("list_stays", {}))) == 2

@@ -13,6 +13,7 @@ from mcp_sim.records.arguments import argument
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.refusals import either, invalid
 from mcp_sim.records.said_ranges import ranges_said
+from mcp_sim.records.spans import is_reversed, spans_among
 from mcp_sim.schemas import at, expanded
 from mcp_sim.types import Json, Observation, Tool, Turn
 
@@ -21,12 +22,13 @@ Test: TypeAlias = "Callable[[Json], str | None]"
 
 
 def as_said(tool: Tool, plan: Plan, write: Write) -> Write:
-    """The write, refused where it is given a value that is none of those that the tool's words list, or beyond them."""
+    """The write, refused where it is given a value that the tool's words do not allow, or two out of order."""
     schema = expanded(described(tool).input_schema)
     parts = {path: at(schema, path) for path in plan.sets}
     tests = {path: _among(choices) for path, part in parts.items() if (choices := demanded(part))}
     tests |= {path: _within(*ends) for path, ends in ranges_said(parts, tool.description).items()}
-    if not tests:
+    spans = [(one, argument(one), end, argument(end)) for one, end in spans_among(plan.sets)]
+    if not tests and not spans:
         return write
     compiled = [(path, argument(path), test) for path, test in tests.items()]
 
@@ -36,6 +38,10 @@ def as_said(tool: Tool, plan: Plan, write: Write) -> Write:
             why = test(value)
             if why is not None:
                 return invalid(tool, path, value, f"Invalid {path}: {why}")
+        for begin, begun, end, ended in spans:
+            last = ended(turn.call.arguments)
+            if is_reversed(begun(turn.call.arguments), last):
+                return invalid(tool, end, last, f"{end} must be after {begin}")
         return write(turn, invent)
 
     return checked
