@@ -8,7 +8,7 @@ from mcp_sim.claiming.outcomes import Operate, Outcome, answering, valued
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
 from mcp_sim.outlines.asking import text_of
-from mcp_sim.outlines.recognition import indexed_item
+from mcp_sim.outlines.operations import indexed_item
 from mcp_sim.outlines.wholes import Wholes
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record, Tool, Turn

@@ -6,9 +6,12 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done, plain, valued
 from mcp_sim.outlines.asking import Asking, text_of
 from mcp_sim.outlines.given import DOCUMENT, document_of
-from mcp_sim.schemas import as_list
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.words import snake, words
+
+_OWN = frozenset({"name", "parts"})
+"""What a document is kept by, which nobody may say of it besides."""
 
 
 class Wholes(Asking):
@@ -22,6 +25,44 @@ class Wholes(Asking):
         return self._kept(
             turn, document_of(name, [], **said), f"Document {name} created successfully", **{self.key: name}
         )
+
+    def _describe(self, turn: Turn) -> Outcome:
+        """What is said of a document as a whole; an object that is given is what is said."""
+        record, beside = self._document(turn), self.plan.arguments.get("document")
+        said = {snake(key): value for key, value in turn.call.arguments.items() if key != beside}
+        objects = [as_object(value) for value in said.values() if isinstance(value, dict)]
+        plain_ones = {name: value for name, value in said.items() if not isinstance(value, dict)}
+        told = {name: value for one in (plain_ones, *objects) for name, value in one.items() if name not in _OWN}
+        return self._kept(turn, {**record, **told}, f"Document {record['name']} updated successfully")
+
+    def _validate(self, turn: Turn) -> Outcome:
+        record = self._document(turn)
+        return done(f"Document {record['name']} is valid", valid=True)
+
+    def _save(self, turn: Turn) -> Outcome:
+        """A document as it is now, kept where the call says, to be opened again."""
+        record, path = self._document(turn), str(self._given(turn, "target") or self._name(turn))
+        return self._kept(turn, {**record, "name": path}, f"Document saved to {path}", file_path=path)
+
+    def _open(self, turn: Turn) -> Outcome:
+        """What is kept at a path, under the name that the call gives it."""
+        path = str(self._given(turn, "target"))
+        found = turn.view.get(DOCUMENT, path)
+        if found is None:
+            raise Refused("not_found", f"File not found: {path}", path=path, key=path, entity=DOCUMENT)
+        name = str(self._given(turn, "document") or path)
+        return self._kept(turn, {**found, "name": name}, f"Opened {path} as {name}", **{self.key: name})
+
+    def _merge(self, turn: Turn) -> Outcome:
+        """The parts of several documents, one after the other, in a document of their own."""
+        parts: list[Json] = []
+        for name in map(str, as_list(self._given(turn, "sources"))):
+            record = turn.view.get(DOCUMENT, name)
+            if record is None:
+                raise Refused("not_found", f"Document {name} does not exist", key=name, entity=DOCUMENT)
+            parts += as_list(record.get("parts"))
+        name = self._name(turn)
+        return self._kept(turn, document_of(name, parts), f"Documents merged into {name}", **{self.key: name})
 
     def _copy(self, turn: Turn) -> Outcome:
         name = str(self._given(turn, "target") or f"copy_of_{self._name(turn)}")

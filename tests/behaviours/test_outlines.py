@@ -243,3 +243,39 @@ async def test_several_cells_are_put_in_and_changed_at_once_and_counted_from_the
         over = [{"cell_index": 0, "content": "x"}, {"cell_index": 9, "content": "y"}]
         assert refused(await world.call("replace_cells_batch", {**at, "replacements": over}))
         assert told(await world.call("get_cell", {**at, "cell_index": 0}))["content"] == "top"
+
+
+async def test_what_is_said_of_a_document_as_a_whole_is_told_with_it(tmp_path: Path) -> None:
+    tools = [
+        *WORD,
+        tool("set_document_properties", {**FILE, "author": STRING, "keywords": STRING}, optional=["keywords"]),
+        tool("validate_document", FILE),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert "facts.docx" in refused(await world.call("set_document_properties", {**FACTS, "author": "Ada"}))
+        told(await world.call("create_document", {**FACTS, "title": "Facts"}))
+        told(await world.call("set_document_properties", {**FACTS, "author": "Ada"}))
+        assert told(await world.call("get_document_info", FACTS))["author"] == "Ada"
+        assert "valid" in told(await world.call("validate_document", FACTS))
+        assert refused(await world.call("validate_document", {"filename": "none.docx"}))
+
+
+async def test_documents_are_saved_opened_again_and_merged(tmp_path: Path) -> None:
+    deck = {"presentation_id": STRING}
+    tools = [
+        tool("create_presentation", {"id": STRING}),
+        tool("add_slide", {**deck, "title": STRING}),
+        tool("get_slide", {**deck, "slide_index": INTEGER}),
+        tool("save_presentation", {**deck, "file_path": STRING}),
+        tool("open_presentation", {"file_path": STRING, "id": STRING}),
+        tool("merge_presentations", {"output_path": STRING, "file_paths": {"type": "array", "items": STRING}}),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        told(await world.call("create_presentation", {"id": "one"}))
+        told(await world.call("add_slide", {"presentation_id": "one", "title": "Tides"}))
+        told(await world.call("save_presentation", {"presentation_id": "one", "file_path": "/w/one.pptx"}))
+        told(await world.call("open_presentation", {"file_path": "/w/one.pptx", "id": "again"}))
+        assert "Tides" in str(told(await world.call("get_slide", {"presentation_id": "again", "slide_index": 0})))
+        assert "none.pptx" in refused(await world.call("open_presentation", {"file_path": "none.pptx", "id": "x"}))
+        told(await world.call("merge_presentations", {"output_path": "/w/all", "file_paths": ["one", "again"]}))
+        assert "Tides" in str(told(await world.call("get_slide", {"presentation_id": "/w/all", "slide_index": 1})))
