@@ -13,6 +13,7 @@ from walking import Walker
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.documents import check, load, shipped
+from mcp_sim.documents.relocation import relocated
 from mcp_sim.documents.statements import spec_files, spec_text
 from mcp_sim.domain import Also, Among, Children, Domain, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 
@@ -181,6 +182,14 @@ def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
     domain = load(folder / "market.yaml").domain
     (folder / "said.yaml").write_text(spec_text(text, replace(domain, plans={plan.tool: plan}), ""), encoding="utf-8")
     return without_judgement(load(folder / "said.yaml").domain)
+
+
+def test_whatever_a_plan_says_of_entities_is_said_of_those_of_its_own_server() -> None:
+    there = relocated(WHOLE, "yard.{}".format)
+    parts = [WHOLE.swap, *WHOLE.also, *WHOLE.owners, *WHOLE.among, *WHOLE.children]
+    moved = [there.swap, *there.also, *there.owners, *there.among, *there.children]
+    assert [one and one.entity for one in moved] == [one and f"yard.{one.entity}" for one in parts]
+    assert (there.entity, there.login, there.counter) == ("yard.order", "yard.till.seller", "yard.till.next_order")
 
 
 def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def relocated(plan: Plan, called: Callable[[str], str]) -> Plan:
         also=tuple(replace(one, entity=called(one.entity)) for one in plan.also),
         owners=tuple(replace(one, entity=called(one.entity)) for one in plan.owners),
         among=tuple(replace(one, entity=called(one.entity)) for one in plan.among),
+        children=tuple(replace(one, entity=called(one.entity)) for one in plan.children),
         caller=place(plan.caller),
         login=place(plan.login),
         counter=place(plan.counter),

@@ -192,7 +192,7 @@ def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
     for tool, part in said.sim.items():
         if part.entity is not None:
             yield place.at("sim", tool, "entity"), part.entity
-        for key in ("also", "owners", "among"):
+        for key in ("also", "owners", "among", "children"):
             for index, one in enumerate(getattr(part, key) or ()):
                 yield place.at("sim", tool, key, index, "entity"), one.entity
         for value, one in (part.choices or {}).items():
