@@ -109,3 +109,19 @@ async def test_what_is_called_by_a_name_that_callers_chose_must_be_there(tmp_pat
         assert (await said(world, "get_book", book_id=book))["shelf"] == "Away"
         await said(world, "delete_shelf", name="Away")
         assert book in await refused(world, "get_book", book_id=book)
+
+
+async def test_what_is_named_by_its_id_or_by_its_name_is_found_by_either(tmp_path: Path) -> None:
+    tools = [
+        tool("create_template", name=TEXT, body=TEXT),
+        tool("get_template", id_or_name=TEXT),
+        tool("update_template", needed="id_or_name", id_or_name=TEXT, body=TEXT),
+        tool("delete_template", id_or_name=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        made = await said(world, "create_template", name="review", body="Read it")
+        assert (await said(world, "get_template", id_or_name="review"))["id"] == made["id"]
+        await said(world, "update_template", id_or_name="review", body="Read it twice")
+        assert (await said(world, "get_template", id_or_name=made["id"]))["body"] == "Read it twice"
+        await said(world, "delete_template", id_or_name="review")
+        assert "review" in await refused(world, "get_template", id_or_name="review")

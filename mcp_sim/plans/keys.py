@@ -44,6 +44,8 @@ def _key_score(argument: str, entity: str, key: str) -> int:
     short = entity.rsplit("_", 1)[-1]
     if argument in {f"{entity}_id", "id"} or argument == snake(key):
         return 3
+    if "_or_" in argument and _KEY_ENDINGS.issuperset(argument.removeprefix(f"{short}_").split("_or_")):
+        return 3
     if argument in {f"{name}_{ending}" for name in (entity, short) for ending in _KEY_ENDINGS}:
         return 2
     if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:

@@ -14,6 +14,7 @@ from mcp_sim.records.refusals import invalid, neighbours, not_found
 from mcp_sim.records.shown import field_schemas
 from mcp_sim.schemas import as_object, at, expanded, items, takes_null, types_of
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.words import snake
 
 Find = Callable[[Turn], "Key | Observation"]
 
@@ -25,11 +26,14 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
 
     if plan.key is None and plan.filters and not entity.singleton:
         return _finder_by_fields(tool, plan, entity)
-    belongs = owner_check(tool, plan)
+    belongs, others = owner_check(tool, plan), _other_names(plan, entity)
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
         key = found_key(turn.view, name, asked)
+        if key is None and others:
+            named = (one for field in others for one, _ in turn.view.find(name, field, asked))
+            key = next(named, None)
         if key is not None:
             return belongs(turn, key) or key
         if asked is ABSENT and plan.key is not None:
@@ -37,6 +41,12 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find
+
+
+def _other_names(plan: Plan, entity: Entity) -> list[str]:
+    """The fields by which an argument may name a record as well as by its key: the name, of `id_or_name`."""
+    either = snake(plan.key or "").split("_or_")
+    return [name for name in entity.fields if name != entity.key and snake(name) in either[1:] + either[:-1]]
 
 
 def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
