@@ -11,7 +11,7 @@ from mcp_sim.claiming.ways import Way, way_chooser
 from mcp_sim.docstrings import described
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
-from mcp_sim.file_trees import changing, editing, looking, ranges, running, tagging, writing
+from mcp_sim.file_trees import changing, editing, looking, ranges, reading, running, tagging, writing
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.batching import BATCH, batch_of
 from mcp_sim.file_trees.entities import FILE
@@ -23,10 +23,10 @@ from mcp_sim.types import Tool, Turn
 _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "allowed": looking.allowed, "append": writing.append, "cd": changing.cd, "copy": changing.copy,
     "delete": changing.delete, "delete_lines": editing.delete_lines, "diff": looking.diff, "du": looking.du,
-    "edit": editing.edit, "exists": looking.exists, "find": looking.find, "grep": looking.grep, "head": looking.head,
+    "edit": editing.edit, "exists": looking.exists, "find": looking.find, "grep": looking.grep, "head": reading.head,
     "insert": editing.insert, "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move,
-    "pwd": looking.pwd, "read": looking.read, "read_many": looking.read_many, "replace_lines": editing.replace_lines,
-    "rmdir": changing.rmdir, "run": running.run, "sort": looking.sort, "stat": looking.stat, "tail": looking.tail,
+    "pwd": looking.pwd, "read": reading.read, "read_many": reading.read_many, "replace_lines": editing.replace_lines,
+    "rmdir": changing.rmdir, "run": running.run, "sort": reading.sort, "stat": looking.stat, "tail": reading.tail,
     "touch": writing.touch, "tree": looking.tree, "wc": looking.wc, "write": writing.write,
     "prepend": writing.prepend, "overwrite": writing.overwrite, "add_tags": tagging.add, "remove_tags": tagging.remove,
     "rename_tag": tagging.rename, "read_ranges": ranges.read, "change_ranges": ranges.change,
