@@ -10,6 +10,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.version_control import changing, looking
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.changing import keep_staged, move_to
+from mcp_sim.version_control.commits import told
 from mcp_sim.version_control.entities import BRANCH, TAG
 from mcp_sim.version_control.repository import Repository, difference, unknown
 
@@ -178,7 +179,7 @@ def _joined(asked: Asked, name: str, head: str, target: str) -> Outcome:
     return _done(
         asked,
         f"Merged '{name}' with commit {row['hash']}",
-        **looking.told(one, row),
+        **told(one, row),
         branch=one.branch,
         strategy=_STRATEGY,
     )

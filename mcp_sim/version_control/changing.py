@@ -10,8 +10,9 @@ from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.file_trees.paths import is_within, normal
 from mcp_sim.types import Json, Record
 from mcp_sim.version_control.asking import Asked
+from mcp_sim.version_control.commits import told
 from mcp_sim.version_control.entities import MAIN, STAGED
-from mcp_sim.version_control.looking import status, told
+from mcp_sim.version_control.looking import status
 from mcp_sim.version_control.repository import Repository, applied, difference
 
 _CLEAN = "nothing to commit, working tree clean"

@@ -1,24 +1,16 @@
-"""What do the tools tell that look at a repository: status, log, show, diff, branches, tags?"""
+"""What do the tools tell that look at a repository as it stands: status, branches, tags?"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from difflib import unified_diff
+from collections.abc import Sequence
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.file_trees.paths import is_within
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.entities import BRANCH, TAG
 from mcp_sim.version_control.repository import Difference, Repository, difference, unknown
 
-_AGO = re.compile(r"(\d+)\s*(minute|hour|day|week|month|year)s?\s+ago")
-_SPANS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
-_DAYS = {"now": 0, "today": 0, "yesterday": 1}
 _LINES = {
     "staged": ("Changes to be committed:", '  (use "git restore --staged <file>..." to unstage)'),
     "unstaged": (
@@ -80,167 +72,6 @@ def _named(one: Repository, found: Difference) -> list[str]:
 
 def _kind(before: str | None, after: str | None) -> str:
     return "added" if before is None else "deleted" if after is None else "modified"
-
-
-# commits --------------------------------------------------------------------------------------------------------------
-
-
-def told(one: Repository, commit: Record) -> Record:
-    """A commit as it is told."""
-    files: list[Json] = [one.shown(path) for path in as_object(commit.get("files"))]
-    return {**commit, "author_email": commit.get("email"), "files": files, "files_changed": len(files)}
-
-
-def log(asked: Asked) -> Outcome:
-    """Commits, the newest first."""
-    one = asked.repository
-    revision = asked.text("revision")
-    if revision is None and one.head is None:
-        raise Refused("conflict", f"Your current branch '{one.branch}' does not have any commits yet")
-    found = one.history(one.resolve(revision) if revision is not None else one.head)
-    found = [row for row in found if _is_asked_for(asked, row)][asked.number("skip") or 0 :]
-    count = asked.number("count")
-    rows: list[Json] = [told(one, row) for row in found[:count]]
-    is_short = asked.flag("oneline") or asked.text("format") in {"oneline", "short", "compact"}
-    texts = [f"{row['short_hash']} {_title(row)}" if is_short else worded(row) for row in rows]
-    text = "Commit history:\n" + (("\n" if is_short else "\n\n").join(texts) or "No commits")
-    return Outcome(text, {"commits": rows, "count": len(rows), "branch": one.branch}, "commits")
-
-
-def _is_asked_for(asked: Asked, row: Record) -> bool:
-    one, author = asked.repository, asked.text("author")
-    at, since, until = _moment(row["date"]), _time(asked, "since"), _time(asked, "until")
-    wanted = [one.at(path) for path in asked.named]
-    by = f"{row.get('author')} <{row.get('email')}>".lower()
-    return (
-        (not wanted or any(is_within(path, wanted) for path in as_object(row.get("files"))))
-        and (author is None or author.lower() in by)
-        and (since is None or at is None or at >= since)
-        and (until is None or at is None or at <= until)
-    )
-
-
-def _time(asked: Asked, role: str) -> datetime | None:
-    """The moment that an argument names: written out, or so long ago. Raises Refused where it is neither."""
-    value, now = asked.text(role), asked.repository.turn.now
-    if value is None:
-        return None
-    ago = _AGO.fullmatch(value.strip().lower())
-    if ago is not None:
-        return now - timedelta(days=int(ago[1]) * _SPANS[ago[2]])
-    if value.strip().lower() in _DAYS:
-        return now - timedelta(days=_DAYS[value.strip().lower()])
-    found = _moment(value)
-    if found is None:
-        raise Refused("invalid", f"Invalid date: {value}")
-    return found
-
-
-def _moment(text: Json) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(str(text))
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-def _title(commit: Record) -> str:
-    return str(commit.get("message") or "").partition("\n")[0]
-
-
-def worded(commit: Record) -> str:
-    """A commit for people."""
-    email = f" <{commit['email']}>" if commit.get("email") else ""
-    lines = (f"Commit: {commit['hash']}", f"Author: {commit.get('author')}{email}", f"Date: {commit['date']}")
-    return "\n".join((*lines, f"Message: {commit.get('message')}"))
-
-
-def show(asked: Asked) -> Outcome:
-    """A commit, and what it changed."""
-    one = asked.repository
-    commit = one.commit(one.resolve(asked.needed("revision")))
-    before = one.snapshot(next(iter(commit.get("parents") or []), None))
-    patch = rendered(one, difference(before, one.snapshot(commit["hash"])))
-    row = told(one, commit)
-    return Outcome(
-        f"{worded(commit)}\n\n{patch}".rstrip(),
-        {**row, "commit": row, "diff": patch, "type": "commit", "content": f"{worded(commit)}\n\n{patch}"},
-    )
-
-
-# differences ----------------------------------------------------------------------------------------------------------
-
-
-def diff(asked: Asked) -> Outcome:
-    """What is not the same in two revisions; in one and the working tree; in what is staged and the working tree."""
-    one = asked.repository
-    first, second = _ends(asked)
-    after = one.snapshot(one.resolve(second)) if second is not None else None
-    if asked.flag("staged"):
-        return _told(asked, "Staged changes:", _before(one, first or "HEAD"), one.index())
-    if first is None:
-        return diff_unstaged(asked)
-    before = _before(one, first)
-    if after is None:
-        known = {*before, *one.index()}
-        after = {path: text for path, text in one.working().items() if path in known}
-    return _told(asked, f"Diff with {first}:" if second is None else f"Diff {first}..{second}:", before, after)
-
-
-def _before(one: Repository, revision: str) -> dict[str, str]:
-    return one.snapshot(None if revision == "HEAD" and one.head is None else one.resolve(revision))
-
-
-def _ends(asked: Asked) -> tuple[str | None, str | None]:
-    """The revisions to compare, as they are written."""
-    given = [value for role in ("from", "to", "revision") if (value := asked.text(role)) is not None]
-    if len(given) == 1 and ".." in given[0]:
-        first, _, second = given[0].partition("..")
-        return first or "HEAD", second.lstrip(".") or "HEAD"
-    return (given[0] if given else None), (given[1] if len(given) > 1 else None)
-
-
-def diff_unstaged(asked: Asked) -> Outcome:
-    index = asked.repository.index()
-    working = {path: text for path, text in asked.repository.working().items() if path in index}
-    return _told(asked, "Unstaged changes:", index, working)
-
-
-def diff_staged(asked: Asked) -> Outcome:
-    one = asked.repository
-    return _told(asked, "Staged changes:", one.snapshot(one.head), one.index())
-
-
-def _told(asked: Asked, title: str, before: Mapping[str, str], after: Mapping[str, str]) -> Outcome:
-    one, found = asked.repository, difference(before, after)
-    if not asked.is_everything:
-        wanted = [one.at(path) for path in asked.named]
-        found = {path: change for path, change in found.items() if is_within(path, wanted)}
-    files: list[Json] = [one.shown(path) for path in found]
-    patch = "\n".join(files) if asked.flag("names") else rendered(one, found)
-    text = f"{title}\n{patch}" if patch else f"{title}\nNo changes"
-    facts: Record = {"diff": patch, "files": files, "files_changed": len(files), "has_changes": bool(files)}
-    return Outcome(text, {**facts, **_counted(patch)})
-
-
-def _counted(patch: str) -> Record:
-    """How many lines a patch puts in and takes out."""
-    lines = [line for line in patch.splitlines() if not line.startswith(("+++", "---"))]
-    signs = {"insertions": "+", "deletions": "-"}
-    return {name: sum(line.startswith(sign) for line in lines) for name, sign in signs.items()}
-
-
-def rendered(one: Repository, found: Difference) -> str:
-    """Differences as a patch."""
-    return "\n".join(line for path, change in found.items() for line in _patch(one.shown(path), *change))
-
-
-def _patch(path: str, before: str | None, after: str | None) -> list[str]:
-    old = "/dev/null" if before is None else f"a/{path}"
-    new = "/dev/null" if after is None else f"b/{path}"
-    lines = unified_diff((before or "").splitlines(), (after or "").splitlines(), old, new, lineterm="")
-    mode = ["new file mode 100644"] if before is None else ["deleted file mode 100644"] if after is None else []
-    return [f"diff --git a/{path} b/{path}", *mode, *lines]
 
 
 # branches and tags ----------------------------------------------------------------------------------------------------

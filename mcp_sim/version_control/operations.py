@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.version_control import branching, changing, looking, places, remotes, retelling
+from mcp_sim.version_control import branching, changing, commits, differences, looking, places, remotes, retelling
 from mcp_sim.version_control.asking import Asked
 
 OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "status": looking.status, "stage": changing.stage, "unstage": changing.unstage, "commit": changing.commit,
-    "log": looking.log, "show": looking.show, "diff": looking.diff, "diff_staged": looking.diff_staged,
-    "diff_unstaged": looking.diff_unstaged, "branches": looking.branches, "branch": branching.branch,
+    "log": commits.log, "show": commits.show, "diff": differences.diff, "diff_staged": differences.diff_staged,
+    "diff_unstaged": differences.diff_unstaged, "branches": looking.branches, "branch": branching.branch,
     "current_branch": looking.current_branch, "create_branch": branching.create_branch,
     "delete_branch": branching.delete_branch, "rename_branch": branching.rename_branch,
     "checkout": branching.checkout, "reset": branching.reset, "restore": changing.restore,

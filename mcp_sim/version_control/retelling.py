@@ -10,8 +10,9 @@ from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.version_control.asking import Asked
+from mcp_sim.version_control.commits import told
+from mcp_sim.version_control.differences import rendered
 from mcp_sim.version_control.entities import COMMIT
-from mcp_sim.version_control.looking import rendered, told
 from mcp_sim.version_control.repository import Repository, difference, unknown
 
 _USUAL = 30
