@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Envelope, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.entries import entry_fields
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
@@ -17,27 +18,22 @@ _UNITS = vocabulary("gb mb kb tb usd eur percent pct ms seconds minutes hours da
 _SMALL = vocabulary("a an the of for in on to and by per is at")
 
 
-def with_aspects(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
+def with_aspects(draft: Draft) -> dict[str, Plan]:
     """The plans of such tools, where a state is given and nothing shows how their results look."""
+    given = [one for name, one in draft.entities.items() if draft.held.get(name)]
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
-        if look.tool.id in said or look.single is not None or look.reading.verb != "get" or look.output:
+    for look, plan in draft.of_many():
+        if look.reading.verb != "get" or look.output:
             continue
-        entity = entities.get(plan.entity or "")
-        if entity is not None and plan.verb == "get" and entity.name in held and plan.key and not plan.shows:
-            alone = _one_field(look, plan, entity, held[entity.name])
-            several = None if alone or plan.picked or _is_whole(look, entity) else _several(look, [entity], entities)
+        entity = draft.entity_of(plan)
+        if entity is not None and plan.verb == "get" and entity.name in draft.held and plan.key and not plan.shows:
+            alone = _one_field(look, plan, entity, draft.held[entity.name])
+            tables = [] if alone or plan.picked or _is_whole(look, entity) else [entity]
+            several = _several(look, tables, draft.entities)
             shown = replace(plan, shows={"": alone}, envelope=Envelope()) if alone else several
             found |= {look.tool.id: shown} if shown is not None else {}
         elif plan.verb == "unknown" and look.reading.noun:
-            several = _several(look, [one for name, one in entities.items() if held.get(name)], entities)
+            several = _several(look, given, draft.entities)
             found |= {look.tool.id: several} if several is not None else {}
     return found
 

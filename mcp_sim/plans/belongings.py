@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Also, Entity, Field, Owner, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import as_list, items, main_type, properties
@@ -77,21 +78,19 @@ def _owners_named(look: Look, declared: Mapping[str, Entity]) -> frozenset[str]:
     return frozenset(name for name in named if name is not None and name not in mine.fields)
 
 
-def with_owners(
-    looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity], given: Collection[str]
-) -> dict[str, Plan]:
+def with_owners(draft: Draft) -> dict[str, Plan]:
     """The plans that say to whom a record belongs: a new one is listed there, any other must be his."""
+    given = [one for name, one in draft.entities.items() if name in draft.held]
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
-        mine = entities.get(plan.entity or "")
-        if mine is None or mine.name not in given or mine.singleton or plan.behaviour != "records" or plan.each:
+    for look, plan in draft.untold():
+        mine = draft.entity_of(plan)
+        if mine is None or mine.name not in draft.held or mine.singleton or plan.behaviour != "records" or plan.each:
             continue
         if plan.verb == "create":
-            also = tuple(_listings(look, plan, mine, entities))
+            also = tuple(_listings(look, plan, mine, draft.entities))
             found |= {look.tool.id: replace(plan, also=(*plan.also, *also))} if also and not plan.also else {}
         elif plan.verb in _ONE and plan.key is not None:
-            found |= _checked(look, plan, mine, [entities[name] for name in entities if name in given])
+            found |= _checked(look, plan, mine, given)
     return found
 
 

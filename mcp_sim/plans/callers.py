@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcp_sim.domain import CALLER, Entity, Envelope, Field, Filter, Plan
 from mcp_sim.plans.details import WHO
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import as_list, items, main_type, properties, required
@@ -48,28 +49,19 @@ def _holds(table: Entity, held: Mapping[str, Sequence[Record]], key: Json) -> bo
     return not table.singleton and any(row.get(table.key) == key for row in held.get(table.name, ()))
 
 
-def about_callers(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
-    caller = caller_told(entities, held)
+def about_callers(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
+    caller = caller_told(draft.entities, draft.held)
     if caller is None:
         return {}
     found: dict[str, Plan] = {}
-    for look in looks:
-        if look.tool.id not in said and plans[look.tool.id].choice is None:
-            plan = next(_plans(look, plans[look.tool.id], caller, entities, held), None)
-            found |= {} if plan is None else {look.tool.id: plan}
+    for look, known in draft.untold():
+        plan = next(_plans(look, known, caller, draft), None) if known.choice is None else None
+        found |= {look.tool.id: plan} if plan is not None else {}
     return found
 
 
-def _plans(
-    look: Look, plan: Plan, caller: Caller, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
-) -> Iterator[Plan]:
+def _plans(look: Look, plan: Plan, caller: Caller, draft: Draft) -> Iterator[Plan]:
     name, own = {*words(look.tool.name)}, _is_own(look)
     is_alone = look.reading.verb in {"get", "unknown"} and not required(look.input)
     spoken = "_".join(look.reading.noun) in {caller.users.name, snake(caller.place.rpartition(".")[2])}
@@ -78,9 +70,9 @@ def _plans(
     ):
         yield _of_caller(look, caller)
     if own and plan.behaviour == "records" and plan.verb in _MANY:
-        yield from _listed(plan, caller, entities[plan.entity or ""], held)
+        yield from _listed(plan, caller, draft.entities[plan.entity or ""], draft.held)
     if name & (_JOINS | _LEAVES):
-        yield from _joined(look, caller, entities, held, leaves=bool(name & _LEAVES))
+        yield from _joined(look, caller, draft, leaves=bool(name & _LEAVES))
     if look.reading.word in _SWITCHES and last_word(caller.users.name) in name:
         yield from _switched(look, caller)
 
@@ -128,17 +120,15 @@ def _each(value: Json) -> list[Json]:
     return as_list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
-def _joined(
-    look: Look, caller: Caller, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]], *, leaves: bool
-) -> Iterator[Plan]:
+def _joined(look: Look, caller: Caller, draft: Draft, *, leaves: bool) -> Iterator[Plan]:
     """What the caller is put into, or taken out of: the list of a record that the call names."""
-    for entity in entities.values():
+    for entity in draft.entities.values():
         key, score = key_argument("update", entity.name, entity.key, look.input)
         if entity.singleton or entity.inside or score < 2 or key is None or not required(look.input) <= {key}:
             continue
         for field in entity.fields.values():
             is_list = main_type(field.schema) == "array" and main_type(items(field.schema)) != "object"
-            if is_list and _tells_of(field, entity, caller, held):
+            if is_list and _tells_of(field, entity, caller, draft.held):
                 yield Plan(
                     look.tool.id, "update", entity.name, key=key, sets={CALLER: field.name},
                     how={field.name: "remove" if leaves else "join"}, caller=caller.place,

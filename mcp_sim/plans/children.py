@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mcp_sim.domain import Children, Entity, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import line_parts, properties
 from mcp_sim.words import singular_phrase, snake, words
@@ -13,24 +14,17 @@ from mcp_sim.words import singular_phrase, snake, words
 _ONE = frozenset({"get", "update", "delete"})
 
 
-def with_children(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    given: Collection[str],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of such tools. `given` are entities whose records a state holds, `said` tools of which a spec tells.
+def with_children(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools.
 
     Other tools name each of these records by an id of its own, so they are no mere part of what they came with.
     """
-    named = {plan.entity for plan in plans.values() if plan.verb in _ONE and plan.key is not None}
-    apart = {name: one for name, one in entities.items() if name in named and name not in given and not one.inside}
+    named = {plan.entity for plan in draft.plans.values() if plan.verb in _ONE and plan.key is not None} - {*draft.held}
+    apart = {name: one for name, one in draft.entities.items() if name in named and not one.inside}
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
-        if plan.verb == "create" and plan.behaviour == "records" and plan.each is None and look.tool.id not in said:
-            shown = {field for one in looks if one.entity == look.entity for field in properties(one.shape)}
+    for look, plan in draft.untold():
+        if plan.verb == "create" and plan.behaviour == "records" and plan.each is None:
+            shown = {field for one in draft.looks if one.entity == look.entity for field in properties(one.shape)}
             children = tuple(one for one in _children(look, plan, apart) if plan.sets.get(one.listed) not in shown)
             listed = {one.listed for one in children}
             sets = {path: name for path, name in plan.sets.items() if path not in listed}

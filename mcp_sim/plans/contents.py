@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from mcp_sim.domain import Entity, Envelope, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import main_type, properties, required
@@ -14,29 +15,18 @@ from mcp_sim.words import plural, singular_phrase, snake, words
 _LOOKS = frozenset({"get", "list"})
 
 
-def contents_shown(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
-    tables = [one for name, one in entities.items() if held.get(name) and not one.singleton and one.inside is None]
+def contents_shown(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
+    tables = draft.tables()
     found: dict[str, Plan] = {}
-    for look in looks:
-        own, is_told = entities.get(look.entity), look.tool.id in said or look.single is not None
-        if is_told or look.reading.verb not in _LOOKS or (own is not None and own.inside and _works(plans, look)):
+    for look, plan in draft.of_many():
+        own = draft.entities.get(look.entity)
+        is_part = own is not None and own.inside and plan.behaviour == "records"
+        if look.reading.verb not in _LOOKS or is_part or plan.choice is not None:
             continue
-        holders = [own] if own is not None and look.entity in held else tables
-        plan = _shown(look, holders)
-        if plan is not None and plans[look.tool.id].choice is None:
-            found[look.tool.id] = plan
+        shown = _shown(look, [own] if own is not None and look.entity in draft.held else tables)
+        found |= {look.tool.id: shown} if shown is not None else {}
     return found
-
-
-def _works(plans: Mapping[str, Plan], look: Look) -> bool:
-    return plans[look.tool.id].behaviour == "records"
 
 
 def _shown(look: Look, tables: Sequence[Entity]) -> Plan | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
 from mcp_sim.domain import Entity, Picked, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Json, Record
@@ -18,20 +19,14 @@ _LOOKED_AT = 20
 _ASKS = frozenset({"get", "list", "search"})
 
 
-def with_entries(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of tools that show of records no more than such an entry. `held` are the records that are given."""
-    mappings = {name: [*_mappings(entities[name], rows)] for name, rows in held.items() if name in entities}
+def with_entries(draft: Draft) -> dict[str, Plan]:
+    """The plans of tools that show of records no more than such an entry."""
+    known = draft.entities
+    mappings = {name: [*_mappings(known[name], rows)] for name, rows in draft.held.items() if name in known}
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
+    for look, plan in draft.untold():
         fields = mappings.get(plan.entity or "", [])
-        if fields and look.tool.id not in said and plan.verb in _ASKS and plan.behaviour == "records":
+        if fields and plan.verb in _ASKS and plan.behaviour == "records":
             picked = next(_picked(look, plan, fields), None)
             found |= {look.tool.id: _picking(plan, picked)} if picked is not None else {}
     return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import Entity, Filter, Plan
-from mcp_sim.plans.looks import Look
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Record
 from mcp_sim.words import snake, words
@@ -17,21 +17,14 @@ _MANY = frozenset({"list", "search"})
 _LOOKED_AT = 200
 
 
-def with_flags(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
+def with_flags(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
-        entity = entities.get(plan.entity or "")
-        if entity is None or plan.verb not in _MANY or look.tool.id in said or plan.choice is not None:
+    for look, plan in draft.untold():
+        entity = draft.entity_of(plan)
+        if entity is None or plan.verb not in _MANY or plan.choice is not None:
             continue
-        rows = held.get(entity.name, ())
+        rows = draft.held.get(entity.name, ())
         flags = [name for name, part in properties(look.input).items() if main_type(part) == "boolean"]
         filters = {name: one for name in flags if (one := _narrowed(name, entity, rows)) is not None}
         if filters:

@@ -14,6 +14,7 @@ from mcp_sim.plans.callers import about_callers, with_callers
 from mcp_sim.plans.children import with_children, without_children
 from mcp_sim.plans.contents import contents_shown
 from mcp_sim.plans.counts import with_counts
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.elements import with_elements
 from mcp_sim.plans.entities import entities_of
 from mcp_sim.plans.entries import with_entries
@@ -49,6 +50,13 @@ class Inferred:
     records: Mapping[str, Sequence[Record]]
     unmentioned: frozenset[str] = frozenset()
     """Entities that tools only look at and that a given state says nothing of: what the service knows besides."""
+
+
+_FURTHER = (
+    contents_shown, with_flags, tallied, with_entries, with_aspects, with_owners, taking, occupying, summing,
+    singled_out, with_insides, with_children,
+)  # fmt: skip
+"""What more is read of the tools, each going by what those before it found."""
 
 
 def infer(
@@ -91,22 +99,13 @@ def infer(
     plans |= with_origins(looks, plans, entities, overrides)
     plans |= _as_their_kin(looks, plans)
     plans |= making(looks, plans, entities, overrides) if state is None else {}
-    plans |= contents_shown(looks, plans, entities, given.records, overrides)
-    plans |= with_flags(looks, plans, entities, given.records, overrides)
-    plans |= tallied(looks, plans, entities, given.records, overrides)
-    plans |= with_entries(looks, plans, entities, given.records, overrides)
-    plans |= with_aspects(looks, plans, entities, given.records, overrides)
-    untold = [look for look in looks if look.tool.id not in overrides]
-    plans |= with_owners(untold, plans, entities, given.records)
-    plans |= taking(looks, plans, entities, overrides)
-    plans |= occupying(looks, plans, entities, given.records, overrides)
-    plans |= summing(looks, plans, entities, given.records, overrides)
-    plans |= singled_out(looks, plans, entities, overrides)
-    plans |= with_insides(untold, plans, entities, given.records)
-    plans |= with_children(looks, plans, entities, given.records, overrides)
-    entities = without_children(entities, plans)
-    plans |= about_callers(looks, plans, entities, given.records, overrides)
-    return Inferred(entities, put_together({**plans, **anyhow}, several), given.records, _unmentioned(looks, given))
+    draft = Draft(looks, plans, entities, given.records, overrides)
+    for read in _FURTHER:
+        draft = draft.changed(read(draft))
+    draft = replace(draft, entities=without_children(draft.entities, draft.plans))
+    draft = draft.changed(about_callers(draft))
+    found = put_together({**draft.plans, **anyhow}, several)
+    return Inferred(draft.entities, found, given.records, _unmentioned(looks, given))
 
 
 def _as_given(entity: Entity, given: Given) -> Entity:

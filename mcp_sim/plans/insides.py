@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Among, Entity, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import line_parts, main_type, properties
-from mcp_sim.types import Record
 from mcp_sim.words import singular_phrase, snake, words
 
 _KINDS = ("", "_method", "_account", "_card", "_option")
 """What is called `payment_id` may be a `payment_method`."""
 
 
-def with_insides(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-) -> dict[str, Plan]:
-    """The plans of writes that say such an id. `held` are the records that are given."""
-    holders = [one for name, one in entities.items() if held.get(name) and not one.singleton and one.inside is None]
+def with_insides(draft: Draft) -> dict[str, Plan]:
+    """The plans of writes that say such an id."""
+    holders = draft.tables()
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
+    for look, plan in draft.untold():
         writes = plan.verb in {"create", "update"} and plan.behaviour == "records" and plan.each is None
-        mine = entities.get(plan.entity or "") if writes else None
-        if mine is not None and mine.name in held and mine.inside is None:
-            among = tuple(_among(look, plan, mine, holders, held))
+        mine = draft.entity_of(plan) if writes else None
+        if mine is not None and mine.name in draft.held and mine.inside is None:
+            among = tuple(_among(look, plan, mine, holders, draft.held))
             found |= {look.tool.id: replace(plan, among=among)} if among else {}
     return found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import Also, Entity, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import main_type
@@ -31,23 +32,14 @@ _SAID = {
 }  # fmt: skip
 
 
-def occupying(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
+def occupying(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
-        entity = entities.get(plan.entity or "")
-        if entity is None or look.tool.id in said or plan.behaviour != "records" or plan.each:
+    for look, plan in draft.untold():
+        entity = draft.entity_of(plan)
+        if entity is None or plan.behaviour != "records" or plan.each or not _is_stay(look, entity):
             continue
-        if not _is_stay(look, entity):
-            continue
-        taken = next(_things(entity, look.reading.word, entities, held), None)
+        taken = next(_things(entity, look.reading.word, draft), None)
         if taken is not None and plan.verb == "create" and not any(one.entity == taken.entity for one in plan.also):
             found[look.tool.id] = replace(plan, also=(*plan.also, taken))
         elif taken is not None and plan.verb in {"update", "delete"} and look.reading.word in _GIVES:
@@ -61,16 +53,14 @@ def _is_stay(look: Look, entity: Entity) -> bool:
     return last_word(entity.name) in _TAKEN or look.reading.word in _TAKES - {"schedule"}
 
 
-def _things(
-    entity: Entity, word: str, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
-) -> Iterator[Also]:
+def _things(entity: Entity, word: str, draft: Draft) -> Iterator[Also]:
     """What a record of the entity takes of what it names."""
+    tables = draft.tables()
     for name, field in entity.fields.items():
-        for target in entities.values():
+        for target in tables:
             named = key_argument("update", target.name, target.key, {"properties": {name: field.schema}})[1] >= 2
-            is_table = not target.singleton and target.inside is None and held.get(target.name)
-            if named and target is not entity and is_table and not _is_counted(target):
-                yield from _taking(target, name, word, held[target.name])
+            if named and target is not entity and not _is_counted(target):
+                yield from _taking(target, name, word, draft.held[target.name])
 
 
 def _is_counted(target: Entity) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.readings import last_segment
@@ -49,23 +50,17 @@ def _as_none(look: Look) -> Look:
     return replace(look, reading=reading, verb="unknown", entity="", envelope=Envelope(), single=None)
 
 
-def summing(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Collection[str],
-    said: Collection[str],
-) -> dict[str, Plan]:
+def summing(draft: Draft) -> dict[str, Plan]:
     """The plans of such tools."""
-    known, found = _known(looks, held), dict[str, Plan]()
-    for look in looks:
-        subject = _summed(look, known) if look.tool.id not in said and look.entity == "" else None
-        about = entities.get(subject or "")
-        if subject is None or not entities or (subject and about is None):
+    known, found = _known(draft.looks, draft.held), dict[str, Plan]()
+    for look, plan in draft.untold():
+        subject = _summed(look, known) if look.entity == "" else None
+        about = draft.entities.get(subject or "")
+        if subject is None or not draft.entities or (subject and about is None):
             continue
         narrowed = _narrowed(look, about)
-        if narrowed is not None and not _tells_one(look, about, narrowed, entities):
-            found[look.tool.id] = _plan(plans[look.tool.id], about, _operation(look, about), narrowed)
+        if narrowed is not None and not _tells_one(look, about, narrowed, draft.entities):
+            found[look.tool.id] = _plan(plan, about, _operation(look, about), narrowed)
     return found
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mcp_sim.domain import Also, Entity, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
 from mcp_sim.schemas import is_rows, items, main_type, properties
 from mcp_sim.types import Record
@@ -33,17 +34,15 @@ _COUNTS = vocabulary("quantity qty seats spots places tickets copies rooms slots
 _UNDONE = vocabulary("cancel return void")
 
 
-def taking(
-    looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity], said: Collection[str]
-) -> dict[str, Plan]:
-    """The plans of such tools. `said` are the tools of which a spec tells."""
+def taking(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan, entity = plans[look.tool.id], entities.get(look.entity)
+    for look, plan in draft.of_many():
+        entity = draft.entities.get(look.entity)
         counts = any(one.how in {"add", "subtract"} for one in plan.also)
-        if look.tool.id in said or entity is None or plan.behaviour != "records" or look.single or counts or plan.each:
+        if entity is None or plan.behaviour != "records" or counts or plan.each:
             continue
-        also = next(_taken(look, entity, entities), None)
+        also = next(_taken(look, entity, draft.entities), None)
         if also is not None and plan.verb == "create":
             found[look.tool.id] = replace(plan, also=(also, *plan.also))
         elif also is not None and plan.verb in {"update", "delete"} and look.reading.word in _UNDONE:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Also, Entity, How, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look, envelope_meant
 from mcp_sim.plans.preconditions import IN_USE
@@ -24,50 +25,38 @@ _COUNTED = ("balance", "quantity", "stock", "points", "credits", "funds", "credi
 _FROM, _TO = re.compile(r"(?:from|source|src)_(.+)"), re.compile(r"(?:to|target|destination|dest)_(.+)")
 
 
-def tallied(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    held: Mapping[str, Sequence[Record]],
-    said: Collection[str],
-) -> dict[str, Plan]:
-    """The plans of such tools. `held` are the records that are given, `said` the tools of which a spec tells."""
+def tallied(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan = plans[look.tool.id]
-        if look.tool.id in said or look.single is not None or plan.verb not in {"update", "unknown", "none"}:
+    for look, known in draft.of_many():
+        if known.verb not in {"update", "unknown", "none"}:
             continue
-        plan = _of_what_is_named(look, plan, entities, held) or plan
-        tally = _moved(look, plan, entities, held) or _counted(look, plan, entities, held)
-        if tally is not None:
-            found[look.tool.id] = tally
+        plan = _of_what_is_named(look, known, draft) or known
+        tally = _moved(look, plan, draft) or _counted(look, plan, draft)
+        found |= {look.tool.id: tally} if tally is not None else {}
     return found
 
 
-def _counted(
-    look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
-) -> Plan | None:
+def _counted(look: Look, plan: Plan, draft: Draft) -> Plan | None:
     """`deposit(account_id, amount)`: what an argument says goes on top of the balance."""
     spoken = {look.reading.word, _first_word(look)}
     how: How | None = "add" if spoken & _UP else "subtract" if spoken & _DOWN else None
-    entity, amount = entities.get(plan.entity or ""), _amount(look.input)
+    entity, amount = draft.entity_of(plan), _amount(look.input)
     if how is None or entity is None or amount is None or entity.singleton or not (plan.key or plan.filters):
         return None
     field = _field_of_verb(look, entity) or _field(entity, amount)
     if field is None:
         return None
-    asks = plan.requires or _running(entity, held.get(entity.name, ()))
+    asks = plan.requires or _running(entity, draft.held.get(entity.name, ()))
     return replace(plan, sets={amount: field}, how={field: how}, fixed={}, requires=asks, positive=(amount,))
 
 
-def _of_what_is_named(
-    look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]
-) -> Plan | None:
+def _of_what_is_named(look: Look, plan: Plan, draft: Draft) -> Plan | None:
     """`refuel_data(line_id, amount)`: an update of the given record that is named, and has such a number."""
     if plan.verb == "update" or (look.reading.word not in _UP | _DOWN and _first_word(look) not in _UP | _DOWN):
         return None
-    for name in held:
-        entity = entities.get(name)
+    for name in draft.held:
+        entity = draft.entities.get(name)
         key = None if entity is None or entity.singleton or entity.inside else _key_named(look, entity)
         if entity is not None and key is not None and _field_of_verb(look, entity) is not None:
             return Plan(
@@ -94,13 +83,13 @@ def _field_of_verb(look: Look, entity: Entity) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _moved(look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> Plan | None:
+def _moved(look: Look, plan: Plan, draft: Draft) -> Plan | None:
     """`transfer(from_account, to_account, amount)`: less here, more there."""
     names = {snake(name): name for name in required(look.input)}
     source = {hit[1]: name for short, name in names.items() if (hit := _FROM.fullmatch(short))}
     target = {hit[1]: name for short, name in names.items() if (hit := _TO.fullmatch(short))}
     stem = next((one for one in source if one in target), None)
-    entity, amount = entities.get((stem or "").removesuffix("_id")), _amount(look.input)
+    entity, amount = draft.entities.get((stem or "").removesuffix("_id")), _amount(look.input)
     field = None if entity is None or amount is None else _field(entity, amount)
     if stem is None or entity is None or amount is None or field is None:
         return None
@@ -111,7 +100,7 @@ def _moved(look: Look, plan: Plan, entities: Mapping[str, Entity], held: Mapping
         key=source[stem],
         sets={amount: field},
         how={field: "subtract"},
-        requires=_running(entity, held.get(entity.name, ())),
+        requires=_running(entity, draft.held.get(entity.name, ())),
         positive=(amount,),
         also=(Also(entity.name, field, key=target[stem], how="add", value=amount),),
         envelope=envelope_meant("update", entity.name, look.output),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Plan
+from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look, envelope_meant
 from mcp_sim.plans.readings import last_segment
 from mcp_sim.schemas import required
@@ -17,16 +17,13 @@ _WAYS = {
 }  # fmt: skip
 
 
-def singled_out(
-    looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity], said: Collection[str]
-) -> dict[str, Plan]:
-    """The plans of such tools. `said` are the tools of which a spec tells."""
-    known = {look.entity for look in looks if look.verb in {"create", "list", "search"}}
+def singled_out(draft: Draft) -> dict[str, Plan]:
+    """The plans of such tools."""
+    known = {look.entity for look in draft.looks if look.verb in {"create", "list", "search"}}
     found: dict[str, Plan] = {}
-    for look in looks:
-        plan, entity = plans[look.tool.id], entities.get(look.entity)
-        way = _way(look)
-        if way is None or entity is None or entity.singleton or entity.inside or look.tool.id in said:
+    for look, plan in draft.untold():
+        entity, way = draft.entities.get(look.entity), _way(look)
+        if way is None or entity is None or entity.singleton or entity.inside:
             continue
         if entity.name in known and look.verb == "get" and plan.key is None and required(look.input) <= {*plan.filters}:
             found[look.tool.id] = _plan(plan, look, entity, way)
