@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, cast
 
-from mcp_sim.schemas import expanded, main_type, properties
+from mcp_sim.schemas import as_object, at, expanded, main_type, properties
 from mcp_sim.types import Call, Json, Record, Tool
 from mcp_sim.words import snake, vocabulary
 
@@ -15,31 +16,41 @@ _ENDINGS = ("_args", "_arguments", "_params", "_parameters", "_input", "_request
 
 
 def wrapper_of(schema: Record) -> str | None:
-    """The only argument under a schema (expanded), where its name says that it holds the arguments, and it which."""
+    """The path of the only argument under a schema (expanded), where its name says that it holds the arguments.
+
+    Where that holds nothing but another such one, the path leads through both: `input.params`.
+    """
+    return ".".join(_wrappers(schema)) or None
+
+
+def _wrappers(schema: Record) -> tuple[str, ...]:
     parts = properties(schema)
     name = next(iter(parts), "")
-    if len(parts) != 1 or main_type(parts[name]) != "object" or not properties(parts[name]):
-        return None
-    return name if snake(name) in _WRAPPERS or snake(name).endswith(_ENDINGS) else None
+    if len(parts) != 1 or "." in name or main_type(parts[name]) != "object" or not properties(parts[name]):
+        return ()
+    is_one = snake(name) in _WRAPPERS or snake(name).endswith(_ENDINGS)
+    return (name, *_wrappers(parts[name])) if is_one else ()
 
 
 def unwrapped(tool: Tool, within: str | None) -> Tool:
     """The tool as it would be if it took the parts of that argument one by one."""
     if within is None:
         return tool
-    inner = properties(expanded(tool.input_schema)).get(within, {})
+    inner = at(expanded(tool.input_schema), within)
     return replace(tool, definition={**tool.definition, "inputSchema": inner})
 
 
 def within_of(tool: Tool, said: Mapping[str, Any]) -> str | None:
-    """The argument that holds the others, unless what a spec says of the tool names them where they stand.
+    """The argument that holds the others, as far as what a spec says of the tool does not name it.
 
     What the spec says of `within` itself is so.
     """
     if "within" in said:
         return said["within"]
-    name = wrapper_of(expanded(tool.input_schema))
-    return None if name is None or said.get("behaviour") == "python" or _names(said, name) else name
+    if said.get("behaviour") == "python":
+        return None
+    names = _wrappers(expanded(tool.input_schema))
+    return ".".join(takewhile(lambda name: not _names(said, name), names)) or None
 
 
 def _names(said: Json, wrapper: str) -> bool:
@@ -54,5 +65,7 @@ def _names(said: Json, wrapper: str) -> bool:
 
 def inner_call(call: Call, within: str) -> Call:
     """The call as if the parts of that argument had been given one by one."""
-    inner = call.arguments.get(within)
+    inner: Json = call.arguments
+    for name in within.split("."):
+        inner = as_object(inner).get(name)
     return replace(call, arguments=inner if isinstance(inner, dict) else {})

@@ -39,3 +39,21 @@ async def test_what_is_missing_inside_is_named(tmp_path: Path) -> None:
     async with service(tmp_path, {}, *BERTHS) as simulator, simulator.open("w") as world:
         assert refused(await world.call("add_berth", {"params": {"width": 4}}))
         assert refused(await world.call("add_berth", {}))
+
+
+async def test_arguments_that_are_wrapped_twice_are_arguments(tmp_path: Path) -> None:
+    def twice(name: str, *required: str, **arguments: Json) -> Json:
+        inner = tool(name, *required, **arguments)["inputSchema"]
+        params: Json = {"type": "object", "properties": {"params": inner}, "required": ["params"]}
+        whole: Json = {"type": "object", "properties": {"input": params}, "required": ["input"]}
+        return {"name": name, "inputSchema": whole}
+
+    tools = twice("add_berth", "pier", width=NUMBER), twice("get_berth", "berth_id"), twice("delete_berth", "berth_id")
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        made = value(await world.call("add_berth", {"input": {"params": {"pier": "east", "width": 4}}}))
+        assert made["pier"] == "east"
+        asked = {"input": {"params": {"berth_id": made["id"]}}}
+        assert value(await world.call("get_berth", asked))["width"] == 4
+        await world.call("delete_berth", asked)
+        assert refused(await world.call("get_berth", asked))
+        assert refused(await world.call("get_berth", {"input": {}}))

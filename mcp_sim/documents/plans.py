@@ -78,7 +78,9 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
     schema = expanded(tool["inputSchema"])
     known = as_object(schema.get("properties"))
     within = part.within if "within" in part.model_fields_set else wrapper_of(schema)
-    known |= properties(as_object(known.get(within))) if within is not None else {}
+    for wrapper in within.split(".") if within is not None else ():
+        schema = properties(schema).get(wrapper, {})
+        known |= properties(schema)
     named = [((key,), getattr(part, key)) for key in _ARGUMENT_KEYS]
     named += [(("positive", index), argument) for index, argument in enumerate(part.positive or ())]
     named += [(("owners", index, "argument"), owner.argument) for index, owner in enumerate(part.owners or ())]
