@@ -27,8 +27,10 @@ class Sessions(Behaviour):
         found = [one for purpose in purposes if (one := recognised(purpose)) is not None]
         logins = [one for one in found if one.operation == "login"]
         logouts = [one for one in found if one.operation == "logout"]
+        if not logins and not logouts:
+            return None
         places = [scope for scope in scopes(survey.state) if session_part(scope.body)]
-        if not logins and not (places and logouts):
+        if not logins and not places:
             return None
         return claimed(survey, found, logins or logouts, places)
 

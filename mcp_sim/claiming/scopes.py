@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import cast
 
 from mcp_sim.claiming.purposes import Purpose
@@ -19,6 +20,10 @@ class Scope:
     body: Record
 
 
+MOST_INSIDE = 200
+"""Of more objects in one, these are looked at: so many are the rows of a table."""
+
+
 def scopes(state: Json, deepest: int = 2) -> Iterator[Scope]:
     """The state itself, and the objects in it."""
     yield from _scopes(state, (), deepest)
@@ -30,8 +35,9 @@ def _scopes(value: Json, path: tuple[str, ...], deepest: int) -> Iterator[Scope]
     body = cast("Record", value)
     yield Scope(path, body)
     if deepest:
-        for name, inner in body.items():
-            yield from _scopes(inner, (*path, name), deepest - 1)
+        objects = (name for name, inner in body.items() if isinstance(inner, dict))
+        for name in islice(objects, MOST_INSIDE):
+            yield from _scopes(body[name], (*path, name), deepest - 1)
 
 
 def without(state: Json, path: Sequence[str], names: Collection[str]) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import cast
 
 from mcp_sim.plans.nouns import COLLECTIONS, Nouns
@@ -54,7 +55,7 @@ def _is_of_many(name: str) -> bool:
 
 def _is_a_scope_of_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:
     """Objects of objects, or names of collections, are the parts of a state rather than rows."""
-    named = any(nouns.speak_of(key) and _is_of_many(key) for key in inner)
+    named = any(_is_of_many(key) and nouns.speak_of(key) for key in islice(inner, MOST_LOOKED_AT))
     deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
     return named or (deep and any(inner.values()))
 
