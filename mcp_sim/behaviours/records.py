@@ -27,6 +27,7 @@ from mcp_sim.records.removal import removal
 from mcp_sim.records.results import result, tells_failures
 from mcp_sim.records.said_values import as_said
 from mcp_sim.records.updates import updating
+from mcp_sim.records.whole_numbers import with_whole_numbers
 from mcp_sim.schemas import properties
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 
@@ -38,8 +39,11 @@ class Records(Behaviour):
     """One record or many of an entity: found by key, by filters or by text; made, changed, removed."""
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        return with_whole_numbers(tool, plan, domain, self._compile(tool, plan, domain))
+
+    def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.caller is not None:
-            return _called(plan.caller, self.compile(tool, replace(plan, caller=None), domain))
+            return _called(plan.caller, self._compile(tool, replace(plan, caller=None), domain))
         if plan.choice is not None:
             return _choosing(tool, plan, {name: _way(tool, one, domain) for name, one in plan.choices.items()})
         entity = domain.entities.get(plan.entity or "")

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from mcp_sim.domain import Entity, Field, Inside
+from mcp_sim.plans.given_ids import with_whole_ids
 from mcp_sim.plans.given_lists import Lists, Tables, lists_by_key, with_lists
 from mcp_sim.plans.given_rows import alike, is_scope, only_row, rows_of, strays
 from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.tables import MOST_LOOKED_AT, fields_of, key_among, table_of
-from mcp_sim.schemas import as_list, schema_of
+from mcp_sim.schemas import as_list, schema_of, types_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.words import singular, snake
 
@@ -80,6 +81,7 @@ def _look_into(found: _Found, scope: str, value: Json, apart: Collection[str]) -
             continue
         rows = rows_of(found.nouns, name, inner)
         if rows is not None:
+            rows = with_whole_ids(rows)
             entity = _named_by_key(found, name, rows)
             single |= strays(inner)
             _add_table(found, scope, entity, rows)
@@ -111,7 +113,7 @@ def _add_table(found: _Found, scope: str, entity: str, rows: list[tuple[Key | No
 def _parts(found: _Found) -> Iterator[tuple[str, Entity]]:
     """The entities whose records stand inside those of others, where tools speak of them."""
     for entity, rows in found.tables.values():
-        for name in entity.fields:
+        for name in _that_may_hold_rows(entity):
             inner = [one for row in rows for one in _inner_rows(row.get(name))]
             if not inner or not alike(inner[:MOST_LOOKED_AT]):
                 continue
@@ -125,6 +127,12 @@ def _parts(found: _Found) -> Iterator[tuple[str, Entity]]:
                 yield noun, _unnamed(noun, Inside(entity.name, name), fields)
             elif key is not None:
                 yield noun, Entity(noun, key, inner[-1].get(key), fields, inside=Inside(entity.name, name))
+
+
+def _that_may_hold_rows(entity: Entity) -> list[str]:
+    """The fields of which the first rows do not show that they hold texts, numbers or flags."""
+    kinds = {name: {*types_of(one.schema)} - {"null"} for name, one in entity.fields.items()}
+    return [name for name, kind in kinds.items() if not kind or kind & {"array", "object"}]
 
 
 def _unnamed(noun: str, place: Inside, fields: Mapping[str, Field]) -> Entity:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from mcp_sim.ids import whole
 from mcp_sim.types import Json, Key, View
 
 
 def found_key(view: View, entity: str, value: Json) -> Key | None:
     """The key of the record that a value names, also where one side writes a number as a text; else None."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    value = whole(value)
     if not isinstance(value, str | int) or isinstance(value, bool):
         return None
     if view.get(entity, value) is not None:
