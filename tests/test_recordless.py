@@ -90,12 +90,14 @@ def test_a_spec_may_say_so_and_strict_is_content(tmp_path: Path, capsys: pytest.
     assert main(["plan", str(spec), "--strict"]) == 0
 
 
-def test_what_surely_touches_no_records_is_written_into_the_spec_and_a_guess_is_not(tmp_path: Path) -> None:
+def test_what_touches_no_records_is_written_into_the_spec_and_a_guess_is_marked_as_one(tmp_path: Path) -> None:
     listed(tmp_path, tool("press_button", "Presses a button.", "label"), tool("frobnicate", "", "widget"))
     spec = tmp_path / "rig.yaml"
     spec.write_text("mcp_sim: 1\nname: rig\ntools: rig.tools.json\n", encoding="utf-8")
     assert main(["plan", str(spec), "--write"]) == 0
-    assert spec.read_text(encoding="utf-8").endswith("sim:\n  press_button: {verb: none}\n")
+    _, _, said = spec.read_text(encoding="utf-8").partition("sim:\n  press_button: {verb: none}\n")
+    guess, _, line = said.strip().rpartition("\n")
+    assert (guess.split(":")[0], line) == ("# a guess (0.45)", "  frobnicate: {verb: none}")
 
 
 async def test_its_answer_changes_nothing_and_what_is_made_up_is_marked(tmp_path: Path) -> None:

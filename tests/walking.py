@@ -77,13 +77,13 @@ class Walker:
     def call(self) -> tuple[Tool, dict[str, Json]]:
         """The next call: a tool, and arguments that its schema allows."""
         tool = self.random.choice(self.tools)
-        return tool, self._object(self.schemas[tool.id], tool, "")
+        return tool, in_order(self._object(self.schemas[tool.id], tool, ""))
 
     def needed(self, tool: Tool) -> dict[str, Json]:
         """Arguments for a tool, and none that it does not ask for."""
         schema = self.schemas[tool.id]
         parts = {name: part for name, part in properties(schema).items() if name in required(schema)}
-        return self._object({**schema, "properties": parts}, tool, "")
+        return in_order(self._object({**schema, "properties": parts}, tool, ""))
 
     def learn(self, tool: Tool, arguments: dict[str, Json], observation: Observation) -> None:
         """Remember the ids that an answer holds; forget those that the service did not like, or does not have now."""
@@ -256,6 +256,16 @@ class Walker:
     def _text(self, name: str) -> str:
         """A text that one would write there."""
         return f"{name} {self.random.choice('abcdefgh')}{self.random.randint(1, 280)}"
+
+
+def in_order(arguments: dict[str, Json]) -> dict[str, Json]:
+    """The same, where what ends does not do so before it starts: no agent asks for that."""
+    for start in [name for name in arguments if "start" in name]:
+        end = start.replace("start", "end")
+        first, last = arguments[start], arguments.get(end)
+        if isinstance(first, str) and isinstance(last, str) and last < first:
+            arguments |= {start: last, end: first}
+    return arguments
 
 
 def valid(schema: dict[str, Json], value: Json) -> bool:
