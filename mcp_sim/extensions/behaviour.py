@@ -114,5 +114,5 @@ class Behaviour:
         return lambda turn, invent: answer(replace(turn, call=inner_call(turn.call, within)), invent)
 
 
-UNCLAIMING = frozenset({"python", "records", "schema_only", "summaries"})
+UNCLAIMING = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
 """The behaviours of tools that nobody claims: inferred or said, and not loaded before a tool is called."""

@@ -13,8 +13,9 @@ from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer
 from mcp_sim.file_trees import changing, editing, looking, ranges, reading, running, tagging, writing
 from mcp_sim.file_trees.asking import Asked
-from mcp_sim.file_trees.batching import BATCH, batch_of
+from mcp_sim.file_trees.batching import batch_of
 from mcp_sim.file_trees.entities import FILE
+from mcp_sim.file_trees.operation_lists import BATCH
 from mcp_sim.file_trees.recognition import judged
 from mcp_sim.file_trees.spaces import located
 from mcp_sim.file_trees.tree import Tree

@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.claiming.purposes import Purpose, choices, purposes_of
+from mcp_sim.claiming.purposes import purposes_of
 from mcp_sim.claiming.ways import Way
 from mcp_sim.file_trees.asking import Asked
-from mcp_sim.file_trees.operations import operation_of
-from mcp_sim.file_trees.roles import MUST, arguments_of, given_instead
-from mcp_sim.schemas import as_list, as_object, items, properties, required
+from mcp_sim.file_trees.operation_lists import choices_of, list_of, ways_of
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record, Tool
-
-BATCH = "batch"
-_LISTS = ("operations", "actions", "steps", "tasks", "commands", "items", "changes")
-_PLACES = ("source", "src", "target", "from")
-"""What the path may be called where another operation of the list has two."""
-
-
-def list_of(purpose: Purpose) -> str | None:
-    """The argument that lists operations on files, if there is one."""
-    name = purpose.argument(_LISTS, ("array",))
-    return name if name is not None and len(ways_of(purpose, name)) > 1 else None
-
-
-def ways_of(purpose: Purpose, name: str) -> dict[str, Way]:
-    """What an item may say that is to be done -> how."""
-    return {choice.choice: way for choice in _choices(purpose, name) for way in _judged(choice)}
-
-
-def _choices(purpose: Purpose, name: str) -> list[Purpose]:
-    item = items(purpose.arguments[name])
-    of_items = replace(purpose, words=("file",), arguments=properties(item), needed=required(item))
-    return [one for one in choices(of_items) if one.selector is not None]
-
-
-def _judged(purpose: Purpose) -> Iterator[Way]:
-    operation = operation_of(purpose)
-    if operation is None:
-        return
-    roles = arguments_of(purpose, operation)
-    wanted = MUST.get(operation, "").split()
-    place = purpose.argument(_PLACES, ("string",)) if "path" in wanted and "path" not in roles else None
-    roles |= {"path": place} if place is not None else {}
-    if all(role in roles or given_instead(role, roles) for role in wanted):
-        yield operation, roles
 
 
 def batch_of(tool: Tool, known: Mapping[str, Callable[[Asked], Outcome]]) -> Callable[[Asked], Outcome]:
@@ -55,7 +20,7 @@ def batch_of(tool: Tool, known: Mapping[str, Callable[[Asked], Outcome]]) -> Cal
     purpose = purposes_of(tool)[0]
     name = list_of(purpose)
     ways = ways_of(purpose, name) if name is not None else {}
-    selector = next((one.selector for one in _choices(purpose, name) if one.selector), "") if name is not None else ""
+    selector = next((one.selector for one in choices_of(purpose, name) if one.selector), "") if name is not None else ""
 
     def run(asked: Asked) -> Outcome:
         before = asked.tree.view

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Verb
-from mcp_sim.file_trees.ranges import ranged
+from mcp_sim.file_trees.range_lists import ranged
 from mcp_sim.file_trees.roles import EXACT, given_roles
 from mcp_sim.words import vocabulary, words
 

@@ -7,36 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.paths import parent
+from mcp_sim.file_trees.range_lists import ENDS, RANGES, STARTS
 from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object, items, main_type, properties
+from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
-
-_FILES = ("files", "paths", "file_paths")
-_RANGES = ("patches", "ranges", "line_ranges", "edits", "changes")
-_STARTS = ("start", "start_line", "line_start", "from_line")
-_ENDS = ("end", "end_line", "line_end", "to_line")
-
-
-def ranged(purpose: Purpose) -> dict[str, str]:
-    """Which argument lists files with ranges of lines in each, or ranges in the one file that another names."""
-    name = purpose.argument(_FILES, ("array",))
-    if name is not None and any(_is_ranges(part) for part in properties(items(purpose.arguments[name])).values()):
-        return {"files": name}
-    name = purpose.argument(_RANGES, ("array",))
-    path = purpose.argument_like(("file_path", "path", "file"), ("string",))
-    if name is None or path is None or not _is_ranges(purpose.arguments[name]):
-        return {}
-    guard = next((one for one in purpose.arguments if snake(one).endswith("hash")), None)
-    return {"ranges": name, "path": path, **({"hash": guard} if guard is not None else {})}
-
-
-def _is_ranges(part: Record) -> bool:
-    parts = properties(items(part)) if main_type(part) == "array" else {}
-    return any(snake(name) in _STARTS for name in parts)
 
 
 def hash_of(text: str) -> str:
@@ -126,13 +103,13 @@ def _item(item: Record) -> tuple[str, str | None, list[Record]]:
     if path is None:
         raise Refused("invalid", f"A file needs a path, not {encode(item).decode()}")
     guard = _named(item, ("file_hash", "hash", "expected_hash"))
-    ranges = [as_object(one) for one in as_list(_named(item, _RANGES))]
+    ranges = [as_object(one) for one in as_list(_named(item, RANGES))]
     return str(path), None if guard is None else str(guard), ranges
 
 
 def _bounds(wanted: Record, many: int) -> tuple[int, int]:
     """The first and the last line, counted from 1; to the end where no last one is said."""
-    start, end = _named(wanted, _STARTS), _named(wanted, _ENDS)
+    start, end = _named(wanted, STARTS), _named(wanted, ENDS)
     return start if isinstance(start, int) else 1, end if isinstance(end, int) else many
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan
-from mcp_sim.file_trees.batching import BATCH, list_of
 from mcp_sim.file_trees.entities import FILE
+from mcp_sim.file_trees.operation_lists import BATCH, list_of
 from mcp_sim.file_trees.operations import VERBS, is_named, operation_of
 from mcp_sim.file_trees.roles import EXACT, MUST, arguments_of, given_instead, given_roles
 from mcp_sim.file_trees.spaces import NAMES, lists_spaces, space_nouns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.file_trees.ranges import ranged
+from mcp_sim.file_trees.range_lists import ranged
 from mcp_sim.file_trees.spaces import spaces_of
 from mcp_sim.words import vocabulary
 

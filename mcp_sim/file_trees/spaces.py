@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.file_trees.paths import ROOT
-from mcp_sim.file_trees.tree import Tree
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json
 from mcp_sim.words import singular, snake, vocabulary
+
+if TYPE_CHECKING:  # what lists files is known before any tree is looked at
+    from mcp_sim.file_trees.tree import Tree
 
 _SPACES = vocabulary("project vault workspace bucket notebook collection library repository repo space bank drive")
 _FOLDERS = vocabulary("folder directory dir subfolder subdirectory folder_path")
