@@ -2,7 +2,7 @@
 
 What a kind does and takes stands in its code, and so does its example; perturbations.yaml beside this file has a better
 scenario, or other calls, for those that show nothing otherwise. Each example is run, and what came of it is shown.
-"""  # noqa: INP001 (a script)
+"""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ async def _run(scenario: str, said: dict[str, Any], kind: type[Perturbation]) ->
     with TemporaryDirectory() as folder:
         path = Path(folder, "shown.yaml")
         if "spec" in said:
-            Path(folder, said["file"]).write_text(said["spec"], encoding="utf-8")  # noqa: ASYNC240 (a script)
+            Path(folder, said["file"]).write_text(said["spec"], encoding="utf-8")
         tools = "" if "\ntools:" in f"\n{scenario}" else "tools: crm\n"
-        path.write_text(f"mcp_sim: 1\n{tools}{scenario}", encoding="utf-8")  # noqa: ASYNC240 (a script)
+        path.write_text(f"mcp_sim: 1\n{tools}{scenario}", encoding="utf-8")
         simulator = Simulator.load(path)
     async with simulator.open() as world:
         lines = [line for tool, arguments in said.get("calls", CALLS) for line in await _called(world, tool, arguments)]

@@ -25,6 +25,6 @@ class Corpus(Behaviour):
         return Claims([plan_for(one) for one in found], [entity(key)], {PAGE: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.corpora.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.corpora.answers import answer
 
         return answer(tool, plan, domain)

@@ -42,7 +42,7 @@ class FileTree(Behaviour):
         return made
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.file_trees.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.file_trees.answers import answer
 
         return answer(tool, plan, domain)
 

@@ -26,7 +26,7 @@ class KeyValue(Behaviour):
         return Claims(plans, [_entity()], {ENTRY: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.key_values.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.key_values.answers import answer
 
         return answer(tool, plan, domain)
 

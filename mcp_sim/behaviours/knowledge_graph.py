@@ -28,6 +28,6 @@ class KnowledgeGraph(Behaviour):
         return Claims(plans, shape.entities(), records, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.graphs.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.graphs.answers import answer
 
         return answer(tool, plan, domain)

@@ -28,7 +28,7 @@ class Messages(Behaviour):
         return Claims(replies, state=survey.state) if replies else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.mailboxes import answers, replying  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.mailboxes import answers, replying
 
         of = replying if plan.operation in REPLYING else answers
         return of.answer(tool, plan, domain)

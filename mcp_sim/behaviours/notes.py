@@ -26,6 +26,6 @@ class Notes(Behaviour):
         return Claims(plans_for(found), made, rows, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.jottings.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.jottings.answers import answer
 
         return answer(tool, plan, domain)

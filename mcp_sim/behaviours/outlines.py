@@ -39,6 +39,6 @@ class Outlines(Behaviour):
         return completed
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.outlines.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.outlines.answers import answer
 
         return answer(tool, plan, domain)

@@ -42,6 +42,6 @@ class Sessions(Behaviour):
         return started
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.logins.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.logins.answers import answer
 
         return answer(tool, plan, domain)

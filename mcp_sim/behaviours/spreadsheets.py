@@ -43,6 +43,6 @@ class Spreadsheets(Behaviour):
         return completed
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.sheets.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.sheets.answers import answer
 
         return answer(tool, plan, domain)

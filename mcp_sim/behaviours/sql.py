@@ -25,7 +25,7 @@ class Sql(Behaviour):
             return None
         entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, survey.state
         if survey.state is not None and 2 * len(plans) >= len(survey.tools):
-            from mcp_sim.sql_tables.given import given_tables  # noqa: PLC0415 (sqlite3 is for who speaks SQL)
+            from mcp_sim.sql_tables.given import given_tables
 
             tables, rest = given_tables(survey.state)
             entities += [table.entity() for table in tables]
@@ -34,7 +34,7 @@ class Sql(Behaviour):
         return Claims(plans, entities, records, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.sql_tables.answers import answer  # noqa: PLC0415 (sqlite3 is for who speaks SQL)
+        from mcp_sim.sql_tables.answers import answer
 
         return answer(tool, plan, domain)
 

@@ -27,7 +27,7 @@ class Texts(Behaviour):
         return Claims(plans, state=survey.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.claiming.computing import computing  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.claiming.computing import computing
 
         return computing(tool, plan, domain, _OPERATIONS)
 

@@ -32,6 +32,6 @@ class Thoughts(Behaviour):
         return begun
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.thoughts.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.thoughts.answers import answer
 
         return answer(tool, plan, domain)

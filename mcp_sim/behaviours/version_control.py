@@ -24,10 +24,10 @@ class VersionControl(Behaviour):
         plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
-        from mcp_sim.file_trees.entities import DIRECTORY, FILE  # noqa: PLC0415 (for who has a repository)
-        from mcp_sim.file_trees.given import given_files  # noqa: PLC0415 (for who has a repository)
-        from mcp_sim.version_control.beginnings import noted  # noqa: PLC0415 (for who has a repository)
-        from mcp_sim.version_control.given import given_repository  # noqa: PLC0415 (for who has a repository)
+        from mcp_sim.file_trees.entities import DIRECTORY, FILE
+        from mcp_sim.file_trees.given import given_files
+        from mcp_sim.version_control.beginnings import noted
+        from mcp_sim.version_control.given import given_repository
 
         given, rest = given_repository(survey.state)
         files, rest = given_files(rest, given.root)
@@ -36,13 +36,13 @@ class VersionControl(Behaviour):
         return Claims(plans, entities(), found if files.is_empty else {**found, **rows}, rest)
 
     def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        from mcp_sim.version_control.beginnings import begun  # noqa: PLC0415 (for who has a repository)
+        from mcp_sim.version_control.beginnings import begun
 
         for prefix in {(plan.entity or COMMIT).removesuffix(COMMIT): None for plan in plans}:
             tables = begun(tables, prefix, seed)
         return tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.version_control.answers import answer  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.version_control.answers import answer
 
         return answer(tool, plan, domain)
