@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.documents import load
+from given import NUMBER, STRING, service, value
+
 from mcp_sim.plans.given import given_state
 from mcp_sim.plans.nouns import Nouns
-from mcp_sim.simulator import Simulator
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any
-STRING: dict[str, Json] = {"type": "string"}
-NUMBER: dict[str, Json] = {"type": "number"}
 LIST: dict[str, Json] = {"type": "array", "items": STRING}
 
 
@@ -22,20 +19,6 @@ def tool(name: str, arguments: Json = None, *required: str, output: Json = None,
     schema: dict[str, Json] = {"type": "object", "properties": arguments or {}, "required": list(required)}
     more = {"outputSchema": {"type": "object", "properties": output}} if output else {}
     return {"name": name, "description": about, "inputSchema": schema, **more}
-
-
-def simulator(folder: Path, state: Json, *tools: dict[str, Json]) -> Simulator:
-    (folder / "shop.json").write_text(json.dumps({"tools": tools}))
-    scenario = {"mcp_sim": 1, "tools": "shop.json", "world": {"state": state}}
-    (folder / "scenario.yaml").write_text(json.dumps(scenario))
-    return Simulator(load(folder / "scenario.yaml"))
-
-
-def value(observation: Observation) -> Json:
-    body = observation.body
-    assert isinstance(body, ToolResult)
-    assert not body.is_error, body.value
-    return body.value
 
 
 def refusal(observation: Observation) -> str:
@@ -92,7 +75,7 @@ async def test_lists_amounts_and_switches_of_what_there_is_one_of(tmp_path: Path
     state = {"account": {"balance": 10.0, "owner": "Ada"}, "wish_list": ["Dune"], "lamp_state": "off"}
     switch = {"mode": {"type": "string", "enum": ["START", "STOP"]}}
     states = {"lampState": {"type": "string", "enum": ["running", "off"]}}
-    sim = simulator(
+    sim = service(
         tmp_path, state,
         tool("fund_account", {"amount": NUMBER}, "amount", output={"new_balance": NUMBER}),
         tool("withdraw_funds", {"amount": NUMBER}, "amount", output={"new_balance": NUMBER}),
@@ -114,7 +97,7 @@ async def test_lists_amounts_and_switches_of_what_there_is_one_of(tmp_path: Path
 async def test_a_record_is_found_by_what_stands_inside_it_and_written_there(tmp_path: Path) -> None:
     names = {"m1": {"first": "Ada", "last": "Vos"}, "m2": {"first": "Bo", "last": "Vos"}}
     state = {"members": {key: {"member_id": key, "name": names[key], "address": {"city": "Ede"}} for key in names}}
-    sim = simulator(
+    sim = service(
         tmp_path, state,
         tool("find_member_id_by_name", {"first": STRING, "last": STRING}, "first", "last"),
         tool("get_member", {"member_id": STRING}, "member_id"),
@@ -132,7 +115,7 @@ async def test_a_tool_for_records_in_one_state_refuses_others_and_leads_to_the_s
 ) -> None:
     loans = {"l1": {"loan_id": "l1", "status": "pending", "cancel_reason": None},
              "l2": {"loan_id": "l2", "status": "delivered", "cancel_reason": None}}  # fmt: skip
-    sim = simulator(
+    sim = service(
         tmp_path, {"loans": loans},
         tool("cancel_pending_loan", {"loan_id": STRING, "reason": STRING}, "loan_id", "reason"),
         tool("return_delivered_loan", {"loan_id": STRING}, "loan_id", about="The status becomes 'return requested'."),
@@ -152,7 +135,7 @@ async def test_parts_of_records_are_read_and_exchanged(tmp_path: Path) -> None:
              "loans": {"l1": {"loan_id": "l1", "copies": [{"copy_id": "c1", "price": 3}]},
                        "l2": {"loan_id": "l2", "copies": [{"copy_id": "c1", "price": 3}]}}}  # fmt: skip
     ids = {"loan_id": STRING, "copy_ids": LIST, "new_copy_ids": LIST}
-    sim = simulator(
+    sim = service(
         tmp_path, state,
         tool("get_copy", {"copy_id": STRING}, "copy_id"),
         tool("get_book", {"book_id": STRING}, "book_id"),
@@ -168,7 +151,7 @@ async def test_parts_of_records_are_read_and_exchanged(tmp_path: Path) -> None:
 
 async def test_a_counter_of_the_state_gives_the_next_id_and_who_is_logged_in_made_it(tmp_path: Path) -> None:
     ticket = {"id": {"type": "integer"}, "title": STRING, "created_by": STRING}
-    sim = simulator(
+    sim = service(
         tmp_path, {"ticket_counter": 41, "current_user": "ada", "tickets": []},
         tool("create_ticket", {"title": STRING}, "title", output=ticket),
         tool("get_ticket", {"ticket_id": {"type": "integer"}}, "ticket_id", output=ticket),
@@ -183,7 +166,7 @@ async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) ->
     paid = {"kind": "Charge", "amount": 12.5, "card": "c1"}
     bookings: Json = {"b1": {"booking_id": "b1", "status": "confirmed", "charges": [paid]},
                       "b2": {"booking_id": "b2", "status": "confirmed", "charges": []}}  # fmt: skip
-    sim = simulator(
+    sim = service(
         tmp_path, {"bookings": bookings},
         tool("cancel_booking", {"booking_id": STRING}, "booking_id", about="Cancel a booking. The charge is refunded."),
         tool("confirm_booking", {"booking_id": STRING}, "booking_id"),
@@ -206,7 +189,7 @@ async def test_what_exchanged_parts_cost_more_or_less_is_paid_or_paid_back(tmp_p
     trip = {"trip_id": "t1", "status": "booked", "seats": [dict(small)], "payments": [deposit]}
     about = "Change the seats of a trip. The difference in price is paid by card or paid back to it."
     arguments = {"trip_id": STRING, "seat_ids": ids, "new_seat_ids": ids, "card": STRING}
-    sim = simulator(
+    sim = service(
         tmp_path, {"trips": {"t1": trip}, "rows": {"r1": row}},
         tool("modify_trip_seats", arguments, *arguments, about=about),
         tool("get_trip", {"trip_id": STRING}, "trip_id"),
@@ -226,7 +209,7 @@ async def test_what_exchanged_parts_cost_more_or_less_is_paid_or_paid_back(tmp_p
 
 async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None:
     done = {"memo_id": STRING, "message": STRING}
-    sim = simulator(
+    sim = service(
         tmp_path, {"memos": [{"memo_id": "m1", "text": "one"}]},
         tool("create_memo", {"text": STRING}, "text", output=done),
         tool("update_memo", {"memo_id": STRING, "text": STRING}, "memo_id", output=done),
@@ -241,7 +224,7 @@ async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None
 async def test_a_counter_numbers_ids_in_the_form_of_those_that_are_given(tmp_path: Path) -> None:
     state = {"cases": {"T7": {"case_id": "T7", "title": "Old"}}, "case_counter": 8}
     create = tool("create_case", {"title": STRING}, "title")
-    async with simulator(tmp_path, state, create, tool("get_case", {"case_id": STRING}, "case_id")) as sim:
+    async with service(tmp_path, state, create, tool("get_case", {"case_id": STRING}, "case_id")) as sim:
         world = sim.world("one")
         made = [value(await world.call("create_case", {"title": "New"}))["case_id"] for _ in range(2)]
         assert made == ["T8", "T9"]
