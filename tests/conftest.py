@@ -41,6 +41,12 @@ PATIENCE = 240.0
 """So many seconds may a test take, or a fixture before or after it. What hangs shall fail, and say where."""
 
 
+def pytest_configure() -> None:
+    """Ctrl-C is heard by what tests start, also where the run itself was started in the background, deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @contextmanager
 def _patience() -> Generator[None]:
     """Fail what takes longer, wherever it waits: in a read, in a lock, in a loop of events."""
