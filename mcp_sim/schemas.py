@@ -117,6 +117,11 @@ def items(schema: Record) -> Record:
     return as_object(schema.get("items"))
 
 
+def map_of(schema: Record) -> Record:
+    """The schema of the values of a mapping whose names nobody declares; {} for anything else."""
+    return {} if properties(schema) else as_object(schema.get("additionalProperties"))
+
+
 def line_parts(schema: Record) -> Record:
     """The properties of the objects that an array holds; of several forms, those of the first that says any."""
     line = items(schema) if main_type(schema) == "array" else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.given import STRING, Json, service, tool, value
+from tests.given import INTEGER, NUMBER, STRING, Json, service, tool, value
 
 _OPEN: Json = {"type": "object", "additionalProperties": True}
 
@@ -27,3 +27,25 @@ async def test_an_open_result_holds_what_there_is_to_tell(tmp_path: Path) -> Non
         gone = value(await world.call("delete_kettle", {"kettle_id": made[0]["id"]}))
         assert gone == {"deleted": True, "id": made[0]["id"]}
         assert [one["colour"] for one in value(await world.call("list_kettles", {}))["kettles"]] == ["blue"]
+
+
+_TEXTS: Json = {"type": "object", "additionalProperties": STRING}
+_KETTLES: Json = {
+    "kettles": [{"id": 1, "colour": "red", "litres": 1.5, "lids": ["tin"]}],
+    "shelf": {"street": "Mill Lane", "town": "Ely"},
+}
+
+
+async def test_a_mapping_of_texts_says_what_was_done_or_tells_the_texts_of_a_record(tmp_path: Path) -> None:
+    tools = [
+        tool("add_kettle", "colour", litres=NUMBER),
+        tool("get_kettle", "id", id=INTEGER),
+        tool("delete_kettle", "id", id=INTEGER),
+        tool("update_shelf", town=STRING),
+    ]
+    tools = [{**one, "outputSchema": _TEXTS} for one in tools]
+    async with service(tmp_path, _KETTLES, *tools) as simulator, simulator.open("w") as world:
+        assert {*value(await world.call("add_kettle", {"colour": "blue", "litres": 2}))} == {"message"}
+        assert value(await world.call("get_kettle", {"id": 1})) == {"colour": "red"}
+        assert {*value(await world.call("delete_kettle", {"id": 1}))} == {"message"}
+        assert value(await world.call("update_shelf", {"town": "Wells"})) == {"street": "Mill Lane", "town": "Wells"}

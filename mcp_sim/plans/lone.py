@@ -13,7 +13,7 @@ from mcp_sim.plans.envelopes import SUCCESS, envelope_of
 from mcp_sim.plans.flags import flag_of
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading, Words
-from mcp_sim.schemas import at, expanded, main_type, properties, required
+from mcp_sim.schemas import at, expanded, main_type, map_of, properties, required
 from mcp_sim.types import Record, Tool
 from mcp_sim.words import snake, vocabulary
 
@@ -66,18 +66,13 @@ def _spoken(reading: Reading, tool: Tool) -> _Spoken:
     return _Spoken(reading, arguments, required(schema) & arguments.keys(), output)
 
 
-def _is_map(output: Record) -> bool:
-    """Is it a count or the like by names that nobody declares, which is no record?"""
-    return not properties(output) and isinstance(output.get("additionalProperties"), dict)
-
-
 def _is_alone(noun: Words, uses: Sequence[_Spoken], others: AbstractSet[Words]) -> bool:
     """Do all tools of a noun get or set it, and none says which one?"""
     gets = [one for one in uses if _gets(one)]
     sets = [one for one in uses if one.reading.verb == "update" and _sets(one)]
     if len(gets) + len(sets) < len(uses) or not gets or _NO_THINGS.issuperset(noun):
         return False
-    if any(_is_map(one.output) for one in uses):
+    if any(main_type(map_of(one.output)) not in {"", "string"} for one in uses):
         return False
     if any(noun[:at] in others or noun[at:] in others for at in range(1, len(noun))):
         return False

@@ -7,6 +7,8 @@ from mcp_sim.schemas import (
     as_list,
     as_object,
     expanded,
+    main_type,
+    map_of,
     schema_of,
 )
 from mcp_sim.types import Json, Record, Tool
@@ -18,6 +20,8 @@ def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     The plainest holds what there is to tell.
     """
     said = expanded(tool.output_schema) if tool.output_schema is not None else None
+    if said is not None and _only_says(said, plan, domain):
+        return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
     if said is not None and not _is_open(said):
         return said
     example = example_of(tool, domain)
@@ -32,6 +36,14 @@ def _is_open(schema: Record) -> bool:
         and said <= {"type", "additionalProperties", "title", "description"}
         and (schema.get("additionalProperties", True) in (True, {}))
     )
+
+
+def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:
+    """Does a write answer with a mapping of texts, which is no record: what was deleted, or holds more than texts?"""
+    if plan.verb not in {"create", "update", "delete"} or main_type(map_of(schema)) != "string":
+        return False
+    fields = domain.entities[plan.entity or ""].fields.values()
+    return plan.verb == "delete" or any(main_type(field.schema) != "string" for field in fields if not field.hidden)
 
 
 def example_of(tool: Tool, domain: Domain) -> Json:

@@ -12,9 +12,10 @@ from mcp_sim.domain import Entity
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.conforming import conforming
 from mcp_sim.records.lookups import lookup
+from mcp_sim.records.searching import judge
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import as_object, is_nullable, main_type, properties, required
+from mcp_sim.schemas import as_object, is_nullable, main_type, map_of, properties, required
 from mcp_sim.types import Json, Record, View
 
 Show: TypeAlias = Callable[[Record, View], Json]
@@ -39,11 +40,7 @@ def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sh
         return _scalar(entity, schema)
     derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
     if not names:
-        hidden = frozenset(field.name for field in entity.fields.values() if field.hidden)
-        return lambda record, view: {
-            **{name: value for name, value in record.items() if name not in hidden},
-            **{name: look(view, record) for name, look in derived.items()},
-        }
+        return _fitting(_whole(entity, derived), map_of(schema))
     shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
     plain = tuple(name for name in names if name not in derived)
     lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
@@ -60,6 +57,23 @@ def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sh
         return body
 
     return show
+
+
+def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
+    """All that a record says, but for what is shown by tools that ask for it alone."""
+    hidden = frozenset(field.name for field in entity.fields.values() if field.hidden)
+    return lambda record, view: {
+        **{name: value for name, value in record.items() if name not in hidden},
+        **{name: look(view, record) for name, look in derived.items()},
+    }
+
+
+def _fitting(whole: Callable[[Record, View], Record], values: Record) -> Show:
+    """What of a record a mapping may hold whose values are of one schema."""
+    if not values:
+        return whole
+    allows = judge(values)
+    return lambda record, view: {name: value for name, value in whole(record, view).items() if allows(value)}
 
 
 def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
