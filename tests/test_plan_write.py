@@ -51,7 +51,9 @@ def spec(tmp_path: Path) -> Path:
 
 def judged_apart(plan: Plan) -> Plan:
     """The plan without how sure it is: what a spec says is sure, and of which nothing is known touches none."""
-    return replace(plan, verb="none" if plan.verb == "unknown" else plan.verb, confidence=1.0, reasons=())
+    ways = {value: judged_apart(one) for value, one in plan.choices.items()}
+    verb = "none" if plan.verb == "unknown" else plan.verb
+    return replace(plan, verb=verb, choices=ways, confidence=1.0, reasons=())
 
 
 def without_judgement(domain: Domain) -> dict[str, Plan]:
@@ -104,6 +106,11 @@ HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("create_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
         ("drop_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
         ("list_collections", {"database": {"type": "string"}}),
+    ],
+    "fields that arguments name": [
+        ("create_oven", {"room": {"type": "string"}, "degrees": {"type": "integer"}}),
+        ("get_oven", {"oven_id": {"type": "string"}}),
+        ("update_oven", {"oven_id": {"type": "string"}, "field": {"type": "string"}, "value": {"type": "string"}}),
     ],
     "fields that are looked up": [
         ("get_course", {"course_id": {"type": "string"}}),

@@ -25,6 +25,7 @@ from mcp_sim.plans.kindred import with_kindred
 from mcp_sim.plans.lone import told_alone
 from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
 from mcp_sim.plans.makers import making
+from mcp_sim.plans.named_fields import naming_fields, with_named_fields
 from mcp_sim.plans.occupying import occupying
 from mcp_sim.plans.operations import put_together, said_of_ways, several_of, taken_apart
 from mcp_sim.plans.origins import with_origins
@@ -54,7 +55,7 @@ class Inferred:
 
 _FURTHER = (
     contents_shown, with_flags, tallied, with_entries, with_aspects, with_owners, taking, occupying, summing,
-    singled_out, with_insides, with_children,
+    singled_out, with_insides, with_children, with_named_fields,
 )  # fmt: skip
 """What more is read of the tools, each going by what those before it found."""
 
@@ -82,7 +83,7 @@ def infer(
     anyhow = of_any_kind(looks, declared, overrides)
     looks = with_told_states(without_nouns(looks, anyhow), declared)
     looks = with_elements(looks, shown(looks, declared), declared, overrides)
-    looks = with_kindred(looks, declared)
+    looks = naming_fields(with_kindred(looks, declared), declared)
     looks = belonging(with_counts(looks, overrides), declared)
     looks = with_summaries(looks, given.records, overrides)
     told = shown(looks, declared)
