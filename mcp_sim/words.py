@@ -1,4 +1,4 @@
-"""Which words is a name made of, and is a noun singular or plural?"""
+"""Which words is a name made of, is a noun singular or plural, and what has been done where a verb is?"""
 
 from __future__ import annotations
 
@@ -32,6 +32,20 @@ _ALREADY_SINGULAR = vocabulary(
     "progress sms status success tennis this virus address process press pass loss boss cross glass mass series "
     "bias atlas axis bonus census consensus corpus dress excess express congress congruous dns tls css aws ios"
 )
+
+_PARTICIPLES = {
+    "begin": "begun", "bind": "bound", "bring": "brought", "build": "built", "buy": "bought", "choose": "chosen",
+    "cut": "cut", "do": "done", "draw": "drawn", "drive": "driven", "feed": "fed", "find": "found",
+    "forget": "forgotten", "freeze": "frozen", "give": "given", "go": "gone", "hide": "hidden", "hold": "held", "keep": "kept",
+    "leave": "left", "lend": "lent", "lose": "lost", "make": "made", "pay": "paid", "put": "put", "read": "read",
+    "rebuild": "rebuilt", "redo": "redone", "rerun": "rerun", "reset": "reset", "run": "run", "see": "seen",
+    "sell": "sold", "send": "sent", "set": "set", "show": "shown", "shut": "shut", "spend": "spent", "spin": "spun",
+    "split": "split", "swim": "swum", "take": "taken", "tell": "told", "throw": "thrown", "undo": "undone",
+    "wake": "woken", "win": "won", "withdraw": "withdrawn", "write": "written", "unfreeze": "unfrozen",
+}  # fmt: skip
+_DOUBLED = vocabulary("admit commit debug defer format permit prefer refer submit transfer unpin untag unzip")
+_SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
+"""Verbs of one short syllable, whose last letter is doubled: `stop`, `plan`, `zip`."""
 
 
 @lru_cache(maxsize=4096)
@@ -82,6 +96,21 @@ def plural(noun: str) -> str:
     if last.endswith("y") and last[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
         return last[:-1] + "ies"
     return last + ("es" if last.endswith(("s", "sh", "ch", "x", "z")) else "s")
+
+
+def participle(verb: str) -> str:
+    """What has been done to a thing: `copied` for `copy`, `sent` for `send`, `turned on` for `turn_on`."""
+    head, _, rest = verb.partition("_")
+    if rest:
+        return f"{participle(head)} {rest.replace('_', ' ')}"
+    if verb in _PARTICIPLES:
+        return _PARTICIPLES[verb]
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if verb.endswith("y") and verb[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
+        return f"{verb[:-1]}ied"
+    is_doubled = verb in _DOUBLED or _SHORT.fullmatch(verb) is not None
+    return f"{verb}{verb[-1]}ed" if is_doubled else f"{verb}ed"
 
 
 def singular_phrase(phrase: tuple[str, ...]) -> str:

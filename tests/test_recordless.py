@@ -105,7 +105,7 @@ async def test_its_answer_changes_nothing_and_what_is_made_up_is_marked(tmp_path
     tools = json.dumps([tool("press_button", "", "label"), tool("scan", "", outputSchema=shape)])
     spec = f"tools: {tools}\nsim: {{press_button: {{verb: none}}, scan: {{verb: none}}}}"
     async with service(tmp_path, spec, "records: {}") as sim, sim.open() as world:
-        assert value(await world.call("press_button", {"label": "Go"})) == "press_button: done"
+        assert value(await world.call("press_button", {"label": "Go"})) == "Button pressed successfully\nLabel: Go"
         assert world.ledger.newest["step"]["guessed"] is False
         assert isinstance(value(await world.call("scan", {}))["width"], int)
         assert world.ledger.newest["step"]["guessed"] is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcp_sim.claiming.acknowledging import acknowledgement
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.timeline import Moment
@@ -15,7 +16,8 @@ from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transitio
 class SchemaOnly(Behaviour):
     """A valid answer made from the outputSchema (or an example), the same for the same call; nothing is changed.
 
-    What is made up is marked as guessed, however sure it is that the tool touches no records.
+    Without either it says that it did what its name tells, and what it was asked for. What is made up is marked as
+    guessed, however sure it is that the tool touches no records.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -25,8 +27,8 @@ class SchemaOnly(Behaviour):
             example = Transition(Observation(ToolResult(shown.result, form="blocks")))
             return lambda _turn, _invent: example
         if schema is None:
-            done = Transition(Observation(ToolResult(f"{tool.name}: done", form="text")))
-            return lambda _turn, _invent: done
+            told = acknowledgement(tool.name, tool.description)
+            return lambda turn, _invent: _said(told(turn.call.arguments))
         form = "json" if tool.output_schema is None else "structured"
         make = value_maker(tool.name, "result", usual(schema))
         parts = properties(schema)
@@ -38,6 +40,10 @@ class SchemaOnly(Behaviour):
             return Transition(Observation(told), guessed=True)
 
         return answer
+
+
+def _said(text: str) -> Transition:
+    return Transition(Observation(ToolResult(text, form="text")))
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:

@@ -61,6 +61,11 @@ def deed_named(parts: Sequence[str], said: str) -> str:
     return parts[-1] if is_verb else ""
 
 
+def is_verb(word: str) -> bool:
+    """Is it known as one, of records or of anything else?"""
+    return word in _KNOWN and word not in _NOUNS_TOO
+
+
 def verb_said(about: str) -> str:
     """The verb that a description begins with, in its plain form: `Retrieves all notes` begins with `retrieve`."""
     text = about[:_LONGEST].strip()
