@@ -36,12 +36,13 @@ _ALREADY_SINGULAR = vocabulary(
 _PARTICIPLES = {
     "begin": "begun", "bind": "bound", "bring": "brought", "build": "built", "buy": "bought", "choose": "chosen",
     "cut": "cut", "do": "done", "draw": "drawn", "drive": "driven", "feed": "fed", "find": "found",
-    "forget": "forgotten", "freeze": "frozen", "give": "given", "go": "gone", "hide": "hidden", "hold": "held", "keep": "kept",
-    "leave": "left", "lend": "lent", "lose": "lost", "make": "made", "pay": "paid", "put": "put", "read": "read",
-    "rebuild": "rebuilt", "redo": "redone", "rerun": "rerun", "reset": "reset", "run": "run", "see": "seen",
-    "sell": "sold", "send": "sent", "set": "set", "show": "shown", "shut": "shut", "spend": "spent", "spin": "spun",
-    "split": "split", "swim": "swum", "take": "taken", "tell": "told", "throw": "thrown", "undo": "undone",
-    "wake": "woken", "win": "won", "withdraw": "withdrawn", "write": "written", "unfreeze": "unfrozen",
+    "forget": "forgotten", "freeze": "frozen", "give": "given", "go": "gone", "hide": "hidden", "hold": "held",
+    "keep": "kept", "leave": "left", "lend": "lent", "lose": "lost", "make": "made", "pay": "paid", "put": "put",
+    "read": "read", "rebuild": "rebuilt", "redo": "redone", "rerun": "rerun", "reset": "reset", "run": "run",
+    "see": "seen", "sell": "sold", "send": "sent", "set": "set", "show": "shown", "shut": "shut", "spend": "spent",
+    "spin": "spun", "split": "split", "swim": "swum", "take": "taken", "tell": "told", "throw": "thrown",
+    "undo": "undone", "unfreeze": "unfrozen", "wake": "woken", "win": "won", "withdraw": "withdrawn",
+    "write": "written",
 }  # fmt: skip
 _DOUBLED = vocabulary("admit commit debug defer format permit prefer refer submit transfer unpin untag unzip")
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")

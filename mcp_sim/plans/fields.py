@@ -114,7 +114,7 @@ def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: s
         return _from_pattern(schema["pattern"])
     if schema.get("format") or constants(schema) or not is_counted(key.name):
         return None
-    return _from_description(schema.get("description", "")) or f"{entity}_{1:05d}"
+    return example_told(schema.get("description", "")) or f"{entity}_{1:05d}"
 
 
 def _linked(entity: str, field: Field, keys: Mapping[str, Record]) -> Field:
@@ -134,7 +134,9 @@ def _target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) 
     if stem in {entity, "", *_NOT_LINKS} and not (stem in _IF_KNOWN and stem in keys and stem != entity):
         return None
     if stem == "parent" and entity in keys:
-        return entity if _same_type(schema, keys[entity]) else None
+        whole = entity.removeprefix("sub")
+        above = whole if whole in keys else entity
+        return above if _same_type(schema, keys[above]) else None
     found = max((other for other in keys if stem == other or stem.endswith(f"_{other}")), key=len, default=None)
     found = found or max((other for other in keys if other.endswith(f"_{stem}")), key=len, default=None)
     if found is None:
@@ -202,10 +204,12 @@ def _from_pattern(pattern: str) -> str | None:
     return found[1].replace("\\", "") + "1".zfill(int(found[2] or 1))
 
 
-def _from_description(text: str) -> str | None:
-    """An id given as an example: `e.g. 'TSK-0001'`."""
+def example_told(text: str) -> str | None:
+    """An id given as an example: `e.g. 'TSK-0001'`, `(e.g., 7)`."""
     found = re.search(
-        r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?([A-Za-z#]+[-_#]?\d+)\b", text, re.IGNORECASE
+        r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?((?:[A-Za-z#]+[-_#]?)?\d+)\b(?![.\d-])",
+        text,
+        re.IGNORECASE,
     )
     return found[1] if found else None
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from mcp_sim.domain import RECORDLESS, Entity, Field, Filter
 from mcp_sim.plans.arguments import Roles, reading_roles, writing_roles
 from mcp_sim.plans.asked_by import field_said, in_part, is_other_field
-from mcp_sim.plans.fields import key_field, says_success, shown_fields, with_declared
+from mcp_sim.plans.fields import example_told, key_field, says_success, shown_fields, with_declared
 from mcp_sim.plans.keys import key_argument, kind_of_ids
 from mcp_sim.plans.known import Known
 from mcp_sim.plans.looks import Look
@@ -129,11 +129,11 @@ def _keys(
 
 
 def _key_schema(looks: Sequence[Look], entity: str) -> Record:
-    for look in looks:
-        if look.entity == entity and look.verb in _ONE:
-            name = look.key_argument("id")
-            if name is not None:
-                return properties(look.input).get(name, {"type": "string"})
+    asking = (look for look in looks if look.entity == entity and look.verb in _ONE)
+    named = ((look, name) for look in asking if (name := look.key_argument("id")) is not None)
+    own = [properties(look.input).get(name, {"type": "string"}) for look, name in named]
+    if own:
+        return next((schema for schema in own if example_told(str(schema.get("description", "")))), own[0])
     referring = (
         part for look in looks for name, part in properties(look.input).items() if snake(name) == f"{entity}_id"
     )

@@ -48,9 +48,10 @@ def entity_meant(
     for start in range(1, len(noun)):
         if noun not in declared_nouns and noun[start:] in nouns and noun[:start] in nouns:
             return nouns[noun[start:]]
-    whole = _whole(noun, schema, nouns) if reading.verb in {"update", "get"} else None
-    if whole is not None:
-        return whole
+    if reading.verb in {"update", "get"}:
+        whole = _whole(noun, schema, nouns) or _identified(reading, schema, nouns)
+        if whole is not None:
+            return whole
     if noun and (reading.plural or noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
         return nouns.get(noun, "_".join(noun))
     return _unnamed(schema, output, nouns, declared)
@@ -129,6 +130,15 @@ def _id_is_of(schema: Record, whole: str, part: str) -> bool:
     """Is a bare `id` described as that of the whole, and not as that of its part?"""
     told = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
     return whole in told and part not in told
+
+
+def _identified(reading: Reading, schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
+    """The entity that a bare `id` is described as one of, where the name speaks of what that has: `get_context(id)`."""
+    told = words(str(properties(schema).get("id", {}).get("description", "")).lower())
+    if reading.plural or not reading.noun or not {*reading.noun}.isdisjoint(told):
+        return None
+    spoken = (told[start:end] for start in range(len(told)) for end in range(min(start + 3, len(told)), start, -1))
+    return next((nouns[phrase] for phrase in spoken if phrase in nouns), None)
 
 
 def names_key(schema: Record, entity: str) -> bool:
