@@ -18,7 +18,7 @@ Acknowledge: TypeAlias = Callable[[Record], str]
 
 _PLAINER = {"get": "retrieve", "init": "initialize", "lookup": "look_up", "exec": "execute", "calc": "calculate"}
 _CONFIDENTIAL = vocabulary("password passphrase passwd secret token credential credentials otp pin")
-_LONGEST = 200
+_LONGEST = 60
 """Letters of a value that is said again."""
 
 
