@@ -40,9 +40,9 @@ _PARTICIPLES = {
     "keep": "kept", "leave": "left", "lend": "lent", "lose": "lost", "make": "made", "pay": "paid", "put": "put",
     "read": "read", "rebuild": "rebuilt", "redo": "redone", "rerun": "rerun", "reset": "reset", "run": "run",
     "see": "seen", "sell": "sold", "send": "sent", "set": "set", "show": "shown", "shut": "shut", "spend": "spent",
-    "spin": "spun", "split": "split", "swim": "swum", "take": "taken", "tell": "told", "throw": "thrown",
-    "undo": "undone", "unfreeze": "unfrozen", "wake": "woken", "win": "won", "withdraw": "withdrawn",
-    "write": "written",
+    "spin": "spun", "split": "split", "swim": "swum", "take": "taken", "tell": "told", "think": "thought",
+    "throw": "thrown", "undo": "undone", "unfreeze": "unfrozen", "wake": "woken", "win": "won",
+    "withdraw": "withdrawn", "write": "written",
 }  # fmt: skip
 _DOUBLED = vocabulary("admit commit debug defer format permit prefer refer submit transfer unpin untag unzip")
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
