@@ -11,7 +11,7 @@ from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batches import Batch, WriteMany, batch
 from mcp_sim.records.children import together
 from mcp_sim.records.creation import creation
-from mcp_sim.records.effects import Write
+from mcp_sim.records.effects import Write, checked, followed
 from mcp_sim.records.facts import Facts, Told
 from mcp_sim.records.fitting import fitting
 from mcp_sim.records.foremost import foremost
@@ -53,8 +53,8 @@ class Records(Behaviour):
         if entity.inside is not None and plan.verb != "get":
             return _with_parts(tool, plan, domain, tell)
         if plan.verb in _WRITES:
-            write = as_said(tool, plan, fitting(tool, plan, domain, _WRITES[plan.verb](tool, plan, domain)))
-            write = together(tool, plan, domain, write)
+            write = checked(_WRITES[plan.verb](tool, plan, domain), as_said(tool, plan), fitting(tool, plan, domain))
+            write = followed(write, *together(tool, plan, domain))
             if plan.each is not None:
                 return _writing_many(
                     tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)

@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from mcp_sim.domain import Children, Domain, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.batches import WriteMany, batch
 from mcp_sim.records.creation import creation
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Consequence, Effect
 from mcp_sim.types import Json, Observation, Tool, Turn
 
 _PARENT = "$parent"
 """The argument, given by nobody, that names the record they belong to."""
 
 
-def together(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
-    """The write with what is made together with its record; what is told has them where the call listed them."""
-    makers = [(one, _makers(tool, one, domain)) for one in plan.children]
-    if not makers:
-        return write
-
-    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
-        effect = write(turn, invent)
-        for one, make in makers:
-            if isinstance(effect, Observation):
-                return effect
-            effect = _with(turn, invent, one, make, effect) if one.listed in turn.call.arguments else effect
-        return effect
-
-    return whole
+def together(tool: Tool, plan: Plan, domain: Domain) -> list[Consequence]:
+    """What is made together with a record, list by list; what is told has them where the call listed them."""
+    return [partial(_with, one=one, make=_maker(tool, one, domain)) for one in plan.children]
 
 
-def _makers(tool: Tool, one: Children, domain: Domain) -> WriteMany:
+def _maker(tool: Tool, one: Children, domain: Domain) -> WriteMany:
     """What makes them, as if a tool were called for them alone."""
     sets = dict(one.sets) if one.link is None else {**one.sets, _PARENT: one.link}
     plan = Plan(tool.id, "create", one.entity, sets=sets, each=one.listed)
     return batch(tool, plan, creation(tool, plan, domain))
 
 
-def _with(turn: Turn, invent: Invent, one: Children, make: WriteMany, effect: Effect) -> Effect | Observation:
+def _with(turn: Turn, invent: Invent, effect: Effect, *, one: Children, make: WriteMany) -> Effect | Observation:
     """The effect with one list of them; nothing is made where one of them cannot be."""
+    if one.listed not in turn.call.arguments:
+        return effect
     call = replace(turn.call, arguments={**turn.call.arguments, _PARENT: effect.key})
     found = make(replace(turn, view=turn.view.after(effect.changes), call=call), invent)
     if found.failed:

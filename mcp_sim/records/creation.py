@@ -13,9 +13,9 @@ from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.bequests import bequests
 from mcp_sim.records.copying import copying
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Effect, Write, checked, followed
 from mcp_sim.records.given import given, links_of, missing_link, sets_of
-from mcp_sim.records.insides import kept_among
+from mcp_sim.records.insides import kept_among, paying
 from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.records.line_items import completing
 from mcp_sim.records.named import found_key
@@ -64,7 +64,8 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
         return Effect(key, record, (put, *counted))
 
-    return side_effects(tool, plan, domain, kept_among(tool, plan, taking(tool, plan, domain, create)))
+    consequences = (taking(tool, plan, domain), paying(tool, plan), side_effects(tool, plan, domain))
+    return followed(checked(create, kept_among(tool, plan)), *consequences)
 
 
 def _known(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.extensions import Invent
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Check
 from mcp_sim.records.given import given, sets_of
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.shown import field_schemas
@@ -18,25 +17,25 @@ _SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default
 _NUMBERS = frozenset({"integer", "number"})
 
 
-def fitting(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
-    """The write, refused where it would make a record that a tool could not show."""
+def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
+    """What forbids a write that would make a record which a tool could not show; None where any may be shown."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items()}
     fields = entity.fields if "*" in arguments else [field for field in arguments if field in entity.fields]
     tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
     if not tests:
-        return write
+        return None
     sets = [rule for rule in sets_of(tool, plan, domain, defaults=False) if rule.field in {*tests, "*"}]
 
-    def checked(turn: Turn, invent: Invent) -> Effect | Observation:
+    def refused(turn: Turn) -> Observation | None:
         for field, value in given(turn, sets).items():
             reason = next((why for test in tests.get(field, ()) for why in _reasons(test, value)), None)
             if reason is not None:
                 argument = arguments.get(field, field)
                 return invalid(tool, argument, value, f"Invalid {argument}: {reason}")
-        return write(turn, invent)
+        return None
 
-    return checked
+    return refused
 
 
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:

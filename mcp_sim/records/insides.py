@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import cast
 
 from mcp_sim.domain import Among, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.paths import values_at, with_value
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Check, Consequence, Effect, stepped
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid, not_found, noun, told
 from mcp_sim.schemas import as_list, as_object
@@ -20,24 +21,15 @@ _LEFT = ("balance", "amount", "credit")
 _PAID = ("amount", "sum", "value")
 
 
-def kept_among(tool: Tool, plan: Plan, write: Write) -> Write:
-    """The write of what names parts of another record: refused where that has none such, and paid for by them."""
-    if not plan.among:
-        return write
+def kept_among(tool: Tool, plan: Plan) -> Check | None:
+    """What forbids a write that names parts of another record: that has none such. None where it names none."""
 
-    def checked(turn: Turn, invent: Invent) -> Effect | Observation:
+    def refused(turn: Turn) -> Observation | None:
         before = _record_before(turn, plan)
-        for one in plan.among:
-            refused = _refused(tool, turn, one, before)
-            if refused is not None:
-                return refused
-        effect = write(turn, invent)
-        if isinstance(effect, Observation) or plan.verb != "create":
-            return effect
-        paid = _paid(tool, turn, plan, turn.view.after(effect.changes))
-        return paid if isinstance(paid, Observation) else Effect(effect.key, effect.record, (*effect.changes, *paid))
+        found = (_refused(tool, turn, one, before) for one in plan.among)
+        return next((why for why in found if why is not None), None)
 
-    return checked
+    return refused if plan.among else None
 
 
 def _record_before(turn: Turn, plan: Plan) -> Record:
@@ -78,16 +70,15 @@ def _part(record: Record, one: Among, value: Json) -> Record | None:
 # what is paid with ----------------------------------------------------------------------------------------------------
 
 
-def _paid(tool: Tool, turn: Turn, plan: Plan, view: View) -> tuple[Change, ...] | Observation:
-    """What is left of what a new record is paid with; refused where that is not enough."""
-    changes: list[Change] = []
-    for one in plan.among:
-        for line in _lines(turn, one):
-            change = _less(tool, turn, view.after(changes), one, line)
-            if isinstance(change, Observation):
-                return change
-            changes += [change] if change is not None else []
-    return tuple(changes)
+def paying(tool: Tool, plan: Plan) -> Consequence | None:
+    """What is left of what a new record is paid with; refused where that is not enough. None where nothing says it."""
+
+    def paid(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
+        lines = ((one, line) for one in plan.among for line in _lines(turn, one))
+        steps = (partial(_less, tool, turn, one=one, line=line) for one, line in lines)
+        return stepped(turn, plan.entity or "", effect, steps)
+
+    return paid if plan.among else None
 
 
 def _lines(turn: Turn, one: Among) -> Iterator[Record]:
@@ -95,7 +86,7 @@ def _lines(turn: Turn, one: Among) -> Iterator[Record]:
         yield from map(as_object, as_list(turn.call.arguments.get(one.argument.partition(".")[0])))
 
 
-def _less(tool: Tool, turn: Turn, view: View, one: Among, line: Record) -> Change | Observation | None:
+def _less(tool: Tool, turn: Turn, view: View, *, one: Among, line: Record) -> Change | Observation | None:
     holder, named = _holder(turn, view, one, {}), line.get(one.argument.rpartition(".")[2])
     part = None if holder is None else _part(holder[1], one, named)
     left = next((name for name in _LEFT if part is not None and isinstance(part.get(name), int | float)), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.cascades import cascade, takes_along
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Effect, Write, followed
 from mcp_sim.records.given import finder
 from mcp_sim.records.referring import let_go, referring
 from mcp_sim.records.refusals import conflict
@@ -44,4 +44,4 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
 
-    return side_effects(tool, plan, domain, remove)
+    return followed(remove, side_effects(tool, plan, domain))

@@ -8,9 +8,8 @@ from typing import TypeAlias
 from mcp_sim.choices import demanded
 from mcp_sim.docstrings import described
 from mcp_sim.domain import Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import argument
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Check
 from mcp_sim.records.refusals import either, invalid
 from mcp_sim.records.said_ranges import ranges_said
 from mcp_sim.records.spans import is_reversed, spans_among
@@ -21,18 +20,18 @@ Test: TypeAlias = "Callable[[Json], str | None]"
 """Why a value is not allowed; None where it is."""
 
 
-def as_said(tool: Tool, plan: Plan, write: Write) -> Write:
-    """The write, refused where it is given a value that the tool's words do not allow, or two out of order."""
+def as_said(tool: Tool, plan: Plan) -> Check | None:
+    """What forbids a write: a value that the tool's words do not allow, or two out of order; None where any may be."""
     schema = expanded(described(tool).input_schema)
     parts = {path: at(schema, path) for path in plan.sets}
     tests = {path: _among(choices) for path, part in parts.items() if (choices := demanded(part))}
     tests |= {path: _within(*ends) for path, ends in ranges_said(parts, tool.description).items()}
     spans = [(one, argument(one), end, argument(end)) for one, end in spans_among(plan.sets)]
     if not tests and not spans:
-        return write
+        return None
     compiled = [(path, argument(path), test) for path, test in tests.items()]
 
-    def checked(turn: Turn, invent: Invent) -> Effect | Observation:
+    def refused(turn: Turn) -> Observation | None:
         for path, fetch, test in compiled:
             value = fetch(turn.call.arguments)
             why = test(value)
@@ -42,9 +41,9 @@ def as_said(tool: Tool, plan: Plan, write: Write) -> Write:
             last = ended(turn.call.arguments)
             if is_reversed(begun(turn.call.arguments), last):
                 return invalid(tool, end, last, f"{end} must be after {begin}")
-        return write(turn, invent)
+        return None
 
-    return checked
+    return refused
 
 
 def _among(choices: list[Json]) -> Test:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from mcp_sim.conditions import equal
 from mcp_sim.domain import Also, Domain, Field, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Consequence, Effect, Step, stepped
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.standing import standing
@@ -20,29 +21,14 @@ from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, Vi
 from mcp_sim.words import snake
 
 
-def side_effects(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
-    """The write together with what it does elsewhere: all of it or nothing."""
+def side_effects(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
+    """What a write does elsewhere; None where it does nothing there."""
     rules = [_Rule(tool, plan, one, domain) for one in plan.also if one.entity in domain.entities]
-    if not rules:
-        return write
 
-    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
-        effect = write(turn, invent)
-        if isinstance(effect, Observation):
-            return effect
-        view, changes = turn.view.after(effect.changes), list(effect.changes)
-        meant = [(rule, *one) for rule in rules for one in rule.meant(turn, effect.record)]
-        for one, asked, value in meant:
-            change = one.change(view, asked, value, effect)
-            if isinstance(change, Observation):
-                return change
-            if change is not None:
-                changes.append(change)
-                view = view.after([change])
-        record = view.get(plan.entity or "", effect.key)
-        return replace(effect, record=effect.record if record is None else record, changes=tuple(changes))
+    def done_elsewhere(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
+        return stepped(turn, plan.entity or "", effect, (step for rule in rules for step in rule.steps(turn, effect)))
 
-    return whole
+    return done_elsewhere if rules else None
 
 
 class _Rule:
@@ -54,7 +40,11 @@ class _Rule:
         self.moves = plan.verb == "update" and plan.entity == also.entity
         self.stood = standing(tool, replace(plan, fixed={})) if self.moves else None
 
-    def meant(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
+    def steps(self, turn: Turn, effect: Effect) -> Iterator[Step]:
+        for asked, value in self._meant(turn, effect.record):
+            yield partial(self._change, asked=asked, value=value, effect=effect)
+
+    def _meant(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
         """The records that a call names, each with what gets into its field; none where it names none."""
         key, value = self.also.key, self.also.value
         lines, _, part = (key or "").partition(".")
@@ -67,7 +57,7 @@ class _Rule:
             count = ABSENT if value is None else argument(value.partition(".")[2])(line)
             yield argument(part)(line), self.also.fixed if count is ABSENT else count
 
-    def change(self, view: View, asked: Json, value: Json, effect: Effect) -> Change | Observation | None:
+    def _change(self, view: View, asked: Json, value: Json, effect: Effect) -> Change | Observation | None:
         """What is written, or what forbids it; None where the call says no record, or nothing of it is counted."""
         name = self.entity.name
         if asked is ABSENT or asked is None or value is ABSENT or value is None:

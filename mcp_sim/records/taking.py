@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.paths import with_value
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Consequence, Effect, stepped
 from mcp_sim.records.line_items import Lines, entry_for, lines_of, place_of, said_words, value_in
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid
@@ -25,33 +26,23 @@ _WHO = ("passengers", "guests", "travelers", "travellers", "attendees", "partici
 _HOW_MANY = ("quantity", "seats", "count", "number", "tickets")
 
 
-def taking(tool: Tool, plan: Plan, domain: Domain, write: Write) -> Write:
-    """The write of a booking together with what it takes; refused where there is not so much left."""
+def taking(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
+    """What a booking takes; refused where there is not so much left. None where a tool books nothing."""
     known = lines_of(plan, domain) if plan.verb == "create" and _BOOKS & {*words(tool.name)} else []
-    if not known:
-        return write
 
-    def booked(turn: Turn, invent: Invent) -> Effect | Observation:
-        effect = write(turn, invent)
-        if isinstance(effect, Observation):
-            return effect
-        view, changes = turn.view.after(effect.changes), list(effect.changes)
-        for lines, line in _named(known, effect.record):
-            change = _taken(tool, turn, view, lines, line)
-            if isinstance(change, Observation):
-                return change
-            changes += [change] if change is not None else []
-            view = view.after([change]) if change is not None else view
-        return Effect(effect.key, effect.record, tuple(changes))
+    def taken(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
+        named = _named(known, effect.record)
+        steps = (partial(_taken, tool, turn, lines=lines, line=line) for lines, line in named)
+        return stepped(turn, plan.entity or "", effect, steps)
 
-    return booked
+    return taken if known else None
 
 
 def _named(known: list[Lines], record: Record) -> Iterator[tuple[Lines, Record]]:
     return ((lines, as_object(line)) for lines in known for line in as_list(record.get(lines.field)))
 
 
-def _taken(tool: Tool, turn: Turn, view: View, lines: Lines, line: Record) -> Change | Observation | None:
+def _taken(tool: Tool, turn: Turn, view: View, *, lines: Lines, line: Record) -> Change | Observation | None:
     name = lines.target.name
     key = found_key(view, name, line.get(lines.link))
     record = view.get(name, key) if key is not None else None

@@ -12,7 +12,7 @@ from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Invent
 from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
-from mcp_sim.records.effects import Effect, Write
+from mcp_sim.records.effects import Effect, Write, checked, followed
 from mcp_sim.records.given import amounts_given, finder, given, links_of, missing_link, sets_of
 from mcp_sim.records.insides import kept_among
 from mcp_sim.records.line_items import completing
@@ -42,7 +42,7 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
         key = amounts(turn) or find(turn)
         return key if isinstance(key, Observation) else change(turn, key)
 
-    return side_effects(tool, plan, domain, kept_among(tool, plan, update))
+    return followed(checked(update, kept_among(tool, plan)), side_effects(tool, plan, domain))
 
 
 def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
