@@ -63,7 +63,7 @@ def participle_meant(word: str) -> tuple[str, bool]:
     return _PARTICIPLES.get(verb, ""), yes
 
 
-def _regular(verb: str) -> tuple[str, ...]:
+def regular(verb: str) -> tuple[str, ...]:
     """What `arm`, `like` or `carry` may make of something: `armed`, `liked`, `carried`."""
     return (f"{verb}ed", f"{verb}d", f"{verb[:-1]}ied", f"{verb}{verb[-1]}ed") if len(verb) > 2 else ()
 
@@ -76,7 +76,7 @@ def undone(word: str) -> str:
 def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     """The flag among the fields of an entity that a verb sets, and its value."""
     verb, yes = meant_by(word)
-    names = (*_OTHERS.get(verb, ()), _PARTICIPLES.get(verb, ""), TRANSITIONS.get(verb, ""), *_regular(verb))
+    names = (*_OTHERS.get(verb, ()), _PARTICIPLES.get(verb, ""), TRANSITIONS.get(verb, ""), *regular(verb))
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
@@ -85,7 +85,7 @@ def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     found = next((flags[name] for name in names if name in flags), None)
     if found is not None:
         return {found: yes}
-    contrary = next((flags[name] for name in _regular(undone(word)) if name in flags), None)
+    contrary = next((flags[name] for name in regular(undone(word)) if name in flags), None)
     if contrary is not None:
         return {contrary: False}
     ended = next((flags[name] for name in _ENDED.get(verb, ()) if name in flags), None)
@@ -109,7 +109,7 @@ def participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> dict[s
     verb, what = named[0] if named else "", "_".join(named[1:])
     flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
     for said, yes in ((verb, True), (undone(verb), False)):
-        names = [f"{begun}{what}_{made}" for made in _regular(said) for begun in _BEGUN]
+        names = [f"{begun}{what}_{made}" for made in regular(said) for begun in _BEGUN]
         found = next((flags[name] for name in names if what and name in flags), None)
         if found is not None:
             return {found: yes}

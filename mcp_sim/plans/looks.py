@@ -95,7 +95,7 @@ def looks_at(
         said, reading = overrides.get(id_, {}), readings[id_]
         schema = expanded(tool.input_schema)
         output = _output(tool, shown.get(id_, shown.get(tool.name)))
-        entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables)
+        entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables, tool.description)
         verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns, declared)
         if verb == "create" and not said and _is_begun(reading, entity, schema, tables, readings):
             verb, reading = "update", replace(reading, status=_BEGINNINGS[reading.word])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mcp_sim.domain import Entity
+from mcp_sim.plans.flags import regular
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.schemas import required
 from mcp_sim.types import Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import singular, snake, vocabulary, words
 
 _LENDING = vocabulary("borrow lend rent hire lease loan")
 """Verbs that make a record of what they are done to: a loan, a rental."""
@@ -28,10 +29,14 @@ def made_by(reading: Reading, schema: Record, declared: Mapping[str, Entity]) ->
     return None
 
 
-def made_of(schema: Record, tables: Iterable[Entity]) -> str | None:
-    """The table that a record is made for under another name: every argument that there must be is a field of it."""
-    names = {snake(name) for name in required(schema)}
+def made_of(schema: Record, about: str, tables: Iterable[Entity]) -> str | None:
+    """The table that a record is made for under another name: every argument that there must be is a field of it.
+
+    Of several such tables it is the one that the description names.
+    """
+    names, told = {snake(name) for name in required(schema)}, {singular(word) for word in words(about)}
     found = [one.name for one in tables if len(names) > 2 and names <= {snake(name) for name in one.fields}]
+    found = found if len(found) == 1 else [name for name in found if told.issuperset(words(name))]
     return found[0] if len(found) == 1 else None
 
 
@@ -66,9 +71,19 @@ def made_or_ended(reading: Reading, schema: Record, declared: Mapping[str, Entit
     """The table of what is made with a thing, or of a kind of it; or of what is ended, with the thing in it."""
     named = declared.get("_".join(reading.noun))
     if reading.verb == "create":
-        return made_with(reading.noun, schema, declared) or kind_made(reading.noun, schema, declared)
+        return (
+            _made_so(reading, declared)
+            or made_with(reading.noun, schema, declared)
+            or kind_made(reading.noun, schema, declared)
+        )
     ends = reading.verb == "update" and reading.status is not None and named is not None
     return _done_with(named, schema, declared) if ends and named is not None else None
+
+
+def _made_so(reading: Reading, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what the verb makes of a thing: `schedule_transfer` one of the scheduled transfers."""
+    names = ("_".join((participle, *reading.noun)) for participle in regular(reading.word))
+    return next((name for name in names if name in declared and not declared[name].singleton), None)
 
 
 def _done_with(named: Entity, schema: Record, declared: Mapping[str, Entity]) -> str | None:

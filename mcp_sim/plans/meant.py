@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.domain import Entity
-from mcp_sim.plans.names import Reading
+from mcp_sim.plans.names import Reading, Words
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Record
-from mcp_sim.words import vocabulary, words
+from mcp_sim.words import singular, vocabulary, words
 
 _LOOSE = vocabulary("new current updated total my the latest remaining final resulting user account")
 _ENDINGS = vocabulary("status state list value amount level limit mode setting settings info")
@@ -60,7 +60,14 @@ def field_meant(reading: Reading, shows: Mapping[str, str], entity: Entity) -> s
 
 def spoken_field(reading: Reading, entity: Entity) -> str | None:
     """The field of which a noun phrase says all words: `wifi_status` of `wifi`, the longest that there is."""
-    noun = reading.noun
-    said = [name for name in entity.fields if words(name) == noun[: len(words(name))] and name != entity.name]
-    fitting = [name for name in said if {*noun[len(words(name)) :]} <= _FACETS]
-    return max(fitting, key=lambda name: len(words(name)), default=None)
+    noun, told = reading.noun, {name: _told(name, reading.noun) for name in entity.fields if name != entity.name}
+    fitting = [name for name, own in told.items() if own and {*noun[len(own) :]} <= _FACETS]
+    return max(fitting, key=lambda name: len(told[name]), default=None)
+
+
+def _told(field: str, noun: Words) -> Words:
+    """The words of a field that a noun phrase begins with: one of `channels` is a channel, and `current_day` a day."""
+    parts = words(field)
+    bare = parts[next((place for place, part in enumerate(parts) if part not in _LOOSE), 0) :]
+    forms = (parts, bare, (*bare[:-1], singular(bare[-1]))) if parts else ()
+    return next((own for own in forms if own == noun[: len(own)]), ())

@@ -12,7 +12,7 @@ from mcp_sim.plans.meant import core, field_meant, joined, matched, spoken_field
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.sides import side_shown, side_switched
 from mcp_sim.plans.single_deeds import Single, done, emptied, toggled
-from mcp_sim.schemas import at, items, main_type, properties, required
+from mcp_sim.schemas import at, items, main_type, properties, required, types_of
 from mcp_sim.types import Json, Record
 from mcp_sim.words import plural, snake, vocabulary, words
 
@@ -40,7 +40,16 @@ def single_of(
     found = [one for entity in singles for one in _readings(reading, schema, output, entity)]
     if not found and not properties(output):
         found = [one for entity in singles for one in _sides(reading, schema, about, entity)]
+        found = found or [*_nearly(reading, schema, singles)]
     return max(found, key=_evidence, default=None)
+
+
+def _nearly(reading: Reading, schema: Record, singles: Iterable[Entity]) -> Iterator[Single]:
+    """`get_user_info()` of a `user_account`: the only thing whose name begins with the noun, or ends so."""
+    noun, size = reading.noun, len(reading.noun)
+    near = [one.name for one in singles if noun in {words(one.name)[:size], words(one.name)[-size:]}]
+    if size and reading.verb == "get" and not properties(schema) and len(near) == 1:
+        yield Single("get", near[0], reason=f"shows what there is one of: {near[0]}")
 
 
 def _sides(reading: Reading, schema: Record, about: str, entity: Entity) -> Iterator[Single]:
@@ -87,10 +96,22 @@ def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) 
     picks = len(needed) == 1 and bool(choices_of(arguments[needed[0]]))
     if looks and (not needed or picks) and (_mostly(shows, output) or _spoken_of(reading, entity, output)):
         yield Single("get", entity.name, shows=shows, reason=f"shows what there is one of: {entity.name}")
-    elif looks and not arguments and not properties(output):
-        told = spoken_field(reading, entity)
-        if told is not None:
-            yield Single("get", entity.name, shows={"": told}, reason=f"shows {told} of {entity.name}")
+    elif looks and not arguments:
+        place, told = _only_place(output), spoken_field(reading, entity)
+        if told is not None and place is not None and _may_show(at(output, place), entity.fields[told].schema):
+            yield Single("get", entity.name, shows={place: told}, reason=f"shows {told} of {entity.name}")
+
+
+def _only_place(output: Record) -> str | None:
+    """Where a result holds all that it tells: the whole of what declares nothing, or its only property."""
+    names = [*properties(output)]
+    return "" if not names else names[0] if len(names) == 1 else None
+
+
+def _may_show(place: Record, field: Record) -> bool:
+    """May a value of a field stand at a place?"""
+    kinds = {*types_of(place)}
+    return not kinds or bool(kinds & ({*types_of(field)} | ({"number"} if main_type(field) == "integer" else set())))
 
 
 _LOOKS = vocabulary("check display show view get read status print")

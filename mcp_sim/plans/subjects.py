@@ -29,8 +29,9 @@ def entity_meant(
     output: Record,
     nouns: Mapping[tuple[str, ...], str],
     declared: Mapping[str, Entity],
+    about: str = "",
 ) -> str:
-    """The entity that a tool speaks of; '' where nothing names one."""
+    """The entity that a tool speaks of; '' where nothing names one. `about` is its description."""
     done = made_by(reading, schema, declared)
     if done is not None:
         return done
@@ -39,7 +40,7 @@ def entity_meant(
         return switched
     declared_nouns = {words(name) for name in declared}
     noun = reading.noun
-    told = _told(noun, reading, schema, declared) if noun and noun not in declared_nouns else None
+    told = _told(noun, reading, schema, declared, about) if noun and noun not in declared_nouns else None
     told = told or made_or_ended(reading, schema, declared)
     if told is not None:
         return told
@@ -57,7 +58,9 @@ def entity_meant(
     return _unnamed(schema, output, nouns, declared)
 
 
-def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+def _told(
+    noun: tuple[str, ...], reading: Reading, schema: Record, declared: Mapping[str, Entity], about: str
+) -> str | None:
     """The declared entity that a noun phrase is about, though it says more (`pending_order_address`, `user_id`)."""
     tables = {words(name): one for name, one in declared.items() if not one.singleton}
     within = [
@@ -68,7 +71,7 @@ def _told(noun: tuple[str, ...], reading: Reading, schema: Record, declared: Map
     ]
     nearest_first = [one for _, _, one in sorted(within, key=lambda entry: entry[:2], reverse=True)]
     if reading.verb == "create":
-        return made_of(schema, tables.values())
+        return made_of(schema, about, tables.values())
     keyed = _keyed(noun, reading, schema, tables.values())
     if keyed is not None and not within:
         return keyed

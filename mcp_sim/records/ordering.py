@@ -12,7 +12,7 @@ from mcp_sim.records.refusals import invalid
 from mcp_sim.records.times import sense
 from mcp_sim.schemas import as_list, at, constants, expanded, items
 from mcp_sim.types import Json, Key, Observation, Record, Tool
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.words import snake, vocabulary, words
 
 Row: TypeAlias = tuple[Key, Record]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | Observation"]
@@ -24,6 +24,7 @@ _ANY = vocabulary("relevance best_match best default none")
 _SAID_FIRST = re.compile(
     r"\b(?:most recent|newest|latest) first\b|\bnewest to oldest\b|\breverse chronological", re.IGNORECASE
 )
+_RECENT = vocabulary("recent latest newest")
 _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
 
 
@@ -31,14 +32,15 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
     """The order of this tool's rows, compiled."""
     fields = {snake(name): name for name in entity.fields}
     allowed = {str(value) for value in _allowed(tool, plan)}
-    created = next((name for name, field in entity.fields.items() if sense(name, field.schema) == "created"), None)
+    created = next((name for name, meaning in _times(entity) if meaning == "created"), None)
     named = next((fields[name] for name in _NAMES if name in fields), None)
-    newest = _newest_first(tool, entity, created)
+    newest_first = _SAID_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
+    happened = created or next((name for name, meaning in _times(entity) if meaning in {"occurred", "past"}), None)
 
     def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
         parts = _parts(asked)
-        if not parts and newest is not None and plan.order is None:
-            return _sorted(rows, newest, reverse=True)
+        if not parts and newest_first and plan.order is None:
+            return _sorted(rows[::-1], happened, reverse=True) if happened is not None else rows[::-1]
         if not parts:
             return _unasked(rows, plan, direction, text, named)
         for part in reversed(parts):
@@ -58,13 +60,8 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
     return order
 
 
-def _newest_first(tool: Tool, entity: Entity, created: str | None) -> str | None:
-    """The time by which rows are told in turn, where the tool is said to tell the newest first."""
-    if not _SAID_FIRST.search(tool.description):
-        return None
-    times = {name: sense(name, field.schema) for name, field in entity.fields.items()}
-    happened = (name for name, meaning in times.items() if meaning in {"occurred", "past"})
-    return created or next(happened, None)
+def _times(entity: Entity) -> list[tuple[str, str | None]]:
+    return [(name, sense(name, field.schema)) for name, field in entity.fields.items()]
 
 
 def _allowed(tool: Tool, plan: Plan) -> list[Json]:
