@@ -61,7 +61,7 @@ sim:
   untag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: remove}}
   copy_order: {verb: create, entity: order, sets: {quantity: quantity}, copies: order_id}
   get_product: {verb: get, entity: product, key: product_id}
-  restock_product: {verb: update, entity: product, key: product_id, sets: {amount: stock}, how: {stock: add}}
+  restock_product: {sets: {amount: stock}, how: {stock: add}, positive: []}
   save_product: {verb: create, entity: product, sets: {product_id: sku, name: name}, if_exists: update}
   rename_product: {verb: update, entity: product, key: product_id, sets: {new_id: sku}}
   delete_product: {verb: delete, entity: product, key: product_id}

@@ -136,11 +136,16 @@ def _entities_of(plan: Plan) -> Iterator[str]:
 
 def _said_plan(plan: Plan) -> Record:
     if plan.verb in {"none", "unknown"}:
-        return {"verb": "none", **({"login": plan.login} if plan.login is not None else {})}
+        return {"verb": "none", **_said_login(plan)}
     if plan.choices:
-        return {"choice": plan.choice, "choices": {value: _said_plan(one) for value, one in plan.choices.items()}}
+        choices = {value: _said_plan(one) for value, one in plan.choices.items()}
+        return {"choice": plan.choice, "choices": choices, **_said_login(plan)}
     told = {**_emptied(plan), **_told(plan)}
     return {name: told[name] for name in SimPart.model_fields if name in told}
+
+
+def _said_login(plan: Plan) -> Record:
+    return {"login": plan.login} if plan.login is not None else {}
 
 
 def _emptied(plan: Plan) -> Record:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mcp_sim.domain import Entity, Envelope, Plan
 from mcp_sim.plans.looks import Look
@@ -18,20 +19,27 @@ _IDS = vocabulary("id key uuid identifier ref reference")
 _SURE = 0.75
 
 
-def of_any_kind(looks: Sequence[Look], declared: Mapping[str, Entity], said: Collection[str]) -> dict[str, Plan]:
-    """The plans of such tools. `said` are those of which a spec tells."""
+def of_any_kind(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[str, Plan]:
+    """The plans of such tools."""
     tables = {name: one for name, one in declared.items() if not one.singleton and one.inside is None}
     found: dict[str, Plan] = {}
     for look in looks:
-        key = None if look.tool.id in said or look.single is not None else _id_asked_for(look)
+        key = None if look.single is not None or _is_said_otherwise(look.said) else _id_asked_for(look)
         kinds = _kinds_named(look.tool.description, tables) if key is not None else []
         if key is not None and look.entity not in tables and len(kinds) > 1:
             why = f"looks up a record by its id alone: {', '.join(kinds)}"
-            found[look.tool.id] = Plan(
+            plan = Plan(
                 look.tool.id, "get", behaviour="any_record", arguments={"id": key}, envelope=Envelope(record=""),
                 confidence=_SURE, reasons=(why,),
             )  # fmt: skip
+            found[look.tool.id] = replace(plan, **look.said)
     return found
+
+
+def _is_said_otherwise(said: Mapping[str, Any]) -> bool:
+    """Does a spec say that a tool does another thing, or to what?"""
+    is_other = said.get("verb", "get") != "get" or said.get("behaviour", "any_record") != "any_record"
+    return is_other or not {"entity", "key"}.isdisjoint(said)
 
 
 def without_nouns(looks: Sequence[Look], plans: Mapping[str, Plan]) -> list[Look]:

@@ -82,7 +82,7 @@ def with_owners(draft: Draft) -> dict[str, Plan]:
     """The plans that say to whom a record belongs: a new one is listed there, any other must be his."""
     given = [one for name, one in draft.entities.items() if name in draft.held]
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         mine = draft.entity_of(plan)
         if mine is None or mine.name not in draft.held or mine.singleton or plan.behaviour != "records" or plan.each:
             continue

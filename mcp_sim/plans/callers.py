@@ -55,7 +55,7 @@ def about_callers(draft: Draft) -> dict[str, Plan]:
     if caller is None:
         return {}
     found: dict[str, Plan] = {}
-    for look, known in draft.untold():
+    for look, known in draft.of_all():
         plan = next(_plans(look, known, caller, draft), None) if known.choice is None else None
         found |= {look.tool.id: plan} if plan is not None else {}
     return found

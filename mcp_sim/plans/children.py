@@ -22,7 +22,7 @@ def with_children(draft: Draft) -> dict[str, Plan]:
     named = {plan.entity for plan in draft.plans.values() if plan.verb in _ONE and plan.key is not None} - {*draft.held}
     apart = {name: one for name, one in draft.entities.items() if name in named and not one.inside}
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         if plan.verb == "create" and plan.behaviour == "records" and plan.each is None:
             shown = {field for one in draft.looks if one.entity == look.entity for field in properties(one.shape)}
             children = tuple(one for one in _children(look, plan, apart) if plan.sets.get(one.listed) not in shown)

@@ -15,10 +15,10 @@ from mcp_sim.words import singular_phrase, words
 _ASKS = frozenset({"get", "show", "fetch", "read"})
 
 
-def with_counts(looks: Sequence[Look], said: Collection[str]) -> list[Look]:
-    """The looks; those that count are about the records they count. `said`: tools of which a spec tells."""
+def with_counts(looks: Sequence[Look]) -> list[Look]:
+    """The looks; those that count are about the records they count."""
     known = {look.entity for look in looks if look.verb in {"create", "list", "search"}}
-    return [look if look.tool.id in said else _counting(look, known) for look in looks]
+    return [_counting(look, known) for look in looks]
 
 
 def _counting(look: Look, entities: Collection[str]) -> Look:

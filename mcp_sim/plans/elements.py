@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Field, How
@@ -28,11 +28,10 @@ def with_elements(
     looks: Sequence[Look],
     told: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
-    said: Collection[str],
 ) -> list[Look]:
-    """The looks; those that change a list are about the record that has it. `said`: tools of which a spec tells."""
+    """The looks; those that change a list are about the record that has it."""
     lists = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in told.items()}
-    return [look if look.tool.id in said else _changed(look, lists, declared) for look in looks]
+    return [_changed(look, lists, declared) for look in looks]
 
 
 def _changed(look: Look, lists: Mapping[str, Sequence[Field]], declared: Mapping[str, Entity]) -> Look:

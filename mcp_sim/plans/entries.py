@@ -24,7 +24,7 @@ def with_entries(draft: Draft) -> dict[str, Plan]:
     known = draft.entities
     mappings = {name: [*_mappings(known[name], rows)] for name, rows in draft.held.items() if name in known}
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         fields = mappings.get(plan.entity or "", [])
         if fields and plan.verb in _ASKS and plan.behaviour == "records":
             picked = next(_picked(look, plan, fields), None)

@@ -20,7 +20,7 @@ _LOOKED_AT = 200
 def with_flags(draft: Draft) -> dict[str, Plan]:
     """The plans of such tools."""
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         entity = draft.entity_of(plan)
         if entity is None or plan.verb not in _MANY or plan.choice is not None:
             continue

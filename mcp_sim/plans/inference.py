@@ -32,6 +32,7 @@ from mcp_sim.plans.origins import with_origins
 from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
+from mcp_sim.plans.said import look_beside, tells_deed
 from mcp_sim.plans.summaries import summing, with_summaries
 from mcp_sim.plans.takings import taking
 from mcp_sim.plans.tallies import tallied
@@ -76,37 +77,39 @@ def infer(
     tools = taken_apart(tools, several)
     readings = readings_of(tools)
     given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
-    alone = told_alone(tools, readings, declared, overrides) if state is None else {}
+    settled = {id_ for id_, said in overrides.items() if tells_deed(said)}
+    alone = told_alone(tools, readings, declared, settled) if state is None else {}
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
     declared = with_lists(declared, given.records)
     looks = looks_at(tools, declared, overrides, examples, readings, alone, given.records)
-    anyhow = of_any_kind(looks, declared, overrides)
-    looks = with_told_states(without_nouns(looks, anyhow), declared)
-    looks = with_elements(looks, shown(looks, declared), declared, overrides)
-    looks = naming_fields(with_kindred(looks, declared), declared)
-    looks = belonging(with_counts(looks, overrides), declared)
-    looks = with_summaries(looks, given.records, overrides)
+    anyhow = of_any_kind(looks, declared)
+    looks = without_nouns(looks, anyhow)
+    looks = _heeded(looks, with_told_states(looks, declared))
+    looks = _heeded(looks, with_elements(looks, shown(looks, declared), declared))
+    looks = _heeded(looks, naming_fields(with_kindred(looks, declared), declared))
+    looks = belonging(_heeded(looks, with_counts(looks)), declared)
+    looks = _heeded(looks, with_summaries(looks, given.records))
     told = shown(looks, declared)
     roles, fields, keys = roles_and_fields(looks, told, declared)
     entities = entities_of(looks, roles, fields, keys, declared, examples, given)
     entities = with_callers(entities, given.records)
     sharing = sharing_of(looks)
-    plans = {
-        look.tool.id: plan_of(
-            look, roles[look.tool.id], entities, sharing, overrides.get(look.tool.id, {}), declared, given
-        )
-        for look in looks
-    }
-    plans |= with_origins(looks, plans, entities, overrides)
+    plans = {look.tool.id: plan_of(look, roles[look.tool.id], entities, sharing, declared, given) for look in looks}
+    plans |= with_origins(looks, plans, entities)
     plans |= _as_their_kin(looks, plans)
-    plans |= making(looks, plans, entities, overrides) if state is None else {}
-    draft = Draft(looks, plans, entities, given.records, overrides)
+    plans |= making(looks, plans, entities) if state is None else {}
+    draft = Draft(looks, plans, entities, given.records)
     for read in _FURTHER:
         draft = draft.changed(read(draft))
     draft = replace(draft, entities=without_children(draft.entities, draft.plans))
     draft = draft.changed(about_callers(draft))
-    found = put_together({**draft.plans, **anyhow}, several)
+    found = put_together({**draft.plans, **anyhow}, several, overrides)
     return Inferred(draft.entities, found, given.records, _unmentioned(looks, given))
+
+
+def _heeded(looks: Sequence[Look], found: Sequence[Look]) -> list[Look]:
+    """The looks after one more reading of the tools; what specs say of them stands."""
+    return [look_beside(look, one) for look, one in zip(looks, found, strict=True)]
 
 
 def _as_given(entity: Entity, given: Given) -> Entity:

@@ -20,7 +20,7 @@ def with_insides(draft: Draft) -> dict[str, Plan]:
     """The plans of writes that say such an id."""
     holders = draft.tables()
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         writes = plan.verb in {"create", "update"} and plan.behaviour == "records" and plan.each is None
         mine = draft.entity_of(plan) if writes else None
         if mine is not None and mine.name in draft.held and mine.inside is None:

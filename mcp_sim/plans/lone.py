@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -32,13 +32,16 @@ class _Spoken:
 
 
 def told_alone(
-    tools: Mapping[str, Tool], readings: Mapping[str, Reading], known: Iterable[str], overridden: Iterable[str]
+    tools: Mapping[str, Tool], readings: Mapping[str, Reading], known: Iterable[str], settled: Container[str]
 ) -> dict[str, Entity]:
-    """An entity with one record for each noun that tools only get and set, and of which none names one of several."""
+    """An entity with one record for each noun that tools only get and set, and of which none names one of several.
+
+    `settled` are the tools of which a spec tells what they do.
+    """
     spoken: dict[Words, list[_Spoken]] = defaultdict(list)
     for id_, tool in tools.items():
         noun = thing_of(readings[id_].noun)
-        if noun and id_ not in overridden:
+        if noun and id_ not in settled:
             spoken[noun].append(_spoken(readings[id_], tool))
     known = {*known}
     nouns = {noun for noun, uses in spoken.items() if any(one.reading.verb != "unknown" for one in uses)}

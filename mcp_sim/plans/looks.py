@@ -59,7 +59,10 @@ class Look:
     single: Single | None = None
     unfolded: Unfolded = field(default_factory=lambda: Unfolded({}))
     settled: frozenset[str] = frozenset()
-    """The arguments of which the spec says what they are for."""
+    """The arguments of which it is known what they are for."""
+
+    said: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the spec says of the plan."""
 
     element: Element | None = None
     """What is put into a list of the record, or taken out."""
@@ -97,19 +100,22 @@ def looks_at(
         output = _output(tool, shown.get(id_, shown.get(tool.name)))
         entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables, tool.description)
         verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns, declared)
-        if verb == "create" and not said and _is_begun(reading, entity, schema, tables, readings):
+        is_open = "verb" not in said
+        if is_open and verb == "create" and _is_begun(reading, entity, schema, tables, readings):
             verb, reading = "update", replace(reading, status=_BEGINNINGS[reading.word])
-        if verb == "create" and entity not in declared and not said:
+        if verb == "create" and entity not in declared and "entity" not in said:
             entity = _made(entity, schema, output, tables)
-        if reading.word == "cancel" and entity in tables and not said and _is_stateless(tables[entity], looks):
+        if is_open and reading.word == "cancel" and entity in tables and _is_stateless(tables[entity], looks):
             verb = "delete"
-        if verb == "get" and entity in held and finds_several(tool.description, entity, schema):
+        if is_open and verb == "get" and entity in held and finds_several(tool.description, entity, schema):
             verb = "list"
         mine = alone_in(alone, reading)
         others = [one for name, one in declared.items() if name not in alone or one is mine]
-        others = [one for one in others if not said or (one.singleton and one.name == said.get("entity"))]
+        others = [one for one in others if "entity" not in said or (one.singleton and one.name == said["entity"])]
+        others = others if said.get("key") is None else []
         single = single_of(reading, schema, output, others, str(tool.description or ""))
-        if single is not None and (said or _is_of_one(single, verb, entity, schema, declared, readings)):
+        is_meant = single is not None and _is_of_one(single, verb, entity, schema, declared, readings)
+        if single is not None and ("entity" in said or (is_meant and said.get("verb", single.verb) == single.verb)):
             verb, entity = single.verb, single.entity
         else:
             single = None
@@ -121,7 +127,8 @@ def looks_at(
         one = unfolded(reading, verb, entity, schema, *each) if single is None else Unfolded(schema)
         known = said.get("key") if one.each is None else None
         settled = frozenset((*said.get("sets", ()), *said.get("filters", ())))
-        looks.append(Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one, settled))
+        look = Look(tool, reading, verb, entity, one.schema, output, envelope, known, single, one, settled, said)
+        looks.append(look)
     return looks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.domain import Entity, Plan
@@ -13,16 +13,14 @@ _WHOLE = 3
 """So many fields must an update demand to be given a whole record."""
 
 
-def making(
-    looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity], said: Container[str]
-) -> dict[str, Plan]:
+def making(looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity]) -> dict[str, Plan]:
     """The updates that are given whole records, of services that remove records and make them in no other way."""
     verbs = {(plan.entity, plan.verb) for plan in plans.values()}
     found: dict[str, Plan] = {}
     for look in looks:
         plan = plans[look.tool.id]
         gone, made = (plan.entity, "delete") in verbs, (plan.entity, "create") in verbs
-        if gone and not made and look.tool.id not in said and _is_given_whole(look, plan):
+        if gone and not made and not {"verb", "key"} & {*look.said} and _is_given_whole(look, plan):
             found[look.tool.id] = _making(plan, entities[plan.entity or ""])
     return found
 

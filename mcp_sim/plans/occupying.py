@@ -35,7 +35,7 @@ _SAID = {
 def occupying(draft: Draft) -> dict[str, Plan]:
     """The plans of such tools."""
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         entity = draft.entity_of(plan)
         if entity is None or plan.behaviour != "records" or plan.each or not _is_stay(look, entity):
             continue
@@ -57,7 +57,7 @@ def _things(entity: Entity, word: str, draft: Draft) -> Iterator[Also]:
     """What a record of the entity takes of what it names."""
     tables = draft.tables()
     for name, field in entity.fields.items():
-        for target in tables:
+        for target in tables if name != entity.key else ():
             named = key_argument("update", target.name, target.key, {"properties": {name: field.schema}})[1] >= 2
             if named and target is not entity and not _is_counted(target):
                 yield from _taking(target, name, word, draft.held[target.name])

@@ -31,6 +31,12 @@ _ASKING = vocabulary(
 _SURE = 2
 """So many of the choices must be verbs of records."""
 
+_OF_EACH = frozenset({"entity", "key"})
+"""What a spec may say of a tool that holds for each of the things that it does."""
+
+_BESIDE = frozenset({"choice", "choices", "login", "within"}) | _OF_EACH
+"""What a spec may say of a tool that does several things; whatever else it says is the whole of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Several:
@@ -42,18 +48,16 @@ class Several:
 
 
 def several_of(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, Several]:
-    """The tools that do one of several things; what a spec says of a tool is the whole of it, but for its choices."""
+    """The tools that do one of several things, unless a spec says the one thing that a tool does."""
     found = {id_: _several_said(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
     return {id_: one for id_, one in found.items() if one is not None}
 
 
 def _several_said(tool: Tool, said: Mapping[str, Any]) -> Several | None:
     """The things that a tool does; a spec may say which argument tells, and that of other values than it lists."""
-    if not said:
-        return _several(tool)
     argument, choices = said.get("choice"), said.get("choices", {})
     if argument is None and not choices:
-        return None
+        return _several(tool) if said.keys() <= _BESIDE else None
     inferred = _several(tool)
     argument = argument or (inferred.argument if inferred is not None else None)
     part = properties(tool.input_schema).get(argument or "")
@@ -68,12 +72,19 @@ def said_of_ways(
     several: Mapping[str, Several], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
     """What specs say of each of the things that a tool does, by the id of the tool that would do only this."""
-    return {
-        one.ways[value].id: said
-        for id_, one in several.items()
-        for value, said in overrides.get(id_, {}).get("choices", {}).items()
-        if value in one.ways
-    }
+    found: dict[str, Mapping[str, Any]] = {}
+    for id_, one in several.items():
+        said = overrides.get(id_, {})
+        for value, way in one.ways.items():
+            known = {**_of_each(said, value), **said.get("choices", {}).get(value, {})}
+            found |= {way.id: known} if known else {}
+    return found
+
+
+def _of_each(said: Mapping[str, Any], value: str) -> dict[str, Any]:
+    """What is said of the whole tool, for one of the things that it does: no key names what is new, or what is many."""
+    left_out = {"key"} if read(words(value)).verb in {"create", "list", "search"} else set[str]()
+    return {name: said[name] for name in said if name in _OF_EACH - left_out}
 
 
 def taken_apart(tools: Mapping[str, Tool], several: Mapping[str, Several]) -> dict[str, Tool]:
@@ -82,14 +93,17 @@ def taken_apart(tools: Mapping[str, Tool], several: Mapping[str, Several]) -> di
     return whole | {way.id: way for one in several.values() for way in one.ways.values()}
 
 
-def put_together(plans: Mapping[str, Plan], several: Mapping[str, Several]) -> dict[str, Plan]:
+def put_together(
+    plans: Mapping[str, Plan], several: Mapping[str, Several], overrides: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Plan]:
     """The plans, with one plan for each tool that does several things; it is as sure as its choices are on average.
 
     A call that chooses one which is a guess is marked as guessed.
     """
     parts = {way.id for one in several.values() for way in one.ways.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
-    return whole | {id_: _together(one, plans) for id_, one in several.items()}
+    logins = {id_: overrides.get(id_, {}).get("login") for id_ in several}
+    return whole | {id_: replace(_together(one, plans), login=logins[id_]) for id_, one in several.items()}
 
 
 def _together(several: Several, plans: Mapping[str, Plan]) -> Plan:

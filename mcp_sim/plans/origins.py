@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.keys import key_argument
@@ -24,16 +23,11 @@ def origin_named(look: Look, key: str) -> str | None:
     return name if score > 1 else None
 
 
-def with_origins(
-    looks: Sequence[Look],
-    plans: Mapping[str, Plan],
-    entities: Mapping[str, Entity],
-    overrides: Mapping[str, Mapping[str, Any]],
-) -> dict[str, Plan]:
+def with_origins(looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[str, Entity]) -> dict[str, Plan]:
     """The plans of such tools. What a spec says of copies, and of records that exist, stays as it is."""
     found: dict[str, Plan] = {}
     for look in looks:
-        plan, said = plans[look.tool.id], overrides.get(look.tool.id, {})
+        plan, said = plans[look.tool.id], look.said
         entity = entities.get(plan.entity or "")
         if entity is not None and plan.verb == "create" and plan.key is not None:
             made = _originated(plan, plan.key, look.reading.word, entity.key)

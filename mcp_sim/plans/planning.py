@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, Field, How, Plan
 from mcp_sim.plans.arguments import Roles
@@ -19,6 +18,7 @@ from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.kindred import in_state
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.preconditions import led_to, required_state, swapped
+from mcp_sim.plans.said import SAID, judged_as_said, settled, tells_deed
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.whole_texts import whole_text
 from mcp_sim.schemas import constants, main_type, properties
@@ -50,17 +50,18 @@ def plan_of(
     roles: Roles,
     entities: Mapping[str, Entity],
     sharing: Mapping[str, int],
-    said: Mapping[str, Any],
     declared: Mapping[str, Entity],
     given: Given,
 ) -> Plan:
+    """The plan of a tool, as far as it is told by its look and its roles; what a spec says of it is as said there."""
+    said = look.said
     if look.verb in RECORDLESS:
-        return _recordless(look, said, entities)
+        return _recordless(look, entities)
     entity = entities[look.entity]
     if look.single is not None:
         only = _plan_of_one(look, look.single, entity)
-        sure = {"confidence": 1.0, "reasons": ("the spec says so", *only.reasons)} if said else {}
-        return replace(only, **{**sure, **said})
+        confidence, reasons = judged_as_said(only.confidence, only.reasons, said)
+        return replace(only, **{**said, "confidence": confidence, "reasons": reasons})
     about = str(look.tool.definition.get("description", ""))
     rows = given.records.get(look.entity, ())
     moves = look.verb == "update" and look.element is None
@@ -92,30 +93,20 @@ def plan_of(
         paging=roles.paging,
         envelope=Envelope() if text else look.envelope,
     )
-    if not said and _is_outside(look, declared, given, sharing):
+    if not tells_deed(said) and _is_outside(look, declared, given, sharing):
         return _outside(look)
-    plan = replace(look.unfolded.refolded(plan), **_settled(plan, said))
+    plan = replace(look.unfolded.refolded(plan), **settled(plan, said))
     if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
         plan = replace(plan, envelope=batch_envelope(plan.verb, look.entity, look.output))
     evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)
-    confidence, reasons = judged(evidence, sharing[look.entity], look.entity in declared)
-    if said:
-        confidence, reasons = (
-            (1.0 if "verb" in said or "entity" in said else confidence),
-            ("the spec says so", *reasons),
-        )
-    judged_plan = replace(plan, confidence=said.get("confidence", confidence), reasons=reasons)
+    judgement = judged(evidence, sharing[look.entity], look.entity in declared)
+    confidence, reasons = judged_as_said(*judgement, said)
+    judged_plan = replace(plan, confidence=confidence, reasons=reasons)
     only_one = look.reading.one_of_a_kind and (sharing[look.entity] > 1 or "entity" in said)
     found = _workable(judged_plan, entity, only=only_one)
     is_poor = look.reading.told and found.confidence < _LEAST
     is_looked_at = look.reading.word in LOOKING and plan.key is None and plan.verb == "get"
-    return _recordless(look, said, entities) if not said and (is_poor or is_looked_at) else found
-
-
-def _settled(plan: Plan, said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is said of a plan; an argument that is said to narrow does not name the record, unless that is said too."""
-    is_filter = "key" not in said and plan.key in said.get("filters", {})
-    return {**said, "key": None} if is_filter else said
+    return _recordless(look, entities) if not tells_deed(said) and (is_poor or is_looked_at) else found
 
 
 def _changed_alone(look: Look, entity: Entity) -> tuple[str, ...]:
@@ -180,11 +171,12 @@ def _plan_of_one(look: Look, single: Single, entity: Entity) -> Plan:
     return replace(plan, choice=single.choice, choices=choices)
 
 
-def _recordless(look: Look, said: Mapping[str, Any], entities: Mapping[str, Entity]) -> Plan:
+def _recordless(look: Look, entities: Mapping[str, Entity]) -> Plan:
     """The plan of a tool that touches no records, or of which nobody knows which."""
     plan = Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=("no entity named",))
-    if said:
-        return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": ("the spec says so",), **said})
+    if tells_deed(look.said):
+        return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": (SAID,), **look.said})
+    plan = replace(plan, **look.said)
     reading = look.reading
     is_looked_at = reading.word in LOOKING and reading.verb == "get"
     if reading.verb != "unknown" and not reading.told and not is_looked_at and (reading.sure or look.entity):

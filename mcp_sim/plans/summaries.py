@@ -22,14 +22,12 @@ _OF_PARTS = vocabulary("stat stats statistic statistics progress")
 _ASKS = vocabulary("get show fetch read view list retrieve display compute calculate generate query tool my all the of")
 
 
-def with_summaries(looks: Sequence[Look], held: Collection[str], said: Collection[str]) -> list[Look]:
-    """The looks; what sums up records is about no record of its own. `said`: tools of which a spec tells."""
+def with_summaries(looks: Sequence[Look], held: Collection[str]) -> list[Look]:
+    """The looks; what sums up records is about no record of its own."""
     known = _known(looks, held)
     made = {look.entity for look in looks if look.verb in {"create", "update", "delete"}}
     return [
-        look
-        if look.tool.id in said or _is_of_records(look, {*held, *made}) or _summed(look, known) is None
-        else _as_none(look)
+        look if _is_of_records(look, {*held, *made}) or _summed(look, known) is None else _as_none(look)
         for look in looks
     ]
 
@@ -53,7 +51,7 @@ def _as_none(look: Look) -> Look:
 def summing(draft: Draft) -> dict[str, Plan]:
     """The plans of such tools."""
     known, found = _known(draft.looks, draft.held), dict[str, Plan]()
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         subject = _summed(look, known) if look.entity == "" else None
         about = draft.entities.get(subject or "")
         if subject is None or not draft.entities or (subject and about is None):

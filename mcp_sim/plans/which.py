@@ -21,7 +21,7 @@ def singled_out(draft: Draft) -> dict[str, Plan]:
     """The plans of such tools."""
     known = {look.entity for look in draft.looks if look.verb in {"create", "list", "search"}}
     found: dict[str, Plan] = {}
-    for look, plan in draft.untold():
+    for look, plan in draft.of_all():
         entity, way = draft.entities.get(look.entity), _way(look)
         if way is None or entity is None or entity.singleton or entity.inside:
             continue
