@@ -15,6 +15,9 @@ from mcp_sim.words import snake
 
 _PART = re.compile(r"\bpart(?:ial|ially)?\b(?: of)?|\bsubstring\b|\bfuzz(?:y|ily)\b", re.IGNORECASE)
 
+_EXACT = ("id", "status", "state", "type", "date", "day", "time", "_at", "code", "key")
+"""What fields are called that are never looked for in part."""
+
 
 def field_said(look: Look, known: Known) -> str | None:
     """`get_user_by_name(customer_name)`: what the name of the tool calls the field, whatever its argument is called."""
@@ -32,8 +35,8 @@ def is_other_field(look: Look, known: Known, key: str) -> bool:
 
 
 def in_part(look: Look, known: Known, roles: Roles) -> Roles:
-    """The roles; where a tool is said to find by a part of a text, texts are looked for in the fields."""
-    if not _PART.search(look.tool.description):
+    """The roles; texts are looked for in the fields, where a tool searches or is said to find by a part of a text."""
+    if look.reading.word != "search" and not _PART.search(look.tool.description):
         return roles
     loose = {
         name: replace(rule, op="contains") if _is_loose(rule, known) else rule for name, rule in roles.filters.items()
@@ -42,5 +45,6 @@ def in_part(look: Look, known: Known, roles: Roles) -> Roles:
 
 
 def _is_loose(rule: Filter, known: Known) -> bool:
-    is_text = main_type(known.schemas.get(rule.field, {})) == "string" and "enum" not in known.schemas[rule.field]
-    return rule.op == "equals" and is_text and not snake(rule.field).endswith(("id", "status", "type"))
+    schema = known.schemas.get(rule.field, {})
+    is_text = main_type(schema) == "string" and not schema.keys() & {"enum", "const", "format"}
+    return rule.op == "equals" and is_text and not snake(rule.field).endswith(_EXACT)

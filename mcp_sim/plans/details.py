@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles
@@ -10,7 +11,7 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.meant import matched
 from mcp_sim.schemas import at, constants, main_type, properties
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import singular, snake, vocabulary, words
 
 WHO = vocabulary("username user_name user author owner creator created_by sender reporter requester user_id login by")
 
@@ -43,14 +44,28 @@ def renamed(look: Look, entity: Entity) -> dict[str, str]:
 
 
 def searched(look: Look, roles: Roles, entity: Entity) -> tuple[str, ...]:
-    """The text fields that a query looks at: those that its description names, else all."""
+    """The text fields that a query looks at: the one by which the tool's name says that it searches, those that the
+    descriptions of the query and of the tool name, else all.
+    """
     if roles.query is None:
         return ()
+    by, *what = look.reading.after or ("",)
+    if by == "by" and "_".join(what) in entity.fields:
+        return ("_".join(what),)
     texts = [name for name, field in entity.fields.items() if name != entity.key and _is_text(field)]
-    about = f"{properties(look.input)[roles.query].get('description', '')} "
-    said = set(words(about.lower().replace("e-mail", "email")))
-    named = [name for name in texts if set(words(name)) <= said]
-    return tuple(named or texts)
+    about = str(properties(look.input)[roles.query].get("description", ""))
+    places = " ".join(hit[1] for hit in _PLACES.finditer(look.tool.description))
+    return tuple(_named(texts, about) or _named(texts, places) or texts)
+
+
+_PLACES = re.compile(r"\b(?:by|in|across|against)\b((?:(?!\breturn)[^.;\n]){1,80})", re.IGNORECASE)
+"""Where a description says in which fields is searched."""
+
+
+def _named(fields: Sequence[str], about: str) -> list[str]:
+    """The fields all of whose words a text says."""
+    said = {one for word in words(about.lower().replace("e-mail", "email")) for one in (word, singular(word))}
+    return [name for name in fields if said.issuperset(words(name))]
 
 
 def _is_text(field: Field) -> bool:

@@ -37,6 +37,7 @@ _TIME_FIELDS = (
     "created_at",
     "created",
 )
+_TIMELY_ENDINGS = ("_start", "_datetime", "_timestamp", "_start_time", "_start_date")
 _LOOSELY = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
 _TIMELY = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 
@@ -65,7 +66,7 @@ def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) ->
     if is_time(argument, schema):
         timed = _time_field(known)
         return Filter(timed, TIMES[argument]) if timed else None
-    if argument in {"date", "day"} and not many:
+    if argument in {"date", "day", "month", "year"} and main_type(schema) in {"string", ""}:
         timed = _time_field(known)
         return Filter(timed, "contains") if timed else None
     return None
@@ -85,7 +86,10 @@ def is_time(argument: str, schema: Record) -> bool:
 
 
 def _time_field(known: Known) -> str | None:
-    return next((known.fields[name] for name in _TIME_FIELDS if name in known.fields), None)
+    """The field that says when something is: one of the usual names, else one that ends so (`event_start`)."""
+    usual = [known.fields[name] for name in _TIME_FIELDS if name in known.fields]
+    ending = [own for name, own in known.fields.items() if name.endswith(_TIMELY_ENDINGS)]
+    return next(iter((*usual, *ending)), None)
 
 
 def _equality(field_schema: Record, many: bool) -> Operator:

@@ -10,7 +10,7 @@ from mcp_sim.choices import choices_of
 from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look, envelope_meant
-from mcp_sim.plans.names import Reading, Words
+from mcp_sim.plans.names import Words
 from mcp_sim.plans.registered import registered
 from mcp_sim.plans.states import state_of
 from mcp_sim.plans.subjects import names_key
@@ -74,18 +74,21 @@ def _holder(look: Look, made: set[str]) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def in_state(reading: Reading, called: Words, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+def in_state(look: Look, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """The field and value of the records that a list is of: `status: blocked` of `get_blocked_tasks`.
 
-    `called` are all words of the tool's name: that something is `available` is no part of a noun.
+    All words of the tool's name count: that something is `available` is no part of a noun.
     """
+    reading, called = look.reading, words(look.tool.name)
     noun, own = reading.noun, words(entity.name)
     said = "_".join(noun[: -len(own)]) if noun[-len(own) :] == own else ""
     said = said or ("available" if "available" in called else "")
     if not said:
         return {}
     name = status_field(entity)
-    states = {snake(one): one for one in known_states(name, entity, rows)} if name is not None else {}
+    shown = choices_of(properties(look.shape).get(name or "", {}))
+    known = [*known_states(name, entity, rows), *map(str, shown)] if name is not None else []
+    states = {snake(one): one for one in known}
     if name is not None and said in states:
         return {name: states[said]}
     flags = {
@@ -93,7 +96,7 @@ def in_state(reading: Reading, called: Words, entity: Entity, rows: Sequence[Rec
         for name, field in entity.fields.items()
         if main_type(field.schema) == "boolean" and field.derived is None
     }
-    if said in flags:
-        return {flags[said]: True}
+    if said in flags or said.removeprefix("un") in flags:
+        return {flags[said]: True} if said in flags else {flags[said.removeprefix("un")]: False}
     done = next((flags[one] for one in sorted(_DONE) if one in flags), None)
     return {done: said in _DONE} if done is not None and said in _DONE | _UNDONE else {}

@@ -17,12 +17,12 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.kindred import in_state
 from mcp_sim.plans.looks import Look
-from mcp_sim.plans.preconditions import led_to, required_state, swapped
+from mcp_sim.plans.preconditions import led_to, made_to_be, required_state, swapped
 from mcp_sim.plans.said import SAID, judged_as_said, settled, tells_deed
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.whole_texts import whole_text
 from mcp_sim.schemas import constants, main_type, properties
-from mcp_sim.words import plural, singular_phrase, snake, words
+from mcp_sim.words import plural, singular_phrase, snake
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
@@ -66,7 +66,8 @@ def plan_of(
     rows = given.records.get(look.entity, ())
     moves = look.verb == "update" and look.element is None
     fixed = led_to(look.reading, entity, about, rows) if moves else {}
-    fixed = in_state(look.reading, words(look.tool.name), entity, rows) if look.verb in _MANY else fixed
+    fixed = in_state(look, entity, rows) if look.verb in _MANY else fixed
+    fixed = made_to_be(look, entity, rows) if look.verb == "create" else fixed
     turned = flag_toggled(look.reading.word, entity, properties(look.shape), roles.sets.values()) if moves else None
     fixed = fixed if turned is None else {turned: True}
     text = whole_text(look, entity)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.choices import choices_of, nearest
 from mcp_sim.domain import Entity, Plan, Swap
-from mcp_sim.plans.flags import flag_set, participle_meant, switch_of
+from mcp_sim.plans.flags import flag_set, participle_meant, regular, switch_of
+from mcp_sim.plans.looks import Look
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.told_states import flags_needed, known_states, spelt, stated, states_needed, status_field
 from mcp_sim.schemas import constants, items, main_type, properties
@@ -106,6 +107,20 @@ def led_to(reading: Reading, entity: Entity, about: str, rows: Sequence[Record])
                 return {name: found}
             return {} if constants(field.schema) else {name: spelt(reading.status, [*held, *choices])}
     return {}
+
+
+def made_to_be(look: Look, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """The state in which a new record is by the verb that makes it: what is sent is `sent`, where records may be so."""
+    name, word = status_field(entity), look.reading.word
+    if name is None or not word:
+        return {}
+    shown = choices_of(properties(look.shape).get(name, {}))
+    states = {snake(str(one)): one for one in (*known_states(name, entity, rows), *shown)}
+    found = next((states[one] for one in (*_MADE.get(word, ()), *regular(word)) if one in states), None)
+    return {name: found} if found is not None else {}
+
+
+_MADE = {"send": ("sent",), "write": ("written",), "draw": ("drawn",)}
 
 
 def _held_state(word: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
