@@ -11,15 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from mcp_sim.choices import choices_of
 from mcp_sim.claiming.arguments import kinds_of
-from mcp_sim.schemas import constants, expanded, properties, required
+from mcp_sim.schemas import expanded, properties, required
 from mcp_sim.types import Record, Tool
 from mcp_sim.words import singular, snake, vocabulary, words
 
 SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operation_type", "action_type")
 """The names of arguments that select what a tool does."""
 
-_EMPTY_WORDS = vocabulary("manage manager management operation operations tool tools do perform handle the a an")
+_EMPTY_WORDS = vocabulary("manage manager management operation operations ops tool tools do perform handle the a an")
 _VERBS = vocabulary("add calculate check compute convert create delete find get list read search send set update write")
 LONGEST_READ = 4000
 """So much of a description is read, in characters."""
@@ -140,7 +141,7 @@ def _whole(tool: Tool, shared: str | None) -> Purpose:
 
 def _selected(whole: Purpose) -> Iterator[Purpose]:
     for name in whole.arguments:
-        chosen = [value for value in constants(whole.arguments[name]) if isinstance(value, str)]
+        chosen = [value for value in choices_of(whole.arguments[name]) if isinstance(value, str)]
         if snake(name) in SELECTORS and len(chosen) > 1:
             rest = tuple(word for word in whole.words if word not in _EMPTY_WORDS)
             needed = whole.needed - {name}

@@ -24,6 +24,7 @@ from mcp_sim.types import Tool, Turn
 _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "allowed": looking.allowed, "append": writing.append, "cd": changing.cd, "copy": changing.copy,
     "delete": changing.delete, "delete_lines": editing.delete_lines, "diff": looking.diff, "du": looking.du,
+    "front_matter": reading.front_matter,
     "edit": editing.edit, "exists": looking.exists, "find": looking.find, "grep": looking.grep, "head": reading.head,
     "insert": editing.insert, "list": looking.listing, "mkdir": changing.mkdir, "move": changing.move,
     "pwd": looking.pwd, "read": reading.read, "read_many": reading.read_many, "replace_lines": editing.replace_lines,

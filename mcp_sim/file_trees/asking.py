@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from posixpath import relpath
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.file_trees.paths import ROOT
+from mcp_sim.file_trees.standing import is_absolute
 from mcp_sim.file_trees.tree import Entry, Tree
 from mcp_sim.schemas import as_list, expanded, properties
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.words import singular, vocabulary, words
 
+_OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
 _NOTHING = ("", "None", "null")
 
 
@@ -39,7 +43,13 @@ class Asked:
         return [value] if isinstance(value, str) else [str(one) for one in as_list(value)]
 
     def flag(self, role: str) -> bool:
-        return self.get(role) is True
+        """Is it asked for, or so by default?"""
+        value = self.get(role)
+        return (self._usual(role) if value is None else value) is True
+
+    def _usual(self, role: str) -> Json:
+        """What the argument for this is where it is not given, as its schema says."""
+        return properties(expanded(self.tool.input_schema)).get(self.roles.get(role, ""), {}).get("default")
 
     def number(self, role: str) -> int | None:
         value = self.get(role)
@@ -50,9 +60,7 @@ class Asked:
     @property
     def levels(self) -> int | None:
         """How many levels of directories are asked for; None where nothing says so, and all of them are."""
-        name = self.roles.get("depth", "")
-        said = self.number("depth")
-        usual = properties(expanded(self.tool.input_schema)).get(name, {}).get("default")
+        said, usual = self.number("depth"), self._usual("depth")
         return said if said is not None else usual if isinstance(usual, int) else None
 
     @property
@@ -64,6 +72,15 @@ class Asked:
         """Does the tool's description hold one of these?"""
         told = self.tool.description.lower()
         return any(phrase in told for phrase in phrases)
+
+    @property
+    def is_of_notes(self) -> bool:
+        """Does the tool call files notes, pages or the like, and say nothing of directories?"""
+        return not (_OF_FILES & {*map(singular, words(self.tool.name))} or "space" in self.roles)
+
+    def named(self, path: str) -> str:
+        """A path of the tree as a caller writes those of notes: below the working directory, unless by the whole."""
+        return self.tree.told(path) if is_absolute(self.text("path")) else relpath(path, self.tree.working)
 
     def is_left_out(self, entry: Entry, base: str) -> bool:
         """Is it excluded by a pattern?"""

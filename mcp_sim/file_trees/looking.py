@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 from mcp_sim.abilities.differences import differing
 from mcp_sim.abilities.patterns import holds_match, path_test
@@ -17,11 +18,14 @@ from mcp_sim.words import words
 def listing(asked: Asked) -> Outcome:
     """What a directory holds."""
     entry = asked.tree.directory(asked.path)
+    if asked.is_of_notes:
+        return _notes(asked, entry)
     depth = asked.levels
     deep = asked.flag("recursive") or (depth is not None and depth > 1)
     held = list(asked.tree.below(entry.path, depth) if deep else asked.tree.inside(entry.path))
     if "hidden" in asked.roles and not asked.flag("hidden"):
         held = [one for one in held if not one.name.startswith(".")]
+    held = [one for one in held if _is_among(asked, one, entry)]
     if asked.text("sort") == "size":
         held.sort(key=lambda one: -one.size)
     rows = [_placed(asked, one, entry) if deep else _told(asked, one) for one in held]
@@ -32,6 +36,23 @@ def listing(asked: Asked) -> Outcome:
         "directories": [one.name for one in held if not one.is_file],
     }
     return Outcome(text or f"{asked.path} is empty", {**facts, **names}, "entries")
+
+
+def _notes(asked: Asked, base: Entry) -> Outcome:
+    """All notes below a directory, or those in it where the tool tells these apart, each by its path."""
+    deep = "recursive" not in asked.roles or asked.flag("recursive")
+    held = asked.tree.below(base.path, asked.levels) if deep else asked.tree.inside(base.path)
+    notes = [one for one in held if one.is_file and _is_among(asked, one, base)]
+    rows: list[Record] = [{**shown(one), "path": asked.named(one.path)} for one in notes]
+    paths = [str(row["path"]) for row in rows]
+    facts: Record = {"entries": rows, "files": paths, "path": asked.path, "count": len(rows)}
+    return Outcome("\n".join(paths) or f"Nothing found in {asked.path}", facts, "entries")
+
+
+def _is_among(asked: Asked, entry: Entry, base: Entry) -> bool:
+    """Is it of the files that the call narrows to?"""
+    among = asked.text("among")
+    return not asked.is_left_out(entry, base.path) and (not among or matches_name(among, entry.name))
 
 
 def _listed(asked: Asked, rows: list[Record]) -> Iterator[str]:
@@ -82,6 +103,8 @@ def _drawn(nodes: list[Record], indent: str) -> Iterator[str]:
 
 def find(asked: Asked) -> Outcome:
     """Files and directories by a part of the name, or by wildcards."""
+    if asked.flag("in_contents") or "content" in asked.text("kind"):
+        return grep(asked)
     base = asked.tree.directory(asked.path)
     pattern = asked.text("pattern")
     is_hit = _hit_test(base, pattern)
@@ -105,22 +128,27 @@ def _hit_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
 
 def _told_place(asked: Asked, base: Entry, entry: Entry) -> str:
     """A path as it is told: below the path that was asked for."""
+    if asked.is_of_notes:
+        return asked.named(entry.path)
     return asked.path.rstrip("/") + entry.path[len(base.path.rstrip("/")) :]
 
 
 def grep(asked: Asked) -> Outcome:
     """The lines that hold a text, of a file or of all files below a directory."""
+    if "name" in asked.text("kind"):
+        return find(asked)
     base = asked.tree.entry(asked.path)
     files = [base] if base.is_file else [one for one in asked.tree.below(base.path) if one.is_file]
     holds = _line_test(asked)
     rows = [
         {"path": asked.path if base.is_file else _told_place(asked, base, one), "line": at, "text": line}
         for one in files
-        if not asked.is_left_out(one, base.path)
+        if _is_among(asked, one, base)
         for at, line in enumerate((one.content or "").splitlines(), 1)
         if holds(line)
     ]
-    text = "\n".join(f"{row['path']}:{row['line']}: {row['text']}" for row in rows) or "No matches found"
+    told = _by_note(rows) if asked.is_of_notes else (f"{row['path']}:{row['line']}: {row['text']}" for row in rows)
+    text = "\n".join(told) or "No matches found"
     shows = (
         [str(row["text"]) for row in rows]
         if base.is_file
@@ -129,9 +157,17 @@ def grep(asked: Asked) -> Outcome:
     return Outcome(text, {"matches": rows, "lines": shows, "count": len(rows), "path": asked.path}, "matches")
 
 
+def _by_note(rows: list[Record]) -> Iterator[str]:
+    """The lines that were found, below the note that they are in."""
+    for path, lines in groupby(rows, lambda row: str(row["path"])):
+        yield path
+        yield from (f"  {row['line']}: {row['text']}" for row in lines)
+
+
 def _line_test(asked: Asked) -> Callable[[str], bool]:
     pattern = asked.text("pattern")
-    ignores = asked.flag("ignore_case") or ("case" in asked.roles and not asked.flag("case"))
+    is_said = "case" in asked.roles or asked.is_of_notes
+    ignores = asked.flag("ignore_case") or (is_said and not asked.flag("case"))
     if asked.says("regex", "regular expression") or "regex" in asked.roles.get("pattern", ""):
         return holds_match(pattern, ignores_case=ignores)
     return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)

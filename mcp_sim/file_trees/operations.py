@@ -19,7 +19,7 @@ VERBS: Mapping[str, Verb] = {
     "touch": "create",
     "tree": "list", "wc": "get", "write": "update", "prepend": "update", "overwrite": "update",
     "add_tags": "update", "remove_tags": "update", "rename_tag": "update",
-    "read_ranges": "get", "change_ranges": "update",
+    "read_ranges": "get", "front_matter": "get", "change_ranges": "update",
 }  # fmt: skip
 """Operation -> what it does to files, as plans say it."""
 
@@ -39,6 +39,9 @@ _FILES = ("file", "filename", "filesystem")
 _DIRECTORIES = ("directory", "dir", "folder", "subdirectory", "subfolder")
 _READS = ("read", "get", "view", "open", "show", "load", "fetch", "display", "print", "retrieve", "cat")
 _WRITES = ("write", "save", "create", "put", "overwrite", "update", "store", "upload", "set", "add", "new", "make")
+DEEDS: frozenset[str] = frozenset((*_READS, *_WRITES, "create", "by", "path", "content", "text", "the", "a"))
+"""The words that say what is done to a file, and none that says what it is called."""
+
 _RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
 _COMMANDS = vocabulary(
     "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe process in the a and"
@@ -83,6 +86,11 @@ def _of_content(purpose: Purpose) -> bool:
     return told or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
 
 
+def _of_notes(purpose: Purpose) -> bool:
+    """Does it search for words in what it does not call files?"""
+    return not is_named(purpose) and "query" in purpose.arguments and not purpose.says("filename", "title", "glob")
+
+
 def _by_lines(purpose: Purpose) -> bool:
     """Does it take lines by their numbers?"""
     given = given_roles(purpose, ("start", "end"))
@@ -123,9 +131,10 @@ _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("rmdir", lambda p: p.has("delete", "remove", "rmdir") and p.has(*_DIRECTORIES, "rmdir") and not p.has(*_FILES)),
     ("delete", lambda p: p.has("delete", "remove", "unlink", "trash", "rm")),
     ("exists", lambda p: p.has("exist", "exists")),
+    ("front_matter", lambda p: p.has("frontmatter", "front") and p.has(*_READS)),
     ("stat", lambda p: p.has("info", "stat", "metadata", "property", "attribute", "detail", "status", "information")),
     ("du", lambda p: p.has("size", "usage")),
-    ("grep", lambda p: p.has("search", "find", "grep") and _of_content(p)),
+    ("grep", lambda p: p.has("search", "find", "grep") and (_of_content(p) or _of_notes(p))),
     ("find", lambda p: p.has("search", "find", "glob", "locate")),
     ("head", lambda p: p.has("head")),
     ("tail", lambda p: p.has("tail")),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, shown
+from mcp_sim.file_trees.tagging import ahead, fields_of
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
 from mcp_sim.words import snake
@@ -41,6 +42,13 @@ def _part(asked: Asked, content: str) -> str:
     first = max((start or 0) - (1 if counts_from_one else 0), 0)
     last = end if end is not None and end >= 0 else len(lines)
     return "\n".join(lines[first:last][:limit] if limit is not None else lines[first:last])
+
+
+def front_matter(asked: Asked) -> Outcome:
+    """The fields that stand ahead of a text, between lines of three dashes."""
+    said = ahead(asked.tree.file(asked.path).content or "")
+    facts: Record = {"path": asked.path, "frontmatter": fields_of(said)}
+    return Outcome(said or f"{asked.path} has no front matter", facts, "frontmatter")
 
 
 def read_many(asked: Asked) -> Outcome:

@@ -13,11 +13,11 @@ from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.domain import Plan
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.operation_lists import BATCH, list_of
-from mcp_sim.file_trees.operations import VERBS, is_named, operation_of
+from mcp_sim.file_trees.operations import DEEDS, VERBS, is_named, operation_of
 from mcp_sim.file_trees.roles import EXACT, MUST, arguments_of, given_instead, given_roles
 from mcp_sim.file_trees.spaces import NAMES, lists_spaces, space_nouns
 from mcp_sim.schemas import expanded, items, main_type, properties, required
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.words import singular, snake, vocabulary, words
 
 _KNOWN = vocabulary(
     "path paths file files filename name type kind size bytes content contents text data lines line total count "
@@ -28,7 +28,7 @@ _KNOWN = vocabulary(
 )
 """The words of what a tool of a file tree may tell."""
 
-_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines")
+_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter")
 """What is done to a file where an argument is called a path, whatever the name of the tool."""
 
 _IDLE = vocabulary(
@@ -49,7 +49,7 @@ class Found:
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     """The plans of the tools that work on files; none where too little speaks for it."""
-    found = _with_spaces(listed, [one for purpose in listed for one in judged(purpose)])
+    found = _with_spaces(listed, _of_files([one for purpose in listed for one in judged(purpose)]))
     sure = [one for one in found if one.named]
     operations = {one.operation for one in sure}
     reads = operations & {"read", "read_many", "read_ranges", "list", "tree"}
@@ -59,6 +59,35 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     if not found or sum(1 for one in found if _tells_records(one)) > len(found) / 4:
         return []
     return list(_plans(found, len(operations)))
+
+
+def _of_files(found: Sequence[Found]) -> list[Found]:
+    """Those that work on files by their words; and on notes or pages, where these are read and written by a path."""
+    nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
+    told = [replace(one, named=one.named or bool(nouns & _spoken_of(one))) for one in found]
+    return [one for one in told if "space" in one.arguments or _is_of_files(one)]
+
+
+def _spoken_of(one: Found) -> frozenset[str]:
+    """The words of a tool's name; of one that searches, as `search_wiki` does, those of its description too."""
+    is_search = one.operation in {"find", "grep"}
+    return one.purpose.nouns.union(map(singular, one.purpose.told) if is_search else ())
+
+
+def _nouns_by_path(found: Sequence[Found], operation: str) -> frozenset[str]:
+    """The words of the tools that do this to texts by their paths, other than what is done."""
+    told = (one for one in found if one.operation == operation and _by_path(one) and _takes_text(one))
+    return frozenset(noun for one in told for noun in one.purpose.nouns) - DEEDS
+
+
+def _by_path(one: Found) -> bool:
+    place = snake(one.arguments.get("path", ""))
+    return place in EXACT or place.endswith("_path")
+
+
+def _takes_text(one: Found) -> bool:
+    content = one.arguments.get("content")
+    return content is None or main_type(one.purpose.arguments[content]) == "string"
 
 
 def _with_spaces(listed: Sequence[Purpose], found: Sequence[Found]) -> list[Found]:
@@ -114,7 +143,7 @@ def _tells_records(one: Found) -> bool:
 
 
 def judged(purpose: Purpose) -> Iterator[Found]:
-    """What a purpose does to files, if it does anything to them."""
+    """What a purpose does to files, if it is of files and does anything to them."""
     listed = list_of(purpose)
     if listed is not None and purpose.needed <= {listed}:
         yield Found(purpose, BATCH, {"operations": listed, **given_roles(purpose, ("dry", "stop"))}, is_named(purpose))
@@ -131,9 +160,7 @@ def judged(purpose: Purpose) -> Iterator[Found]:
     lost = [name for name in lost if main_type(purpose.arguments.get(name, {})) != "boolean"]
     if lost or lacks:
         return
-    found = Found(purpose, operation, arguments, is_named(purpose))
-    if "space" in arguments or _is_of_files(found):
-        yield found
+    yield Found(purpose, operation, arguments, is_named(purpose))
 
 
 def _is_of_files(one: Found) -> bool:

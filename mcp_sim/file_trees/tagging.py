@@ -6,11 +6,29 @@ import re
 from collections.abc import Callable
 
 from mcp_sim.claiming.outcomes import Outcome
+from mcp_sim.errors import DocumentError
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.paths import ROOT, joined
+from mcp_sim.schemas import as_object
+from mcp_sim.types import Record
+from mcp_sim.yaml12 import load
 
 _AHEAD = re.compile(r"\A---\n(.*?)^---\n+", re.DOTALL | re.MULTILINE)
 _LIST = re.compile(r"^tags:[ ]*(.*)\n((?:[ ]*-[ ].*\n)*)", re.MULTILINE)
+
+
+def ahead(text: str) -> str:
+    """The lines ahead of a text, between two of three dashes; nothing where there are none."""
+    found = _AHEAD.match(text)
+    return found[1] if found is not None else ""
+
+
+def fields_of(said: str) -> Record:
+    """What the lines ahead of a text hold; nothing where they are no YAML."""
+    try:
+        return as_object(load(said.encode(), "front matter").value)
+    except DocumentError:
+        return {}
 
 
 def add(asked: Asked) -> Outcome:
