@@ -48,3 +48,16 @@ async def test_verbs_alone_in_one_namespace_are_about_it(tmp_path: Path) -> None
         assert len(value(await world.call("quotes.list", {}))["quotes"]) == 2
         found = value(await world.call("quotes.search", {"query": "excess"}))["quotes"]
         assert [one["body"] for one in found] == ["Nothing in excess"]
+
+
+async def test_several_words_with_which_all_names_begin_say_nothing_of_one_tool(tmp_path: Path) -> None:
+    tools = (
+        tool("harbour_office_create_berth", "title"),
+        tool("harbour_office_list_berths"),
+        tool("harbour_office_update_berth", "berth_id", title=STRING),
+        tool("harbour_office_search_berths", "query"),
+    )
+    async with service(tmp_path, {"berths": [{"berth_id": "B1", "title": "North"}]}, *tools) as simulator:
+        plans = simulator.scenario.domain.plans
+    assert {plan.entity for plan in plans.values()} == {"berth"}
+    assert [plan.verb for plan in plans.values()] == ["create", "list", "update", "search"]

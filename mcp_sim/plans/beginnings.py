@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.domain import Entity, Field
-from mcp_sim.schemas import main_type
+from mcp_sim.schemas import as_object, main_type
 from mcp_sim.types import Json, Record
 
 _LOOKED_AT = 200
@@ -36,14 +36,25 @@ def _begun(field: Field, rows: Sequence[Record]) -> Field:
     return field if value is _OPEN else replace(field, schema={**field.schema, "default": value})
 
 
+def _are_mappings(held: Sequence[Json]) -> bool:
+    """Have objects no name in common, so that their names are data?"""
+    names = Counter(name for value in held for name in as_object(value))
+    return len(held) > 1 and len(held) not in names.values()
+
+
 def _first(held: Sequence[Json]) -> Json:
-    """Nothing, where some have nothing; of yes and no what most have; else what all have, if there are several."""
+    """Nothing, where some have nothing or each has entries of its own; of yes and no what most have; else what all
+    have, if there are several.
+    """
     if held and all(isinstance(value, bool) for value in held):
         return Counter(held).most_common(1)[0][0]
     numbers = [value for value in held if isinstance(value, int | float)]
     if 0 in numbers:
         return next(value for value in numbers if value == 0)
-    if "" in held:
-        return ""
+    empty = next((value for value in held if value in ("", [], {})), None)
+    if empty is not None:
+        return empty
+    if held and all(isinstance(value, dict) for value in held) and _are_mappings(held):
+        return {}
     plain = all(isinstance(value, str | int | float) for value in held)
     return held[0] if plain and len(held) > 1 and len({*map(str, held)}) == 1 else _OPEN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles
@@ -11,13 +12,15 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.meant import matched
 from mcp_sim.schemas import at, constants, main_type, properties
+from mcp_sim.types import Record
 from mcp_sim.words import singular, snake, vocabulary, words
 
+_LOOKED_AT = 200
 WHO = vocabulary("username user_name user author owner creator created_by sender reporter requester user_id login by")
 
 
 def from_state(roles: Roles, entity: Entity, given: Given, declared: Mapping[str, Entity]) -> dict[str, str]:
-    """Fields that say who did it, where the state tells who that is."""
+    """Fields that say who did it, where the state tells who that is: under a usual name, or as some records have it."""
     named = {name for name in entity.fields if snake(name) in WHO} - {*roles.sets.values(), entity.key}
     singles = [one for one in declared.values() if one.singleton] if named else []
     scope = {*words(given.scopes.get(entity.name, ""))}
@@ -26,7 +29,20 @@ def from_state(roles: Roles, entity: Entity, given: Given, declared: Mapping[str
     usual = ("current_user", "username", "user", "user_id", "current_user_id", "me")
     found = next((who[name] for name in usual if name in who), None)
     places = {name: who.get(snake(name), found) for name in named}
+    told = {name: _told_by(name, given.records.get(entity.name, ()), near or singles, given) for name in named}
+    places |= {name: place for name, place in told.items() if place is not None}
     return {name: place for name, place in places.items() if place is not None}
+
+
+def _told_by(field: str, rows: Sequence[Record], singles: Sequence[Entity], given: Given) -> str | None:
+    """What there is one of and holds the value that some records have: the owner's address, an account's number."""
+    held = {value for row in islice(rows, _LOOKED_AT) if isinstance(value := row.get(field), str) and len(value) > 2}
+    for one in singles:
+        for record in given.records.get(one.name, ()):
+            found = next((name for name, value in record.items() if isinstance(value, str) and value in held), None)
+            if found is not None:
+                return f"{one.name}.{found}"
+    return None
 
 
 def renamed(look: Look, entity: Entity) -> dict[str, str]:

@@ -20,14 +20,14 @@ _MAKES, _CHANGES = vocabulary("create add insert"), vocabulary("update replace e
 
 
 def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType({})) -> dict[str, Reading]:
-    """The readings of the tools of one server; a first word that most of them share is the server's, not the tool's.
+    """The readings of the tools of one server; first words that most of them share are the server's, not the tool's.
 
     Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks. `told`
     are the descriptions: what a name leaves open they may say.
     """
     bare = {name: words(last_segment(name)) for name in names}
-    shared = _shared_first_word([*bare.values()])
-    bare = {name: parts[1:] if shared and parts[:1] == (shared,) else parts for name, parts in bare.items()}
+    shared = _shared_beginning([*bare.values()])
+    bare = {name: parts[len(shared) :] if parts[: len(shared)] == shared else parts for name, parts in bare.items()}
     bare = verb_first(_noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()})))
     alone = {name: marked(read(parts)) for name, parts in bare.items()}
     nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
@@ -128,11 +128,27 @@ def _segments(name: str) -> list[str]:
     return re.split(r"[./:]|__", name.strip("_./:"))
 
 
-def _shared_first_word(names: Sequence[tuple[str, ...]]) -> str | None:
-    counts = Counter(parts[0] for parts in names if len(parts) > 1)
+def _shared_beginning(names: Sequence[Words]) -> Words:
+    """The words with which most names begin, which say nothing of what one tool does."""
+    shared: Words = ()
+    while word := _shared_word(names, shared):
+        shared = (*shared, word)
+    while shared and not _are_told_apart(names, shared):
+        shared = shared[:-1]
+    return shared
+
+
+def _shared_word(names: Sequence[Words], shared: Words) -> str:
+    """The word that most names have behind these; none that is a verb, or with which they end."""
+    size = len(shared)
+    counts = Counter(parts[size] for parts in names if parts[:size] == shared and len(parts) > size + 1)
     word, count = counts.most_common(1)[0] if counts else ("", 0)
     is_verb = word in STRONG or word in WEAK or word in TRANSITIONS
-    followers = {singular(parts[1]) for parts in names if parts[:1] == (word,) and len(parts) > 1}
-    shared = count >= 3 and count >= 0.6 * len(names) and len(followers) > 1
-    about = {parts[1] for parts in names if parts[:1] == (word,) and len(parts) == 2} & PLAIN
-    return word if shared and not is_verb and len(about) < 2 else None
+    return word if count >= 3 and count >= 0.6 * len(names) and not is_verb else ""
+
+
+def _are_told_apart(names: Sequence[Words], shared: Words) -> bool:
+    """Do names say more than a verb behind these words, and not all the same?"""
+    ends = [parts[len(shared) :] for parts in names if parts[: len(shared)] == shared and len(parts) > len(shared)]
+    followers = {singular(parts[0]) for parts in ends}
+    return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN) < 2
