@@ -19,6 +19,7 @@ class FilterPart(Part):
     field: str = Field(description="The field it looks at.")
     op: Operator = Field(default="equals", description="How the field is compared with the argument.")
     only: Json = Field(default=None, description="What the field must hold where the argument is true.")
+    unless: Json = Field(default=None, description="What the field must not hold where the argument is not true.")
 
 
 class PagingPart(Part):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mcp_sim.claiming.acknowledging import acknowledgement
 from mcp_sim.words import participle
+from tests.given import service, tool, value
 
 
 @pytest.mark.parametrize(
@@ -37,3 +40,11 @@ def test_it_says_again_what_it_was_asked_but_no_secret_no_option_and_nothing_lon
 )  # fmt: skip
 def test_what_is_done_has_been_done(verb: str, done: str) -> None:
     assert participle(verb) == done
+
+
+async def test_a_schema_that_only_wraps_a_text_is_filled_with_what_was_done(tmp_path: Path) -> None:
+    wrapped = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+    swayed = {**tool("sway_flag", "colour"), "outputSchema": wrapped}
+    async with service(tmp_path, {"flags": []}, swayed) as simulator, simulator.open("w") as world:
+        told = value(await world.call("sway_flag", {"colour": "red"}))
+    assert told == {"result": "Flag swayed successfully\nColour: red"}

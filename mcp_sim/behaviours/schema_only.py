@@ -5,19 +5,21 @@ from __future__ import annotations
 from mcp_sim.claiming.acknowledging import acknowledgement
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
+from mcp_sim.records.forms import text_place
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object, expanded, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.words import vocabulary
 
 
 @behaviours.register("schema_only")
 class SchemaOnly(Behaviour):
     """A valid answer made from the outputSchema (or an example), the same for the same call; nothing is changed.
 
-    Without either it says that it did what its name tells, and what it was asked for. What is made up is marked as
-    guessed, however sure it is that the tool touches no records.
+    Without either, or where the schema only wraps a text, it says that it did what its name tells, and what it was
+    asked for. What is made up is marked as guessed, however sure it is that the tool touches no records.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -26,9 +28,10 @@ class SchemaOnly(Behaviour):
         if schema is None and shown is not None:
             example = Transition(Observation(ToolResult(shown.result, form="blocks")))
             return lambda _turn, _invent: example
-        if schema is None:
+        place = text_place(tool)
+        if schema is None or place in _SAYING:
             told = acknowledgement(tool.name, tool.description)
-            return lambda turn, _invent: _said(told(turn.call.arguments))
+            return lambda turn, _invent: _said(told(turn.call.arguments), place)
         form = "json" if tool.output_schema is None else "structured"
         make = value_maker(tool.name, "result", usual(schema))
         parts = properties(schema)
@@ -42,8 +45,13 @@ class SchemaOnly(Behaviour):
         return answer
 
 
-def _said(text: str) -> Transition:
-    return Transition(Observation(ToolResult(text, form="text")))
+_SAYING = vocabulary("result message text output content response")
+"""What the only text of a result is called where it says what came of the call."""
+
+
+def _said(text: str, place: str | None) -> Transition:
+    told = ToolResult(text, form="text") if place is None else ToolResult({place: text})
+    return Transition(Observation(told))
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:

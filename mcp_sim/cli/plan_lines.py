@@ -105,6 +105,8 @@ def _filters(plan: Plan) -> Iterator[str]:
     for argument, rule in plan.filters.items():
         if rule.only is not None:
             yield f"{argument}: {rule.field} is {rule.only!r}"
+        elif rule.unless is not None:
+            yield f"{argument}: else {rule.field} is not {rule.unless!r}"
         elif rule.op == "equals":
             yield argument if argument == rule.field else f"{argument}: {rule.field}"
         else:
@@ -112,6 +114,8 @@ def _filters(plan: Plan) -> Iterator[str]:
 
 
 def _paging(paging: Paging) -> str:
+    if not paging.is_asked and paging.most is not None:
+        return f"at most {paging.most}"
     if not paging.is_asked:
         return ""
     names = ", ".join(name for name in (paging.limit, paging.offset, paging.page, paging.cursor) if name)

@@ -15,12 +15,14 @@ Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "i
 class Filter:
     """An argument that narrows a list: which field it looks at, and how.
 
-    `only` is what the field must hold where the argument says yes (`available_only`); no narrows nothing.
+    `only` is what the field must hold where the argument says yes (`available_only`); no narrows nothing. `unless` is
+    what it must not hold unless the argument says yes (`include_archived`); that narrows nothing.
     """
 
     field: str
     op: Operator = "equals"
     only: Json = None
+    unless: Json = None
 
 
 @dataclass(frozen=True, slots=True)

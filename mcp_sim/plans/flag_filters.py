@@ -1,4 +1,4 @@
-"""Which arguments of lists say yes or no to one kind of records: `available_only`, `only_open`, `unread_only`?"""
+"""Which arguments of lists say yes or no to one kind of records: `available_only`, `only_open`, `include_archived`?"""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mcp_sim.types import Record
 from mcp_sim.words import snake, words
 
 _MANY = frozenset({"list", "search"})
+_LETS_IN = frozenset({"include", "show"})
 _LOOKED_AT = 200
 
 
@@ -33,12 +34,14 @@ def with_flags(draft: Draft) -> dict[str, Plan]:
 
 
 def _narrowed(argument: str, entity: Entity, rows: Sequence[Record]) -> Filter | None:
-    """The field and the value that a yes asks for: a flag of that name, or a state that records may be in."""
+    """The field and the value that a yes asks for, or lets in: a flag of that name, or a state of records."""
     parts = words(argument)
-    if len(parts) < 2 or "only" not in {parts[0], parts[-1]}:
+    lets_in = parts[0] in _LETS_IN
+    if len(parts) < 2 or not (lets_in or "only" in {parts[0], parts[-1]}):
         return None
-    asked = "_".join(part for part in parts if part != "only")
-    return _flag(asked, entity) or _state(asked, entity, rows)
+    asked = "_".join(parts[1:]) if lets_in else "_".join(part for part in parts if part != "only")
+    found = _flag(asked, entity) or _state(asked, entity, rows)
+    return Filter(found.field, "not", unless=found.only) if found is not None and lets_in else found
 
 
 def _flag(asked: str, entity: Entity) -> Filter | None:

@@ -31,7 +31,7 @@ _OTHERS = {
     "turn_on": ("on", "powered", "powered_on", "enabled", "active"),
     "check": ("checked", "done", "completed"), "close": ("closed", "done"), "resolve": ("resolved", "done"),
 }  # fmt: skip
-_ENDED = {"pause": ("playing", "running", "active")}
+_ENDED = {"pause": ("playing", "running", "active"), "restore": ("archived", "deleted", "trashed", "hidden")}
 """Flags that are true until what the verb says is done."""
 
 TOGGLES = frozenset({"toggle", "flip"})

@@ -14,6 +14,8 @@ _BETWEEN = frozenset({*STRONG, *WEAK, *TRANSITIONS}) - NOUNS_TOO - {"new"}
 _TO = vocabulary("to from in into on")
 _DONE = vocabulary("done complete completed finished")
 _UNDONE = vocabulary("undone incomplete uncompleted unfinished pending open")
+_LED_TO = {state: verb for verb, state in reversed(TRANSITIONS.items()) if state.startswith(verb[:2])}
+"""Verbs by the state that they lead to: `pay` by `paid`."""
 
 
 def verb_first(bare: Mapping[str, Words]) -> dict[str, Words]:
@@ -33,7 +35,7 @@ def _turned(parts: Words, nouns: AbstractSet[Words]) -> Words:
 
 
 def marked(reading: Reading) -> Reading:
-    """`mark_done` and `mark_task_as_complete` complete something, `mark_incomplete` opens it again."""
+    """`mark_done` and `mark_task_as_complete` complete something, `mark_incomplete` opens it, `mark_paid` pays it."""
     if reading.word not in {"mark", "set"} or reading.plural:
         return reading
     noun, state = (reading.noun, reading.after[-1:]) if reading.after[:1] == ("as",) else _parted(reading.noun)
@@ -41,6 +43,8 @@ def marked(reading: Reading) -> Reading:
         return replace(reading, word="complete", noun=noun, after=(), status="completed")
     if state and state[0] in _UNDONE and reading.word == "mark":
         return replace(reading, word="reopen", noun=noun, after=(), status="open")
+    if state and state[0] in _LED_TO and reading.word == "mark":
+        return replace(reading, word=_LED_TO[state[0]], noun=noun, after=(), status=state[0])
     return reading
 
 

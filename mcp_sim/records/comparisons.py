@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
 from math import nan
@@ -15,6 +16,7 @@ from mcp_sim.types import COMPARISONS, Bound, Json, Record, View
 
 Test: TypeAlias = Callable[[Record], bool]
 _DAY = timedelta(days=1)
+_PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 
 
 def equal(left: Json, right: Json) -> bool:
@@ -77,6 +79,14 @@ def _texts_compared(field: str, op: str, wanted: Json) -> Test:
         return isinstance(value, str) and isinstance(wanted, str) and compare(value, wanted)
 
     return test
+
+
+def within_time(entity: Entity, field: str, wanted: Json) -> Test | None:
+    """The test of a time that is asked for by its year or its month; None for any other value."""
+    schema = entity.fields[field].schema if field in entity.fields else {}
+    if not isinstance(wanted, str) or not _PART_OF_TIME.fullmatch(wanted) or sense(field, schema) is None:
+        return None
+    return lambda record: str(record.get(field) or "").startswith(wanted)
 
 
 def bound_set(rule: Filter, entity: Entity, derived: Container[str], wanted: Json) -> Bound | None:

@@ -14,7 +14,7 @@ from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.bequests import bequests
 from mcp_sim.records.copying import copying
 from mcp_sim.records.effects import Effect, Write, checked, followed
-from mcp_sim.records.given import given, links_of, missing_link, sets_of
+from mcp_sim.records.given import given, linked, links_of, sets_of
 from mcp_sim.records.insides import kept_among, paying
 from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.records.line_items import completing
@@ -46,10 +46,9 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     known = _known(plan, entity)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        said = {**plan.fixed, **given(turn, sets)}
-        missing = missing_link(turn, tool, links, said)
-        if missing is not None:
-            return missing
+        said = linked(turn, tool, links, {**plan.fixed, **given(turn, sets)})
+        if isinstance(said, Observation):
+            return said
         said = complete(turn, said, {})
         if isinstance(said, Observation):
             return said

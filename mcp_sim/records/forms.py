@@ -9,6 +9,7 @@ from mcp_sim.schemas import (
     expanded,
     main_type,
     map_of,
+    properties,
     schema_of,
 )
 from mcp_sim.types import Json, Record, Tool
@@ -44,6 +45,13 @@ def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:
         return False
     fields = domain.entities[plan.entity or ""].fields.values()
     return plan.verb == "delete" or any(main_type(field.schema) != "string" for field in fields if not field.hidden)
+
+
+def text_place(tool: Tool) -> str | None:
+    """The only property of an outputSchema, where it holds a text."""
+    parts = properties(expanded(tool.output_schema)) if tool.output_schema is not None else {}
+    name = next(iter(parts), None)
+    return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
 def example_of(tool: Tool, domain: Domain) -> Json:

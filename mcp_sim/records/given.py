@@ -183,14 +183,18 @@ def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
     ]
 
 
-def missing_link(turn: Turn, tool: Tool, links: Sequence[Link], said: Mapping[str, Json]) -> Observation | None:
-    """The failure that an argument names a record that does not exist."""
+def linked(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Record | Observation:
+    """What is said, with the keys of the records that it names; or the failure that there is no such record."""
+    found = Record()
     for link in links:
         value: Json = said.get(link.field)
         if value is None:
             continue
-        for key in cast("list[Json]", value) if isinstance(value, list) else [value]:
-            is_key = isinstance(key, str | int) and not isinstance(key, bool)
-            if not is_key or turn.view.get(link.target.name, key) is None:
-                return not_found(tool, link.target.name, key, link.path, neighbours(turn.view, link.target))
-    return None
+        named = cast("list[Json]", value) if isinstance(value, list) else [value]
+        keys = [found_key(turn.view, link.target.name, one) for one in named]
+        if None in keys:
+            return not_found(
+                tool, link.target.name, named[keys.index(None)], link.path, neighbours(turn.view, link.target)
+            )
+        found[link.field] = keys if isinstance(value, list) else keys[0]
+    return {**said, **found} if found else said

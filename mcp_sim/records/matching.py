@@ -9,7 +9,7 @@ from typing import overload
 from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.records.comparisons import Test, bound_set, equal, test_maker, text_test, without
+from mcp_sim.records.comparisons import Test, bound_set, equal, test_maker, text_test, within_time, without
 from mcp_sim.records.lookups import lookup
 from mcp_sim.records.ordering import Row
 from mcp_sim.records.terms import terms
@@ -66,12 +66,13 @@ def matching_rows(
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
-        equalities = [*given, *always]
+        spans = {field: test for field, value in given if (test := within_time(entity, field, value)) is not None}
+        equalities = [*(one for one in given if one[0] not in spans), *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
         bounds = [bound for value, rule, _ in asked if (bound := bound_set(rule, entity, derived, value))]
         tests = [maker(value, view) for value, rule, maker in asked if not bound_set(rule, entity, derived, value)]
         asked_for = understood(query(arguments))
-        words, tests = asked_for.words, [*tests, *asked_for.tests, *(_is_unset(field) for field in unset)]
+        words, tests = asked_for.words, [*tests, *spans.values(), *asked_for.tests, *map(_is_unset, unset)]
         if asked_for.unwanted:
             tests.append(without(asked_for.unwanted, searched))
         if equalities or not (words or bounds):
@@ -104,10 +105,17 @@ def _is_unset(field: str) -> Test:
 
 
 def narrowing(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
-    """Reads an argument; ABSENT too where it says `all`, which is one of its choices and no value of the field."""
+    """Reads an argument; ABSENT where it narrows nothing.
+
+    That is so where it says `all`, one of its choices and no value of the field, and where it lets in what else is not
+    shown.
+    """
     fetch, schema, field = argument(name), at(tool.input_schema, name), entity.fields.get(rule.field)
     if rule.only is not None:
         return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
+    if rule.unless is not None:
+        usual = schema.get("default")
+        return lambda arguments: ABSENT if _or(fetch(arguments), usual) is True else rule.unless
     held = constants(field.schema) if field is not None else []
     wide = [one for one in constants(schema) if isinstance(one, str) and one.lower() in ANY and one not in held]
     if not wide:
@@ -139,6 +147,10 @@ def _standing(record: Record, field: str) -> Json:
         return record.get(field)
     value = value_at(record, field)
     return None if value is NOWHERE else value
+
+
+def _or(value: Json, usual: Json) -> Json:
+    return value if _is_given(value) else usual
 
 
 def _is_given(value: Json) -> bool:

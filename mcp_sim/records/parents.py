@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.given import Link, missing_link
+from mcp_sim.records.given import Link, linked
 from mcp_sim.schemas import required
 from mcp_sim.types import Observation, Record, Tool, Turn
 
@@ -25,6 +25,7 @@ def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Obs
 
     def missing(turn: Turn) -> Observation | None:
         said: Record = {field: fetch(turn.call.arguments) for field, fetch in asked}
-        return missing_link(turn, tool, links, {field: value for field, value in said.items() if value is not ABSENT})
+        found = linked(turn, tool, links, {field: value for field, value in said.items() if value is not ABSENT})
+        return found if isinstance(found, Observation) else None
 
     return missing

@@ -13,18 +13,13 @@ from mcp_sim.records.batch_results import plain_batch
 from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
 from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.filling import Filler
-from mcp_sim.records.forms import example_of, form
+from mcp_sim.records.forms import example_of, form, text_place
 from mcp_sim.records.learnt import learnt
 from mcp_sim.records.only import part_of_record
 from mcp_sim.records.pages import Page
 from mcp_sim.records.plain_places import of_record
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_record, says_data, sentences, speaks
-from mcp_sim.schemas import (
-    expanded,
-    main_type,
-    properties,
-)
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.words import snake
 
@@ -67,7 +62,7 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
     """The observation in words, where recorded results or the description show that the tool speaks so."""
     if plan.each is not None and plan.verb in DONE:
         return None
-    say, place = learnt(tool, plan, domain), _wrapper(tool)
+    say, place = learnt(tool, plan, domain), text_place(tool)
     by_itself = (bare and plan.envelope.key != "" and _is_told(tool, plan, domain)) or (
         place is not None and snake(place) in TEXTS and not says_data(tool.description)
     )
@@ -97,7 +92,7 @@ def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
     others = [other for other in domain.tools.values() if other.server == tool.server]
     if any(_shows(domain.plans.get(other.id), plan.entity) and not speaks(other.description) for other in others):
         return False
-    return not any(gives_record(other.description) or _wrapper(other) is not None for other in others)
+    return not any(gives_record(other.description) or text_place(other) is not None for other in others)
 
 
 def _shows(reading: Plan | None, entity: str | None) -> bool:
@@ -109,13 +104,6 @@ def _kept(plan: Plan, domain: Domain) -> str | None:
     """The entity in whose table the records of a plan are: that around them, where they stand in others."""
     place = domain.entities[plan.entity or ""].inside
     return plan.entity if place is None else place.entity
-
-
-def _wrapper(tool: Tool) -> str | None:
-    """The only property of an outputSchema, where it holds a text."""
-    parts = properties(expanded(tool.output_schema)) if tool.output_schema is not None else {}
-    name = next(iter(parts), None)
-    return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
 def tells_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:

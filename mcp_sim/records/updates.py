@@ -13,7 +13,7 @@ from mcp_sim.extensions import Invent
 from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write, checked, followed
-from mcp_sim.records.given import amounts_given, finder, given, links_of, missing_link, sets_of
+from mcp_sim.records.given import amounts_given, finder, given, linked, links_of, sets_of
 from mcp_sim.records.insides import kept_among
 from mcp_sim.records.line_items import completing
 from mcp_sim.records.price_differences import settling_difference
@@ -55,10 +55,9 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
-        said = {**plan.fixed, **given(turn, sets)}
-        missing = missing_link(turn, tool, links, said)
-        if missing is not None:
-            return missing
+        said = linked(turn, tool, links, {**plan.fixed, **given(turn, sets)})
+        if isinstance(said, Observation):
+            return said
         before = turn.view.get(name, key) or {}
         refused = stood(key, before)
         if refused is not None:
