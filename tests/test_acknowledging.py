@@ -44,7 +44,7 @@ def test_what_is_done_has_been_done(verb: str, done: str) -> None:
 
 async def test_a_schema_that_only_wraps_a_text_is_filled_with_what_was_done(tmp_path: Path) -> None:
     wrapped = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
-    swayed = {**tool("sway_flag", "colour"), "outputSchema": wrapped}
-    async with service(tmp_path, {"flags": []}, swayed) as simulator, simulator.open("w") as world:
-        told = value(await world.call("sway_flag", {"colour": "red"}))
-    assert told == {"result": "Flag swayed successfully\nColour: red"}
+    pressed = {**tool("press_button", "colour"), "outputSchema": wrapped}
+    async with service(tmp_path, {"flags": []}, pressed) as simulator, simulator.open("w") as world:
+        told = value(await world.call("press_button", {"colour": "red"}))
+    assert told == {"result": "Button pressed successfully\nColour: red"}
