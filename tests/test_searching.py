@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from services import message, service, value
 
+from tests import given
+
 SPEC = """
 tools:
   - name: search_notes
@@ -91,3 +93,16 @@ async def test_what_is_not_understood_is_refused_by_name(tmp_path: Path, asked: 
 async def test_a_word_of_any_length_is_looked_for_at_once(tmp_path: Path, asked: str) -> None:
     async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
         assert value(await world.call("search_notes", {"query": asked}))["notes"] == []
+
+
+async def test_a_list_tells_no_more_than_it_is_said_to_tell(tmp_path: Path) -> None:
+    rows = [{"id": at, "title": f"Log {at}", "created_at": f"2030-01-0{at}T00:00:00Z"} for at in range(1, 6)]
+    tools = (
+        given.tool("search_logs", "query", about="Search the logs. Returns at most 2 logs."),
+        given.tool("find_logs", "query", about="Finds logs by title, the 3 most recent ones."),
+        given.tool("list_logs", about="All logs of up to 3 days."),
+    )
+    async with given.service(tmp_path, {"logs": rows}, *tools) as simulator, simulator.open("w") as world:
+        assert len(given.value(await world.call("search_logs", {"query": "log"}))) == 2
+        assert [one["id"] for one in given.value(await world.call("find_logs", {"query": "log"}))] == [5, 4, 3]
+        assert len(given.value(await world.call("list_logs", {}))) == 5

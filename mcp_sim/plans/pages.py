@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mcp_sim.domain import Paging
 from mcp_sim.plans.customary import CURSORS, LIMITS, OFFSETS, PAGES
+from mcp_sim.plans.envelopes import ROW_NAMES
 from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import snake
+from mcp_sim.words import plural, snake, words
 
 NO_PAGING = Paging()
+_MOST = re.compile(
+    r"\b(?:at most|up to|a maximum of|limited to|the (?:first|top|last)) (\d{1,4}) ((?:\w+ ){0,3})"
+    r"|\b(\d{1,4}) most (?:recent|relevant) ((?:\w+ ){0,2})",
+    re.IGNORECASE,
+)
+"""How a description says how many records are told at most."""
 
 
 def is_paged(schema: Record) -> bool:
@@ -32,6 +41,16 @@ def paging_of(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> Pa
         most=int(most) if isinstance(most, int | float) else None,
         first_page=0 if 0 in (arguments.get(page or "", {}).get(word) for word in ("default", "minimum")) else 1,
     )
+
+
+def bounded(paging: Paging, about: str, entity: str) -> Paging:
+    """The same, of a tool that has no argument for a page and is said to tell no more than so many: `at most 5`."""
+    told = _MOST.finditer(re.sub(r"[.,;:)\n]", " ", about)) if not paging.is_asked else ()
+    for hit in told:
+        most, what = int(hit[1] or hit[3]), {*words((hit[2] or hit[4] or "").lower())}
+        if most and what & {*ROW_NAMES, "ones", plural(entity.rsplit("_", 1)[-1])}:
+            return replace(paging, size=most, most=most)
+    return paging
 
 
 def _of_type(

@@ -17,6 +17,7 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.kindred import in_state
 from mcp_sim.plans.looks import Look
+from mcp_sim.plans.pages import bounded
 from mcp_sim.plans.preconditions import led_to, made_to_be, required_state, swapped
 from mcp_sim.plans.said import SAID, judged_as_said, settled, tells_deed
 from mcp_sim.plans.single_deeds import Single
@@ -91,7 +92,7 @@ def plan_of(
         searched=searched(look, roles, entity),
         sort=roles.sort,
         order=roles.order,
-        paging=roles.paging,
+        paging=bounded(roles.paging, about, look.entity) if look.verb in _MANY else roles.paging,
         envelope=Envelope() if text else look.envelope,
     )
     if not tells_deed(said) and _is_outside(look, declared, given, sharing):

@@ -22,7 +22,9 @@ _NEWEST = vocabulary("newest recent latest most_recent date_desc")
 _OLDEST = vocabulary("oldest earliest date_asc")
 _ANY = vocabulary("relevance best_match best default none")
 _SAID_FIRST = re.compile(
-    r"\b(?:most recent|newest|latest) first\b|\bnewest to oldest\b|\breverse chronological", re.IGNORECASE
+    r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
+    r"|\breverse chronological",
+    re.IGNORECASE,
 )
 _RECENT = vocabulary("recent latest newest")
 _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")

@@ -34,10 +34,10 @@ class Page:
 
 
 def page_asked(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]], Page | Observation]:
-    """The page that the arguments choose; everything, where a tool has no way to choose."""
+    """The page that the arguments choose; where a tool has no way to choose everything, or as much as it ever tells."""
     paging = plan.paging
     if not paging.is_asked:
-        return lambda rows, _arguments: Page(rows, len(rows))
+        return lambda rows, _arguments: Page(rows[: paging.most], len(rows))
     limits, offsets = argument(paging.limit or ""), argument(paging.offset or "")
     pages, cursors = argument(paging.page or ""), argument(paging.cursor or "")
     chooses = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
