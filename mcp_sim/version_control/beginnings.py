@@ -122,19 +122,23 @@ class _Making:
 
     def _then(self, path: str, content: Json, *, is_last: bool) -> Json:
         """The content that a file had, where that is not told: as it is now; before the last commit, less of it."""
-        now = self._work.get(path, "")
-        return content if isinstance(content, str) else now if is_last else _less(now)
+        if isinstance(content, str):
+            return content
+        return self._before().get(path, self._work.get(path, "")) if is_last else _less(self._work.get(path, ""))
+
+    def _before(self) -> Record:
+        """The files that are modified, as they were committed: as that is told, else less of what they are now."""
+        changed = {self._at(path): content for path, content in self._leading("modified").items()}
+        return {
+            path: content if isinstance(content, str) else _less(self._work.get(path, ""))
+            for path, content in changed.items()
+        }
 
     def _tracked(self) -> Record:
         """All files but those that are new, as they were before they were modified."""
         new = {self._at(path) for name in ("untracked", "staged") for path in self._leading(name)}
-        changed = {self._at(path): content for path, content in self._leading("modified").items()}
         files = {path: text for path, text in self._work.items() if path not in new and is_within(path, [self._root])}
-        before = {
-            path: content if isinstance(content, str) else _less(files.get(path, ""))
-            for path, content in changed.items()
-        }
-        return {**files, **before}
+        return {**files, **self._before()}
 
     def _at(self, path: str) -> str:
         return normal(path) if path.startswith("/") else normal(joined(self._root, path))

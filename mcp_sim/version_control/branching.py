@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
@@ -34,7 +35,7 @@ def create_branch(asked: Asked) -> Outcome:
     base = _make(asked, name, asked.text("base"))
     if asked.flag("checkout"):
         move_to(one, one.tip(name) or "", "checkout")
-        one.say(branch=name, commit=None)
+        _enter(one, name, None)
     tip = one.tip(name)
     return _done(asked, f"Created branch '{name}' from '{base}'", branch=name, base=base, commit=tip)
 
@@ -80,6 +81,13 @@ def rename_branch(asked: Asked) -> Outcome:
     return _done(asked, f"Renamed branch '{old}' to '{new}'", branch=new, old_name=old)
 
 
+def _enter(one: Repository, branch: str | None, commit: str | None) -> None:
+    """Have the head lead to a branch, or to a commit without one."""
+    before = one.branch or one.head
+    one.say(branch=branch, commit=commit)
+    one.moved("checkout", f"moving from {before} to {branch or commit}")
+
+
 def checkout(asked: Asked) -> Outcome:
     """Another branch; where the call says so, a new one; or a commit, without a branch."""
     one, name, new = asked.repository, asked.needed("branch"), asked.text("new")
@@ -93,7 +101,7 @@ def checkout(asked: Asked) -> Outcome:
     target = one.resolve(name)
     move_to(one, target, "checkout")
     is_branch = one.get(BRANCH, name) is not None
-    one.say(branch=name if is_branch else None, commit=None if is_branch else target)
+    _enter(one, name if is_branch else None, None if is_branch else target)
     text = f"Switched to {'a new ' if is_new else ''}branch '{name}'" if is_branch else f"HEAD is now at {target[:7]}"
     return _done(asked, text, branch=name, commit=target)
 
@@ -111,6 +119,7 @@ def reset(asked: Asked) -> Outcome:
     before = {**one.snapshot(one.head), **one.index()}
     index = one.index() if is_soft else one.snapshot(target)
     one.lead(target)
+    one.moved("reset", f"moving to {revision or 'HEAD'}")
     keep_staged(one, index)
     files = one.snapshot(target) if is_hard else {}
     for path in sorted(before.keys() | files.keys()) if is_hard else ():
@@ -143,7 +152,7 @@ def merge(asked: Asked) -> Outcome:
     target = one.resolve(name)
     if into is not None and into != one.branch:
         move_to(one, looking.branch_named(one, into)["commit"], "checkout")
-        one.say(branch=into, commit=None)
+        _enter(one, into, None)
     head = one.head
     if head is None:
         raise unknown("HEAD")
@@ -152,8 +161,11 @@ def merge(asked: Asked) -> Outcome:
     if _leads_to(one, target, head):
         move_to(one, target, "merge")
         one.lead(target)
+        one.moved(f"merge {name}", "Fast-forward")
         text = f"Updating {head[:7]}..{target[:7]}\nFast-forward"
-        return _done(asked, text, branch=one.branch, commit=target, fast_forward=True, strategy=_STRATEGY)
+        taken = difference(one.snapshot(head), one.snapshot(target))
+        facts: Record = {"commit": target, "fast_forward": True, **_merged(one, taken)}
+        return _done(asked, text, **facts)
     return _joined(asked, name, head, target)
 
 
@@ -175,14 +187,15 @@ def _joined(asked: Asked, name: str, head: str, target: str) -> Outcome:
     for path, content in taken.items():
         one.write(path, content)
     message = asked.text("message") or f"Merge branch '{name}'"
-    row = one.add(message, [head, target], taken, asked.author())
-    return _done(
-        asked,
-        f"Merged '{name}' with commit {row['hash']}",
-        **told(one, row),
-        branch=one.branch,
-        strategy=_STRATEGY,
-    )
+    row = one.add(message, [head, target], taken, asked.author(), f"merge {name}")
+    facts: Record = {**told(one, row), **_merged(one, taken)}
+    return _done(asked, f"Merged '{name}' with commit {row['hash']}", **facts)
+
+
+def _merged(one: Repository, taken: Iterable[str]) -> Record:
+    """What is told of every merge; `taken` are the files that came from the other branch."""
+    files: list[Json] = sorted(one.shown(path) for path in taken)
+    return {"branch": one.branch, "strategy": _STRATEGY, "merged_files": files, "files_changed": len(files)}
 
 
 def _common(one: Repository, first: str, second: str) -> str | None:

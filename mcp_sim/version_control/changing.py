@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
+from mcp_sim.clock import iso
 from mcp_sim.file_trees.paths import is_within, normal
 from mcp_sim.types import Json, Record
 from mcp_sim.version_control.asking import Asked
@@ -62,7 +63,8 @@ def unstage(asked: Asked) -> Outcome:
     for path in paths:
         one.stage(path, one.committed(path))
     what = "All staged changes reset" if asked.is_everything else "Files unstaged successfully"
-    return _done(asked, what, files=[one.shown(path) for path in paths], count=len(paths))
+    files: list[Json] = [one.shown(path) for path in paths]
+    return _done(asked, what, files=files, count=len(paths), target=one.head)
 
 
 def restore(asked: Asked) -> Outcome:
@@ -145,8 +147,11 @@ def stash(asked: Asked) -> Outcome:
     title = _title(one, asked.text("message"))
     one.unstage()
     _write(one, {path: head.get(path) for path in changes})
-    one.say(stashes=[{"message": title, "files": changes}, *_stashes(one)])
-    return _done(asked, f"Saved working directory and index state {title}", stash="stash@{0}", message=title)
+    date = iso(one.turn.now.replace(microsecond=0))
+    fresh: Record = {"message": title, "branch": one.branch, "date": date, "files": changes}
+    one.say(stashes=[{**fresh, "description": asked.text("message") or title}, *_stashes(one)])
+    facts: Record = {"stash": "stash@{0}", "created": "stash@{0}", "message": title}
+    return _done(asked, f"Saved working directory and index state {title}", **facts)
 
 
 def _title(one: Repository, message: str | None) -> str:
@@ -161,22 +166,26 @@ def _stashes(one: Repository) -> list[Record]:
 
 def stash_list(asked: Asked) -> Outcome:
     rows: list[Json] = [
-        {"index": at, "name": f"stash@{{{at}}}", "message": row["message"]}
+        {**{name: row[name] for name in row if name != "files"}, "index": at, "ref": f"stash@{{{at}}}"}
         for at, row in enumerate(_stashes(asked.repository))
     ]
-    text = "\n".join(f"{row['name']}: {row['message']}" for row in rows)
+    text = "\n".join(f"{row['ref']}: {row['message']}" for row in rows)
     return Outcome(text or "No stashes", {"stashes": rows, "count": len(rows)}, "stashes")
 
 
 def stash_pop(asked: Asked) -> Outcome:
     at = _apply(asked)
     _drop(asked, at)
-    return _done(asked, f"Dropped stash@{{{at}}} after its changes were applied", index=at)
+    return _done(asked, f"Dropped stash@{{{at}}} after its changes were applied", **_used(at))
 
 
 def stash_apply(asked: Asked) -> Outcome:
     at = _apply(asked)
-    return _done(asked, f"Applied stash@{{{at}}}", index=at)
+    return _done(asked, f"Applied stash@{{{at}}}", **_used(at))
+
+
+def _used(at: int) -> Record:
+    return {"index": at, "applied": f"stash@{{{at}}}", "conflicts": False}
 
 
 def stash_drop(asked: Asked) -> Outcome:

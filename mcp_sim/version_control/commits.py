@@ -35,6 +35,8 @@ def log(asked: Asked) -> Outcome:
     found = [row for row in found if _is_asked_for(asked, row)][asked.number("skip") or 0 :]
     count = asked.number("count")
     rows: list[Json] = [told(one, row) for row in found[:count]]
+    if asked.flag("oneline"):
+        rows = [{name: row[name] for name in ("hash", "short_hash", "message")} for row in found[:count]]
     is_short = asked.flag("oneline") or asked.text("format") in {"oneline", "short", "compact"}
     texts = [f"{row['short_hash']} {_title(row)}" if is_short else worded(row) for row in rows]
     text = "Commit history:\n" + (("\n" if is_short else "\n\n").join(texts) or "No commits")
@@ -42,13 +44,14 @@ def log(asked: Asked) -> Outcome:
 
 
 def _is_asked_for(asked: Asked, row: Record) -> bool:
-    one, author = asked.repository, asked.text("author")
+    one, author, words = asked.repository, asked.text("author"), asked.text("grep")
     at, since, until = _moment(row["date"]), _time(asked, "since"), _time(asked, "until")
     wanted = [one.at(path) for path in asked.named]
     by = f"{row.get('author')} <{row.get('email')}>".lower()
     return (
         (not wanted or any(is_within(path, wanted) for path in as_object(row.get("files"))))
         and (author is None or author.lower() in by)
+        and (words is None or words.lower() in str(row.get("message")).lower())
         and (since is None or at is None or at >= since)
         and (until is None or at is None or at <= until)
     )

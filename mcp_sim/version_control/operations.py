@@ -19,6 +19,7 @@ OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "stash_apply": changing.stash_apply, "stash_drop": changing.stash_drop, "stash_list": changing.stash_list,
     "push": remotes.push, "pull": remotes.pull, "fetch": remotes.fetch, "remote": remotes.remote,
     "remotes": remotes.remotes, "add_remote": remotes.add_remote, "remove_remote": remotes.remove_remote,
+    "rename_remote": remotes.rename_remote, "place_remote": remotes.place_remote, "show_remote": remotes.show_remote,
     "tags": looking.tags, "tag": branching.tag, "create_tag": branching.create_tag, "delete_tag": branching.delete_tag,
     "blame": retelling.blame, "reflog": retelling.reflog, "cherry_pick": retelling.cherry_pick,
     "revert": retelling.revert, "clean": places.clean, "enter": places.enter, "leave": places.leave,

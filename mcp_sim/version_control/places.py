@@ -25,7 +25,8 @@ def enter(asked: Asked) -> Outcome:
 
 
 def leave(asked: Asked) -> Outcome:
-    return _done(asked, "Working directory cleared", path=asked.repository.root)
+    place = asked.repository.root
+    return _done(asked, f"Working directory cleared; it was {place}", path=place, previous_path=place)
 
 
 def clean(asked: Asked) -> Outcome:

@@ -22,7 +22,8 @@ VERBS: Mapping[str, Verb] = {
     "checkout": "update", "reset": "update", "restore": "update", "init": "create", "merge": "update",
     "stash": "create", "stash_pop": "update", "stash_apply": "update", "stash_drop": "delete", "stash_list": "list",
     "push": "update", "pull": "update", "fetch": "update", "remote": "update", "remotes": "list",
-    "add_remote": "create", "remove_remote": "delete", "tags": "list", "tag": "create", "create_tag": "create",
+    "add_remote": "create", "remove_remote": "delete", "rename_remote": "update",
+    "place_remote": "update", "show_remote": "get", "tags": "list", "tag": "create", "create_tag": "create",
     "delete_tag": "delete", "blame": "get", "reflog": "list", "cherry_pick": "create", "revert": "create",
     "clean": "delete", "enter": "update", "leave": "update", "worktrees": "list", "add_worktree": "create",
     "remove_worktree": "delete",
@@ -46,6 +47,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
                "filename", "path", "pattern"), ("string", "strings")),
     "all": (("all", "all_files", "stage_all", "add_all", "a"), ("boolean",)),
     "message": (("message", "commit_message", "msg", "description"), ("string",)),
+    "grep": (("grep", "search", "message_filter", "message_contains", "search_term", "query"), ("string",)),
     "amend": (("amend",), ("boolean",)),
     "allow_empty": (("allow_empty",), ("boolean",)),
     "author": (("author", "author_name", "committer"), ("string", "object")),
@@ -95,7 +97,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _NEEDS: Mapping[str, str] = {
     "status": "", "stage": "files all", "unstage": "files all", "restore": "files staged all",
     "commit": "message files all amend allow_empty author email", "init": "",
-    "log": "count skip oneline format since until files author revision", "show": "revision",
+    "log": "count skip oneline format since until files author grep revision", "show": "revision",
     "blame": "file first last revision", "reflog": "count revision", "cherry_pick": "commits", "revert": "commits",
     "clean": "dry force", "enter": "", "leave": "", "worktrees": "", "add_worktree": "worktree branch revision",
     "remove_worktree": "worktree force", "diff": "from to staged files revision names",
@@ -106,13 +108,15 @@ _NEEDS: Mapping[str, str] = {
     "stash_pop": "index", "stash_apply": "index", "stash_drop": "index", "tags": "",
     "create_tag": "tag revision message", "tag": "tag message revision delete", "delete_tag": "tag",
     "push": "remote branch force", "pull": "remote branch", "fetch": "remote", "remote": "remote url", "remotes": "",
-    "add_remote": "remote url", "remove_remote": "remote",
+    "add_remote": "remote url", "remove_remote": "remote", "rename_remote": "new_name remote",
+    "place_remote": "remote url", "show_remote": "remote",
 }  # fmt: skip
 _MUST: Mapping[str, str] = {
     "commit": "message", "show": "revision", "create_branch": "branch", "delete_branch": "branch",
     "rename_branch": "new_name", "checkout": "branch", "merge": "merged", "create_tag": "tag", "delete_tag": "tag",
     "blame": "file", "cherry_pick": "commits", "revert": "commits", "add_worktree": "worktree",
     "remove_worktree": "worktree", "restore": "files", "add_remote": "remote url", "remove_remote": "remote",
+    "rename_remote": "remote new_name", "place_remote": "remote url",
 }  # fmt: skip
 _ABOUT: Mapping[str, str] = {
     "stage": "files", "unstage": "files", "restore": "files", "blame": "file", "add_worktree": "worktree",
@@ -149,6 +153,8 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ("push", "push", "commit branch change remote to origin upstream"),
     ("pull", "pull", "latest change remote origin upstream"), ("fetch", "fetch", "remote origin upstream"),
     ("add_remote", "remote add", "new"), ("remove_remote", "remote remove|delete", ""),
+    ("rename_remote", "remote rename", ""), ("place_remote", "remote set|update|change url", ""),
+    ("show_remote", "remote get|show url", ""),
     ("remotes", "remote list|get|show", ""), ("remote", "remote", ""),
     ("blame", "blame|annotate", "line"), ("reflog", "reflog", "get show view"),
     ("cherry_pick", "cherry pick", "commit"), ("revert", "revert", "commit change to"),

@@ -34,13 +34,42 @@ def add_remote(asked: Asked) -> Outcome:
     if any(row["name"] == name for row in known):
         raise Refused("conflict", f"remote {name} already exists", key=name)
     row: Record = {"name": name, "url": url}
-    return _keep(asked, [*known, row], f"Added remote '{name}': {url}", _told(row))
+    return _keep(asked, [*known, row], f"Added remote '{name}': {url}", {**_told(row), "added": row})
 
 
 def remove_remote(asked: Asked) -> Outcome:
     gone = _remote(asked)
     rest = [row for row in _known(asked) if row["name"] != gone["name"]]
-    return _keep(asked, rest, f"Removed remote '{gone['name']}'", _told(gone))
+    return _keep(asked, rest, f"Removed remote '{gone['name']}'", {**_told(gone), "removed": gone["name"]})
+
+
+def rename_remote(asked: Asked) -> Outcome:
+    """The same remote under another name."""
+    old, name = _remote(asked)["name"], asked.needed("new_name")
+    if name != old and any(row["name"] == name for row in _known(asked)):
+        raise Refused("conflict", f"remote {name} already exists", key=name)
+    rows, fresh = _changed(asked, old, {"name": name})
+    facts: Record = {**_told(fresh), "renamed": {"from": old, "to": name}}
+    return _keep(asked, rows, f"Renamed remote '{old}' to '{name}'", facts)
+
+
+def place_remote(asked: Asked) -> Outcome:
+    """The same remote at another URL."""
+    name, url = _remote(asked)["name"], asked.needed("url")
+    rows, fresh = _changed(asked, name, {"url": url})
+    return _keep(asked, rows, f"Remote '{name}' is at {url}", _told(fresh))
+
+
+def _changed(asked: Asked, name: str, said: Record) -> tuple[list[Record], Record]:
+    """All remotes, and the one of this name as it is to be."""
+    rows = [{**row, **said} if row["name"] == name else row for row in _known(asked)]
+    return rows, next(row for row in rows if row["name"] == said.get("name", name))
+
+
+def show_remote(asked: Asked) -> Outcome:
+    """Where one remote is."""
+    there = _remote(asked)
+    return Outcome(there["url"], _told(there), "url")
 
 
 def remote(asked: Asked) -> Outcome:

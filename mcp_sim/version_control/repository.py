@@ -42,6 +42,10 @@ def applied(before: Snapshot, changes: Mapping[str, Json]) -> dict[str, str]:
     return {path: content for path, content in {**before, **changes}.items() if content is not None}
 
 
+_MOST_MOVES = 200
+"""So many moves of the head are remembered."""
+
+
 @dataclass(slots=True)
 class Repository:
     """The repository as one call sees it, and the changes that the call makes, each seen by what follows.
@@ -73,6 +77,11 @@ class Repository:
     def record(self) -> Record:
         name = self.prefix + REPOSITORY
         return self.view.get(name, name) or {}
+
+    @property
+    def moves(self) -> list[Record]:
+        """Where calls made the head lead to, the oldest first."""
+        return self.record.get("moves") or []
 
     @property
     def branch(self) -> str | None:
@@ -228,11 +237,20 @@ class Repository:
         else:
             self.say(commit=commit)
 
+    def moved(self, action: str, message: str, *, is_made: bool = False) -> None:
+        """Remember that the head leads elsewhere and by what; `is_made`: to a commit that there was not before."""
+        date = iso(self.turn.now.replace(microsecond=0))
+        move: Record = {"hash": self.head, "action": action, "message": f"{action}: {message}"}
+        move |= {"date": date, "is_made": is_made}
+        self.say(moves=[*self.moves, move][-_MOST_MOVES:])
+
     def say(self, **said: Json) -> None:
         """Other fields of the only record of the repository."""
         self.put(REPOSITORY, "", {**self.record, **said})
 
-    def add(self, message: str, parents: list[str], files: Mapping[str, Json], author: Record) -> Record:
+    def add(
+        self, message: str, parents: list[str], files: Mapping[str, Json], author: Record, action: str = "commit"
+    ) -> Record:
         """A new commit, which the head leads to from now on."""
         count = self.view.count(self.prefix + COMMIT)
         made = identifier(self.turn.draws, f"commit/{count}/{'/'.join(parents)}")
@@ -241,6 +259,7 @@ class Repository:
         row |= {"parents": parents, "files": dict(files)}
         self.put(COMMIT, made, row)
         self.lead(made)
+        self.moved(action if parents else "commit (initial)", message, is_made=True)
         return row
 
 

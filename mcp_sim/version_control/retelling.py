@@ -63,16 +63,22 @@ def _kept(before: list[tuple[Record, str]], row: Record, lines: list[str]) -> li
 def reflog(asked: Asked) -> Outcome:
     """Every commit that the head led to, the newest first: also those that no branch leads to any more."""
     one, most = asked.repository, asked.number("count") or _USUAL
-    rows = [one.commit(row["hash"]) for row in reversed(one.rows(COMMIT))][:most]
-    entries = [{**told(one, row), **_move(at, row)} for at, row in enumerate(rows)]
+    moves = [*reversed(one.moves), *_first_moves(one)][:most]
+    entries = [
+        {**told(one, one.commit(move["hash"])), **move, "ref": f"HEAD@{{{at}}}"} for at, move in enumerate(moves)
+    ]
     lines = [f"{row['short_hash']} {row['ref']}: {row['message']}" for row in entries]
     facts: Record = {"entries": entries, "count": len(entries), "ref": asked.text("revision") or "HEAD"}
     return Outcome("\n".join(lines) or "No entries", facts, "entries")
 
 
-def _move(at: int, row: Record) -> Record:
-    action = "commit" if row.get("parents") else "commit (initial)"
-    return {"ref": f"HEAD@{{{at}}}", "action": action, "message": f"{action}: {row.get('message')}"}
+def _first_moves(one: Repository) -> Iterator[Record]:
+    """Where the head was before any call, the newest first: at each commit that was there."""
+    later = {move["hash"] for move in one.moves if move["is_made"]}
+    for row in reversed(one.rows(COMMIT)):
+        action = "commit" if row.get("parents") else "commit (initial)"
+        if row["hash"] not in later:
+            yield {"hash": row["hash"], "action": action, "message": f"{action}: {row.get('message')}"}
 
 
 # again, or undone -----------------------------------------------------------------------------------------------------
