@@ -9,7 +9,8 @@ from mcp_sim.records.forms import text_place
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import as_object, expanded, fitting_type, properties, schema_of
+from mcp_sim.result_forms import result_schema
+from mcp_sim.schemas import as_object, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.words import vocabulary
 
@@ -56,7 +57,7 @@ def _said(text: str, place: str | None) -> Transition:
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:
     if tool.output_schema is not None:
-        return expanded(tool.output_schema)
+        return result_schema(tool)
     values = (example for example in domain.examples if not example.is_blocks)
     examples = (example.result for example in values if example.tool in {tool.id, tool.name})
     return next((schema_of(result) for result in examples if isinstance(result, dict | list)), None)

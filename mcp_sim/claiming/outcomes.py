@@ -15,7 +15,8 @@ from mcp_sim.claiming.sentences import worded_like
 from mcp_sim.domain import Domain, Example
 from mcp_sim.extensions import Answer, Invent
 from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object, expanded, schema_of
+from mcp_sim.result_forms import result_schema
+from mcp_sim.schemas import as_list, as_object, schema_of
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
 
 
@@ -102,7 +103,7 @@ def teller(tool: Tool, domain: Domain, names: Names) -> Tell:
 def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
     """The schema that results have, said or shown, and the form in which they go out."""
     if tool.output_schema is not None:
-        return expanded(tool.output_schema), "structured"
+        return result_schema(tool), "structured"
     shown = next((one.result for one in examples if as_object(one.result) or as_list(one.result)), None)
     return (None if shown is None else schema_of(shown)), "json"
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from mcp_sim.choices import choices_of
 from mcp_sim.claiming.arguments import kinds_of
+from mcp_sim.result_forms import result_schema
 from mcp_sim.schemas import expanded, properties, required
 from mcp_sim.types import Record, Tool
 from mcp_sim.words import singular, snake, vocabulary, words
@@ -58,7 +59,7 @@ class Purpose:
     @cached_property
     def output(self) -> Record:
         """The outputSchema; empty where there is none."""
-        return expanded(self.tool.output_schema) if self.tool.output_schema is not None else {}
+        return result_schema(self.tool)
 
     def has(self, *names: str) -> bool:
         """Is one of these among the words of the name, each in the singular?"""

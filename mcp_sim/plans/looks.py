@@ -19,6 +19,7 @@ from mcp_sim.plans.readings import read_names
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.singletons import single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
+from mcp_sim.result_forms import result_schema
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
 from mcp_sim.types import Json, Record, Tool
@@ -251,7 +252,7 @@ def _nouns(readings: Iterable[Reading], declared: Mapping[str, Entity]) -> dict[
 def _output(tool: Tool, example: Json) -> Record:
     """The outputSchema, expanded; without one, the shape of an example's result; {} where nothing is known."""
     if tool.output_schema is not None:
-        return _first_form(expanded(tool.output_schema))
+        return _first_form(result_schema(tool))
     return schema_of(example) if isinstance(example, dict | list) else {}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.result_forms import result_schema
 from mcp_sim.schemas import (
     as_list,
     as_object,
-    expanded,
     main_type,
     map_of,
     properties,
@@ -20,7 +20,7 @@ def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
 
     The plainest holds what there is to tell.
     """
-    said = expanded(tool.output_schema) if tool.output_schema is not None else None
+    said = result_schema(tool) if tool.output_schema is not None else None
     if said is not None and _only_says(said, plan, domain):
         return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
     if said is not None and not _is_open(said):
@@ -49,7 +49,7 @@ def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:
 
 def text_place(tool: Tool) -> str | None:
     """The only property of an outputSchema, where it holds a text."""
-    parts = properties(expanded(tool.output_schema)) if tool.output_schema is not None else {}
+    parts = properties(result_schema(tool))
     name = next(iter(parts), None)
     return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 

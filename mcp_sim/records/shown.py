@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.schemas import at, expanded, items, properties
+from mcp_sim.result_forms import result_schema
+from mcp_sim.schemas import at, items, properties
 from mcp_sim.types import Record
 
 
@@ -22,7 +23,7 @@ def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
     for plan in domain.plans.values():
         tool = domain.tools.get(plan.tool)
         if plan.entity == entity.name and plan.behaviour == "records" and tool is not None and tool.output_schema:
-            yield from record_schemas(expanded(tool.output_schema), plan)
+            yield from record_schemas(result_schema(tool), plan)
 
 
 def field_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:

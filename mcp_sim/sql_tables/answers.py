@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
@@ -13,7 +14,7 @@ from mcp_sim.sql_tables.copies import makes_table
 from mcp_sim.sql_tables.database import Database, Told
 from mcp_sim.sql_tables.recognition import SCHEMA
 from mcp_sim.sql_tables.row_tools import row_statement
-from mcp_sim.sql_tables.statements import asked_for, understood
+from mcp_sim.sql_tables.statements import asked_for, first_word, understood
 from mcp_sim.types import Json, Record, Tool, Turn
 
 _NAMES: Names = {
@@ -38,6 +39,13 @@ _NAMES: Names = {
 }
 
 
+_MAKING = frozenset({"create", "make"})
+_DONE = {"create": "created", "make": "created", "drop": "dropped", "rename": "renamed"}
+"""What was done to a table, by the operation that does nothing else."""
+
+_COUNTED_WORDS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "COPY"})
+
+
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """How a tool answers, from a copy of the tables that all tools of its server share."""
     if plan.operation not in _OPERATIONS:
@@ -48,7 +56,10 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     }
     entities = {name: one for name, one in domain.entities.items() if name not in others}
     shared: Database | None = domain.kept.get(("sql", prefix))
-    database = domain.kept["sql", prefix] = Database(entities, prefix) if shared is None else shared
+    makes = any(other.operation in _MAKING and other.entity == plan.entity for other in domain.plans.values())
+    database = domain.kept["sql", prefix] = (
+        Database(entities, prefix, shows_entities=not makes) if shared is None else shared
+    )
     operate = _OPERATIONS[plan.operation]
     return answering(tool, domain, lambda turn: operate(database, turn, plan), _NAMES)
 
@@ -58,14 +69,23 @@ def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:
     given = turn.call.arguments
     statements, tables = asked_for(plan, given), database.tables(turn.view)
     parameters = given.get(plan.arguments.get("parameters", ""))
-    told = database.run(turn, understood(statements, str(plan.fixed.get("dialect", "")), tables), parameters)
+    dialect = str(plan.fixed.get("dialect", ""))
+    told = database.run(turn, understood(statements, dialect, tables), parameters)
+    if dialect == "duckdb" and not told[-1].has_rows and plan.operation not in _DONE:
+        told[-1] = _as_rows(told[-1], first_word(statements[-1]))
     return _answer(told, plan)
+
+
+def _as_rows(told: Told, word: str) -> Told:
+    """What DuckDB tells of a statement that reads nothing: a row with how many it changed, none of a definition."""
+    rows: list[Record] = [{"Count": told.affected}] if word in _COUNTED_WORDS else []
+    return replace(told, columns=["Count"], rows=rows, has_rows=True)
 
 
 def _rows(database: Database, turn: Turn, plan: Plan) -> Outcome:
     """Do to the rows of a table what is asked for."""
     given, tables = turn.call.arguments, database.tables(turn.view)
-    table = str(given.get(plan.arguments["table"]) or "")
+    table = str(given.get(plan.arguments.get("table", plan.arguments.get("old", ""))) or "")
     if plan.operation != "make" and table not in tables:
         raise _missing(table, tables)
     statement, values = row_statement(plan.operation, plan.arguments, given)
@@ -85,9 +105,8 @@ def _answer(told: list[Told], plan: Plan) -> Outcome:
         text = "\n".join(" | ".join(str(value) for value in row.values()) for row in rows)
         facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
         return Outcome(text or "No rows", facts, "rows", is_json=True, changes=changes)
-    if plan.operation in {"create", "make", "drop"}:
-        done = "dropped" if plan.operation == "drop" else "created"
-        return Outcome(f"Table {done} successfully", {"affected_rows": 0}, changes=changes)
+    if plan.operation in _DONE:
+        return Outcome(f"Table {_DONE[plan.operation]} successfully", {"affected_rows": 0}, changes=changes)
     affected = sum(one.affected for one in told)
     facts: Record = {"affected_rows": affected}
     more: Json = {"last_insert_id": last.last} if last.last is not None and affected else {}
@@ -134,5 +153,5 @@ def _all(database: Database, turn: Turn, _plan: Plan) -> Outcome:
 _OPERATIONS: Mapping[str, Callable[[Database, Turn, Plan], Outcome]] = {
     "query": _run, "write": _run, "execute": _run, "create": _run, "tables": _tables, "describe": _describe,
     "schema": _all, "databases": _databases, "info": _info, "insert": _rows, "select": _rows, "modify": _rows,
-    "remove": _rows, "make": _rows, "drop": _rows,
+    "remove": _rows, "make": _rows, "drop": _rows, "rename": _rows,
 }  # fmt: skip

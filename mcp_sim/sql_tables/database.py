@@ -45,10 +45,15 @@ class Told:
 
 
 class Database:
-    """SQLite over the tables of a world: those of its entities, and those that a state gave or SQL made."""
+    """SQLite over the tables of a world: those of its entities, and those that a state gave or SQL made.
 
-    def __init__(self, entities: Mapping[str, Entity], prefix: str = "") -> None:
+    `shows_entities`: what other tools work on are tables too, as where a service can be asked by SQL. Where tools make
+    the tables, there are no others.
+    """
+
+    def __init__(self, entities: Mapping[str, Entity], prefix: str = "", *, shows_entities: bool = True) -> None:
         self._entities = entities
+        self._shows_entities = shows_entities
         self._schema = prefix + SCHEMA
         self._prefix = prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -91,7 +96,8 @@ class Database:
 
     def _statements(self) -> dict[str, tuple[str, str]]:
         """The tables of entities that tools work on: table -> its statement, and the entity."""
-        kept = {name: entity for name, entity in self._entities.items() if self._is_table(name, entity)}
+        shown = self._entities if self._shows_entities else {}
+        kept = {name: entity for name, entity in shown.items() if self._is_table(name, entity)}
         names = {name: plural(name.removeprefix(self._prefix)) for name in kept}
         return {names[name]: (entity_statement(names[name], entity, names), name) for name, entity in kept.items()}
 

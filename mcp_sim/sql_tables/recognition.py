@@ -36,7 +36,7 @@ _ABOUT = vocabulary(
 _VERBS: dict[str, Verb] = {
     "query": "search", "write": "update", "execute": "update", "create": "create", "tables": "list", "describe": "get",
     "schema": "list", "databases": "list", "info": "get", "insert": "create", "select": "search", "modify": "update",
-    "remove": "delete", "make": "create", "drop": "delete",
+    "remove": "delete", "make": "create", "drop": "delete", "rename": "update",
 }  # fmt: skip
 
 
@@ -81,7 +81,7 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
 
 def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
     reason = "an argument takes SQL" if operation in _STATED else "tells of tables, or works on their rows"
-    arguments = row_roles(purpose) if operation in {*_OF_ROWS, "make", "drop"} else dict(_roles(purpose))
+    arguments = row_roles(purpose) if operation in {*_OF_ROWS, "make", "drop", "rename"} else dict(_roles(purpose))
     fixed: Record = {"dialect": dialect} if dialect else {}
     fixed |= {"views": True} if operation == "tables" and purpose.says("view", "views") else {}
     about = (f"its dialect is that of {dialect}",) if dialect else ()
@@ -129,6 +129,8 @@ def _speaks_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
     if argument is None:
         return False
     about = str(purpose.arguments[argument].get("description", ""))
+    if purpose.has("search") and not _SPEAKS.search(f"{argument.replace('_', ' ')} {about}"):
+        return False
     told = " ".join((argument.replace("_", " "), about, purpose.tool.description, *purpose.words))
     return bool(_SPEAKS.search(told)) and not _OTHER_LANGUAGES.search(told.lower())
 

@@ -14,10 +14,13 @@ from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.sql_tables.tables import quoted, to_sql
 from mcp_sim.types import Json, Record
+from mcp_sim.words import vocabulary
 
 _TABLES = ("table", "table_name", "tablename")
 _ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "table": (_TABLES, ("string",)),
+    "old": (("old_name", "old_table", "old_table_name", "current_name", "from_table"), ("string",)),
+    "new": (("new_name", "new_table", "new_table_name", "to_table"), ("string",)),
     "data": (("data", "values", "record", "records", "row", "rows", "fields", "row_data", "updates", "set",
               "new_values", "item"), ("object", "array", "objects")),
     "conditions": (("conditions", "where", "filters", "filter", "condition", "criteria", "where_clause", "match",
@@ -35,10 +38,13 @@ _DOES: Mapping[str, tuple[str, ...]] = {
     "insert": ("insert", "create", "add"), "modify": ("update", "modify", "edit"), "remove": ("delete", "remove"),
     "select": ("read", "select", "get", "list", "find", "query", "fetch", "retrieve"),
 }  # fmt: skip
-_TO_TABLES: Mapping[str, tuple[str, ...]] = {"make": ("create", "make"), "drop": ("drop", "delete", "remove")}
+_BARE = vocabulary("insert update delete select query run execute")
+_TO_TABLES: Mapping[str, tuple[str, ...]] = {
+    "make": ("create", "make"), "drop": ("drop", "delete", "remove"), "rename": ("rename",)
+}  # fmt: skip
 _MUST: Mapping[str, tuple[str, ...]] = {
     "insert": ("data",), "modify": ("data", "conditions"), "remove": ("conditions",), "select": (),
-    "make": ("columns",), "drop": (),
+    "make": ("columns",), "drop": (), "rename": ("new",),
 }  # fmt: skip
 _COMPARED: Mapping[str, str] = {
     "eq": "=", "ne": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "like": "LIKE", "=": "=", "!=": "<>",
@@ -49,12 +55,12 @@ _COMPARED: Mapping[str, str] = {
 def row_operation(purpose: Purpose) -> str | None:
     """What a purpose does to the rows of a table, or to the table, if its arguments say all that there is to it."""
     roles = row_roles(purpose)
-    found = next(_operations(purpose), None) if "table" in roles else None
+    found = next(_operations(purpose), None) if "table" in roles or {"old", "new"} <= roles.keys() else None
     return found if found is not None and all(role in roles for role in _MUST[found]) else None
 
 
 def _operations(purpose: Purpose) -> Iterator[str]:
-    is_bare = len(purpose.words) == 1 and purpose.has("insert", "update", "delete", "select")
+    is_bare = _BARE.issuperset(purpose.words) and purpose.has("insert", "update", "delete", "select")
     is_of_rows, is_of_tables = purpose.has(*_ROWS), purpose.has("table")
     does = _DOES if is_of_rows or (is_bare and not is_of_tables) else _TO_TABLES
     return (name for name, words in does.items() if purpose.has(*words) and (does is _DOES or is_of_tables))
@@ -74,7 +80,7 @@ def row_roles(purpose: Purpose) -> dict[str, str]:
 def row_statement(operation: str, roles: Mapping[str, str], given: Mapping[str, Json]) -> tuple[str, list[Json]]:
     """The statement that does what is asked for, and its parameters. Raises Refused where something is missing."""
     asked = {role: given.get(name) for role, name in roles.items()}
-    table = str(asked.get("table") or "")
+    table = str(asked.get("table") or asked.get("old") or "")
     match operation:
         case "insert":
             return _insertion(table, [as_object(one) for one in as_list(asked["data"]) or [asked["data"]]])
@@ -90,6 +96,8 @@ def row_statement(operation: str, roles: Mapping[str, str], given: Mapping[str, 
             return f"CREATE TABLE {quoted(table)} ({', '.join(_definitions(asked['columns']))})", []
         case "drop":
             return f"DROP TABLE {quoted(table)}", []
+        case "rename":
+            return f"ALTER TABLE {quoted(table)} RENAME TO {quoted(str(asked['new']))}", []
         case _:
             behind, values = _where(asked)
             return f"SELECT {_columns(asked.get('columns'))} FROM {quoted(table)}{behind}{_end(asked)}", values  # noqa: S608

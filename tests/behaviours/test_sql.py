@@ -325,3 +325,54 @@ async def test_a_view_is_made_anew_and_sequences_of_any_length_end(tmp_path: Pat
             await said(world, "query", sql=f"CREATE OR REPLACE VIEW few AS SELECT id + {limit} AS n FROM fields")
         assert await said(world, "query", sql="SELECT n FROM few") == [{"n": 3}]
         assert "steps" in await refused(world, "query", sql="SELECT COUNT(*) AS n FROM generate_series(1, 100000000)")
+
+
+def _reply(name: str, parts: Json) -> Json:
+    return {"title": f"{name}Response", "type": "object", "properties": parts, "required": [*parts]}
+
+
+_SUCCESS: Json = {"const": True, "type": "boolean"}
+_REPLIES: Json = [
+    _reply("CreateRow", {"success": _SUCCESS, "id": {"type": "integer"}}),
+    _reply("ListTables", {"success": _SUCCESS, "tables": {"type": "array", "items": TEXT}}),
+    _reply("ReadRows", {"success": _SUCCESS, "rows": {"type": "array", "items": {"type": "object"}}}),
+    _reply("RenameTable", {"success": _SUCCESS}),
+    _reply("Error", {"success": {"const": False, "type": "boolean"}, "error": TEXT}),
+]
+_UNION: Json = {"type": "object", "properties": {"result": {"anyOf": _REPLIES}}, "required": ["result"]}
+
+
+async def test_of_the_replies_of_all_tools_each_gives_its_own_and_tables_are_those_that_tools_make(
+    tmp_path: Path,
+) -> None:
+    sim = simulator(tmp_path, [
+        tool("make_table", "Make a SQLite table", table_name=TEXT, columns={"type": "array"}),
+        tool("create_row", "Make a row", output=_UNION, table_name=TEXT, data={"type": "object"}),
+        tool("read_rows", "Read rows", output=_UNION, needed="table_name", table_name=TEXT, where={"type": "object"}),
+        tool("delete_rows", "Delete rows", table_name=TEXT, where={"type": "object"}),
+        tool("rename_table", "Rename a table", output=_UNION, old_name=TEXT, new_name=TEXT),
+        tool("list_tables", "List all tables", output=_UNION),
+        tool("search_content", "Search the rows of this SQLite database", query=TEXT),
+        tool("archive_memory", "Archive a memory", memory_id=TEXT),
+        tool("get_memory", "Get a memory", memory_id=TEXT),
+    ])  # fmt: skip
+    assert behaviours(sim)["rename_table"] == "sql rename"
+    assert "sql" not in behaviours(sim).get("search_content", "")
+    async with sim.open() as world:
+        assert await said(world, "list_tables") == {"result": {"success": True, "tables": []}}
+        await said(world, "make_table", table_name="notes", columns=[{"name": "id", "type": "INTEGER PRIMARY KEY"}])
+        made = await said(world, "create_row", table_name="notes", data={"id": 7})
+        assert made == {"result": {"success": True, "id": 7}}
+        assert await said(world, "rename_table", old_name="notes", new_name="memos") == {"result": {"success": True}}
+        assert "notes" in await refused(world, "rename_table", old_name="notes", new_name="other")
+        assert await said(world, "list_tables") == {"result": {"success": True, "tables": ["memos"]}}
+        rows = await said(world, "read_rows", table_name="memos")
+        assert rows == {"result": {"success": True, "rows": [{"id": 7}]}}
+
+
+async def test_an_analytic_database_tells_what_changed_as_rows(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
+    async with sim.open() as world:
+        assert await said(world, "query", query="CREATE TABLE t (v INTEGER)") == []
+        assert await said(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
+        assert await said(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]

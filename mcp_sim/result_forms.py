@@ -1,0 +1,60 @@
+"""Of several forms that a tool's result may have, by its outputSchema, which one tells of success?
+
+Frameworks write the union of what a function returns: `Task | Error`, or the replies of all tools of a server in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.schemas import as_list, as_object, constants, expanded, main_type, properties, required
+from mcp_sim.types import Record, Tool
+from mcp_sim.words import snake, vocabulary, words
+
+_BRANCHES = ("anyOf", "oneOf")
+_GOOD = vocabulary("success ok successful succeeded")
+_BAD = vocabulary("error errors failure exception")
+_LONGEST_READ = 400
+_FAR = 100
+"""So far away is what is not called after the tool at all."""
+
+
+def result_schema(tool: Tool) -> Record:
+    """The outputSchema, expanded; of several objects that it allows, the one that the tool gives. {} without one."""
+    if tool.output_schema is None:
+        return {}
+    schema = expanded(tool.output_schema)
+    parts = properties(schema)
+    if len(parts) != 1:
+        return schema if parts else _own(schema, tool)
+    ((name, part),) = parts.items()
+    return {**schema, "properties": {name: part if properties(part) else _own(part, tool)}}
+
+
+def _own(schema: Record, tool: Tool) -> Record:
+    """The form that this tool gives where all goes well: that which is called after it, else the first."""
+    forms = [as_object(form) for word in _BRANCHES for form in as_list(schema.get(word))]
+    if len(forms) < 2 or any(main_type(form) != "object" or not properties(form) for form in forms):
+        return schema
+    good = [form for form in forms if not _fails(form)]
+    return min(good, key=lambda form: _distance(form, tool)) if good else schema
+
+
+def _fails(form: Record) -> bool:
+    parts = {snake(name): part for name, part in properties(form).items()}
+    if any(constants(part) == [False] for name, part in parts.items() if name in _GOOD):
+        return True
+    called = words(str(form.get("title", "")))
+    return not _BAD.isdisjoint(called) and not _BAD.isdisjoint(map(snake, required(form)))
+
+
+def _distance(form: Record, tool: Tool) -> int:
+    """How many words beside the tool's own it is called by, as `CreateNoteResponse` or "Reply of create_note"."""
+    own = frozenset(words(tool.name))
+    return min((len(said - own) for said in _said(form) if own <= said), default=_FAR)
+
+
+def _said(form: Record) -> Iterator[frozenset[str]]:
+    yield frozenset(words(str(form.get("title", ""))))
+    described = str(form.get("description", ""))[:_LONGEST_READ]
+    yield from (frozenset(words(name)) for name in described.replace("`", " ").split() if "_" in name)
