@@ -49,3 +49,12 @@ async def test_a_mapping_of_texts_says_what_was_done_or_tells_the_texts_of_a_rec
         assert value(await world.call("get_kettle", {"id": 1})) == {"colour": "red"}
         assert {*value(await world.call("delete_kettle", {"id": 1}))} == {"message"}
         assert value(await world.call("update_shelf", {"town": "Wells"})) == {"street": "Mill Lane", "town": "Wells"}
+
+
+async def test_what_holds_nothing_is_left_out_where_a_result_may_leave_it_out_and_takes_no_null(tmp_path: Path) -> None:
+    shape: Json = {"type": "object", "properties": {"id": INTEGER, "colour": STRING}, "required": ["id"]}
+    rows = [{"id": 1, "colour": None}, {"id": 2, "colour": "red"}]
+    listed = {**tool("get_kettle", "id", id=INTEGER), "outputSchema": shape}
+    async with service(tmp_path, {"kettles": rows}, listed) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_kettle", {"id": 1})) == {"id": 1}
+        assert value(await world.call("get_kettle", {"id": 2})) == {"id": 2, "colour": "red"}

@@ -15,7 +15,7 @@ from mcp_sim.records.lookups import lookup
 from mcp_sim.records.searching import judge
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import as_object, is_nullable, main_type, map_of, properties, required
+from mcp_sim.schemas import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types import Json, Record, View
 
 Show: TypeAlias = Callable[[Record, View], Json]
@@ -43,6 +43,7 @@ def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sh
         return _fitting(_whole(entity, derived), map_of(schema))
     shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
     plain = tuple(name for name in names if name not in derived)
+    never_null = {name for name in plain if name not in required(schema) and not takes_null(names[name])}
     lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
 
     def show(record: Record, view: View) -> Json:
@@ -50,6 +51,8 @@ def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sh
             body = {name: record[name] for name in plain}
         except KeyError:
             body = _partly(record, lacking)
+        if None in body.values():
+            body = {name: value for name, value in body.items() if value is not None or name not in never_null}
         for name, look in shows.items():
             value = look(record, view)
             if value is not ABSENT:
