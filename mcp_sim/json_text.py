@@ -1,9 +1,10 @@
-"""JSON as text: one compact form for what is written, one sorted form for what is compared."""
+"""JSON as text: one compact form for what is written, one sorted form for what is compared; how deep does it nest?"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
@@ -33,3 +34,19 @@ def parsed(text: str) -> Any:
 def canonical(value: Any) -> str:
     """Equal for equal JSON values, whatever the order of their keys: what draws and counters are keyed on."""
     return _SORTED.encode(value)
+
+
+def nests_deeper(value: Any, most: int) -> bool:
+    """Does a value have more levels of lists and objects than that? No more levels are counted than tell it."""
+    level: list[Any] = [value]
+    for _ in range(most + 1):
+        level = [inner for one in level for inner in _parts(one)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()

@@ -20,7 +20,7 @@ from mcp_sim.domain import Plan
 from mcp_sim.errors import BadArguments, Crash, UsageError
 from mcp_sim.extensions import UNCLAIMING, Behaviour, Predictor, Sink, Tables, behaviours, world_models
 from mcp_sim.intensity import in_force, with_intensity
-from mcp_sim.pipeline import Passage, Pipeline
+from mcp_sim.pipeline import Innermost, Passage, Pipeline
 from mcp_sim.records.counts import counted
 from mcp_sim.rules import compile_rules
 from mcp_sim.scenario import Scenario, WorldModelEntry, in_reach
@@ -196,8 +196,7 @@ class Simulator:
     ) -> Pipeline:
         domain = self.scenario.domain
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown", confidence=0.0)
-        return Pipeline(
-            rules=self._rules.by_tool[tool.id],
+        innermost = Innermost(
             arguments=Validator(tool.input_schema),
             output=None if tool.output_schema is None else Validator(tool.output_schema),
             inspect=inspection(plan, domain),
@@ -207,6 +206,7 @@ class Simulator:
             fallback=fallback if entry.world_model.fallback else None,
             manner=self.scenario.manners.get(tool.id, SILENT),
         )
+        return Pipeline(self._rules.by_tool[tool.id], innermost)
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
         domain = self.scenario.domain

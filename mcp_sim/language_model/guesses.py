@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 from mcp_sim.answers import NOTHING, READS, part, with_part, with_told
 from mcp_sim.conditions import equal
 from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.errors import Rejected
 from mcp_sim.extensions import Answer, Invent, behaviours
-from mcp_sim.json_text import canonical
+from mcp_sim.json_text import canonical, nests_deeper
 from mcp_sim.language_model.absorbing import Path, Reading, Vocabulary
 from mcp_sim.records.times import sense
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -78,7 +78,7 @@ class Guess:
         body = observation.body
         if not isinstance(body, ToolResult) or body.is_error:
             return Transition(observation, guessed=True), ()
-        if _depth(body.value) > DEEPEST:
+        if nests_deeper(body.value, DEEPEST):
             raise Rejected(canonical(body.value)[:DEEPEST], [f"the answer nests more than {DEEPEST} levels deep"])
         changes, value = self._written(turn, settled, body.value)
         shown = turn.view if self.plan.verb == "delete" else turn.view.after(changes)
@@ -187,19 +187,3 @@ def _is_read(tool: Tool, plan: Plan) -> bool:
 
 def _split(path: str) -> Path:
     return tuple(path.split(".")) if path else ()
-
-
-def _depth(value: Json) -> int:
-    """How many levels of lists and objects a value has, counted up to one more than is allowed."""
-    level: list[Any] = [value]
-    deep = -1
-    while level and deep <= DEEPEST:
-        level = [inner for item in level for inner in _inner(item)]
-        deep += 1
-    return deep
-
-
-def _inner(value: Json) -> list[Any]:
-    if isinstance(value, dict):
-        return [*cast("Record", value).values()]
-    return cast("list[Any]", value) if isinstance(value, list) else []

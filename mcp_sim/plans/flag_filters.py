@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 
-from mcp_sim.choices import choices_of
 from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.plans.drafts import Draft
+from mcp_sim.plans.told_states import known_states
 from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Record
 from mcp_sim.words import snake, words
 
 _MANY = frozenset({"list", "search"})
 _LETS_IN = frozenset({"include", "show"})
-_LOOKED_AT = 200
 
 
 def with_flags(draft: Draft) -> dict[str, Plan]:
@@ -54,8 +52,8 @@ def _flag(asked: str, entity: Entity) -> Filter | None:
 
 def _state(asked: str, entity: Entity, rows: Sequence[Record]) -> Filter | None:
     for name, field in entity.fields.items():
-        held = [row.get(name) for row in islice(rows, _LOOKED_AT)] if main_type(field.schema) == "string" else []
-        state = next((one for one in (*choices_of(field.schema), *held) if snake(str(one)) == asked), None)
+        states = known_states(name, entity, rows) if main_type(field.schema) == "string" else {}
+        state = next((one for one in states if snake(one) == asked), None)
         if state is not None:
             return Filter(name, only=state)
     return None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
-from mcp_sim.choices import choices_of
 from mcp_sim.domain import Also, Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
+from mcp_sim.plans.told_states import known_states
 from mcp_sim.schemas import main_type
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.words import last_word, snake, vocabulary, words
 
 _TAKES = vocabulary("book reserve rent borrow lend loan hire lease checkout check_out schedule occupy")
@@ -74,15 +73,10 @@ def _taking(target: Entity, link: str, word: str, rows: Sequence[Record]) -> Ite
         if main_type(field.schema) == "boolean" and snake(name) in _FREE:
             yield Also(target.name, name, link, fixed=False, requires=True)
         elif snake(name) in _STATES:
-            states = _states(name, choices_of(field.schema), rows)
+            states = [*known_states(name, target, rows)]
             free = next((state for state in states if snake(state) in _FREE), None)
             if free is not None:
                 yield Also(target.name, name, link, fixed=_occupied(word, states), requires=free)
-
-
-def _states(name: str, choices: Sequence[Json], rows: Sequence[Record]) -> list[str]:
-    values = (*choices, *(row.get(name) for row in islice(rows, 200)))
-    return [*dict.fromkeys(value for value in values if isinstance(value, str))]
 
 
 def _occupied(word: str, states: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import RECORDLESS, Entity
@@ -15,6 +16,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake
 
 _STATUS = ("status", "state", "stage")
+_LOOKED_AT = 2_000
 _QUOTED = re.compile(
     r"(?:status|state|stage)\b[^.'\"]{0,40}?\b(?:to|becomes|as|is)\s+[\"'`]([^\"'`]{1,40})[\"'`]", re.IGNORECASE
 )
@@ -37,9 +39,10 @@ def status_field(entity: Entity) -> str | None:
 
 
 def known_states(field: str, entity: Entity, rows: Sequence[Record]) -> dict[str, None]:
-    """The states that there are, by the field's choices and the records that are given."""
+    """The states that there are, by the field's choices and the first of the records that are given."""
     states = dict.fromkeys([str(one) for one in choices_of(entity.fields[field].schema)])
-    return states | dict.fromkeys(str(row[field]) for row in rows if isinstance(row.get(field), str))
+    looked_at = islice(rows, _LOOKED_AT)
+    return states | dict.fromkeys(str(row[field]) for row in looked_at if isinstance(row.get(field), str))
 
 
 def stated(about: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:

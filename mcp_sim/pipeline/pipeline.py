@@ -1,0 +1,152 @@
+"""What one call of one tool passes through: perturbations, and in their midst the world.
+
+Stages from outside in: what others do to the world (the first listed outermost), transport, answer (the last listed
+outermost), commit (likewise), before (the first listed outermost), world. All decisions are made when the turn opens,
+on the call as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mcp_sim.errors import Unevaluable
+from mcp_sim.extensions import Stage
+from mcp_sim.pipeline.innermost import Innermost
+from mcp_sim.rules import Rule
+from mcp_sim.types import Decided, Erred, Outcome, Proceed, Transition, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What became of a call: the world's own transition (None if it was not asked), the bent one, and who bent it."""
+
+    truth: Transition | None
+    transition: Transition
+    decided: tuple[Decided, ...]
+    is_stub: bool
+    erred: tuple[Erred, ...] = ()
+
+
+@dataclass(slots=True)
+class _Course:
+    """What is noted while one call is under way."""
+
+    turn: Turn
+    truth: Transition | None = None
+    answered: Transition | None = None
+    """The transition of a `before` kind that answered in the world's place."""
+    reached: bool = False
+    is_stub: bool = False
+    entered: set[str] = field(default_factory=set[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything that bears on the calls of one tool, compiled once per scenario."""
+
+    rules: tuple[Rule, ...]
+    innermost: Innermost
+
+    async def run(self, turn: Turn) -> Passage:
+        """One call, from opening to what is to be committed. Raises Crash."""
+        course = _Course(turn)
+        decided, erred = self._decide(turn)
+        if not decided:
+            transition = await self._world(turn, course)
+            return Passage(course.truth, transition, (), course.is_stub, erred)
+        carried = {rule.id for rule in decided if rule.carries and turn.memories.of(rule.id).get("carried")}
+        outcomes: dict[str, Outcome] = {rule.id: "capped" for rule in decided if rule.is_capped(turn)}
+        active = _one_per_group([rule for rule in decided if rule.id not in outcomes])
+        transition = await self._nest(active, course)(turn)
+        for rule in decided:
+            if rule.id not in outcomes:
+                outcomes[rule.id] = _outcome(rule, transition, course)
+        _remember(turn, decided, outcomes)
+        named = tuple(
+            Decided(rule.id, rule.kind, outcomes[rule.id], f"{rule.why}, carried" if rule.id in carried else rule.why)
+            for rule in decided
+        )
+        return Passage(course.truth, transition, named, course.is_stub, erred)
+
+    def _decide(self, turn: Turn) -> tuple[Sequence[Rule], tuple[Erred, ...]]:
+        """The rules that were decided for a call, and those that could not be."""
+        decided, erred = list[Rule](), tuple[Erred, ...]()
+        for rule in self.rules:
+            try:
+                if rule.decide(turn):
+                    decided.append(rule)
+            except Unevaluable as error:
+                erred = (*erred, Erred(rule.id, rule.kind, str(error)))
+        return decided, erred
+
+    def _nest(self, active: Sequence[Rule], course: _Course) -> Proceed:
+        """The perturbations that apply to this call, around the world."""
+
+        async def world(turn: Turn) -> Transition:
+            return await self._world(turn, course)
+
+        proceed: Proceed = world
+        for rule in sorted(active, key=lambda rule: rule.stage.depth(rule.place)):
+            proceed = _layer(rule, proceed, course)
+        return proceed
+
+    async def _world(self, turn: Turn, course: _Course) -> Transition:
+        """The world's step, noted as the truth where it was asked what the agent asked."""
+        course.reached = True
+        transition, course.is_stub = await self.innermost.answered(turn)
+        if turn.call is course.turn.call and turn.view is course.turn.view and turn.instruction is None:
+            course.truth = transition
+        return transition
+
+
+def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
+    """One perturbation around the rest. Where a `before` kind answered, commit kinds are passed by."""
+
+    async def through(turn: Turn) -> Transition:
+        if rule.stage is Stage.COMMIT and course.answered is not None:
+            return course.answered
+        if rule.stage in (Stage.WORLD, Stage.CATALOGUE):
+            course.turn = turn  # the call meets tool and world as others left them: the truth is what it does there
+        transition = await inner(turn)
+        if rule.stage is Stage.COMMIT and not course.reached:
+            course.answered = transition
+        return transition
+
+    async def layer(turn: Turn) -> Transition:
+        course.entered.add(rule.id)
+        owned = turn.owned_by(rule.id)
+        bent = await rule.apply(owned, lambda inward: through(turn if inward is owned else inward.owned_by("")))
+        if rule.stage is Stage.COMMIT and course.answered is not None:
+            return course.answered
+        return bent
+
+    return layer
+
+
+def _one_per_group(rules: Sequence[Rule]) -> list[Rule]:
+    """Of each group only the first in file order."""
+    taken = set[str]()
+    kept = list[Rule]()
+    for rule in rules:
+        if rule.group is None or rule.group not in taken:
+            kept.append(rule)
+        if rule.group is not None:
+            taken.add(rule.group)
+    return kept
+
+
+def _outcome(rule: Rule, transition: Transition, course: _Course) -> Outcome:
+    if rule.id not in course.entered or (rule.stage is Stage.COMMIT and course.answered is not None):
+        return "preempted"
+    return "no_effect" if rule.id in transition.no_effect else "applied"
+
+
+def _remember(turn: Turn, decided: Sequence[Rule], outcomes: dict[str, Outcome]) -> None:
+    """Count what was applied against `fires`, and carry what came to nothing to the next call in question."""
+    for rule in decided:
+        outcome = outcomes[rule.id]
+        if outcome == "applied":
+            rule.note_applied(turn)
+        if rule.carries:
+            turn.memories.of(rule.id).set("carried", outcome in ("preempted", "no_effect"))

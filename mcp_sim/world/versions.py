@@ -1,0 +1,60 @@
+"""What of a world may a call change, where does a world come from, and what would a call find at a version?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from rpds import HashTrieMap
+
+from mcp_sim.catalogue import Lasting
+from mcp_sim.clock import Clock
+from mcp_sim.draws import Draws
+from mcp_sim.scenario import PerturbationEntry, Scenario
+from mcp_sim.state import State
+from mcp_sim.types import Call, Memories, Tool, Turn
+
+NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Everything of a world that a call may change: kept by reference, so that a snapshot and a fork are O(1)."""
+
+    state: State
+    counts: tuple[int, ...]
+    facts: tuple[Any, ...]
+    occurrences: HashTrieMap[str, int]
+    memories: HashTrieMap[tuple[str, str], Any]
+    index: int = 0
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a world comes from and what it goes back to: all that worlds of one scenario and seed have in common."""
+
+    scenario: Scenario
+    seed: int
+    stream: str
+    first: Version
+    timed: tuple[PerturbationEntry, ...] = ()
+    """The perturbations that act by themselves."""
+    lasting: tuple[Lasting, ...] = ()
+    """The perturbations of the catalogue."""
+
+
+def glance(origin: Origin, clock: Clock, version: Version, elapsed: timedelta) -> Turn:
+    """A turn of no call: what the next one would find, so much time after the clock's start."""
+    return Turn(
+        call=Call("", {}),
+        index=version.index + 1,
+        tool=NO_TOOL,
+        view=version.state,
+        start=clock.start,
+        now=clock.start + elapsed,
+        draws=Draws(origin.seed, origin.stream, "", 0),
+        history=(),
+        memories=Memories(version.memories, version.counts),
+    )
