@@ -87,3 +87,37 @@ async def test_a_total_beside_prices_is_what_they_come_to_and_a_total_beside_not
         cart = value(await world.call("list_cart_lines", {}))
         assert (cart["total"], cart["count"], cart["average_price"]) == (9.5, 2, 2.75)
         assert value(await world.call("list_seeds", {}))["total"] == 2
+
+
+SPENT = (
+    tool("add_expense", "date", "category", "amount", amount=NUMBER),
+    tool("list_expenses", category=STRING),
+)
+OUTLAYS: Json = [
+    {"id": 1, "date": "2029-11-03", "category": "food", "amount": 12.5},
+    {"id": 2, "date": "2029-11-09", "category": "rent", "amount": 600.0},
+    {"id": 3, "date": "2029-12-01", "category": "food", "amount": 7.0},
+]
+
+
+async def test_what_is_spent_is_summed_up_by_what_it_comes_to_in_the_time_that_is_asked_for(tmp_path: Path) -> None:
+    tools = (
+        tool("get_monthly_summary", "month", about="Sum up the expenses of a month."),
+        tool("summarize", "start_date", "end_date", category=STRING, about="Summarize expenses by category."),
+        tool("get_category_summary"),
+    )
+    async with service(tmp_path, {"expenses": OUTLAYS}, *SPENT, *tools) as simulator, simulator.open("w") as world:
+        november = value(await world.call("get_monthly_summary", {"month": "2029-11"}))
+        assert november == {"total": 612.5, "count": 2, "by_category": {"food": 12.5, "rent": 600.0}}
+        await world.call("add_expense", {"date": "2029-12-24", "category": "gifts", "amount": 40})
+        december = {"start_date": "2029-12-01", "end_date": "2029-12-31"}
+        assert value(await world.call("summarize", december))["by_category"] == {"food": 7.0, "gifts": 40}
+        assert value(await world.call("summarize", {**december, "category": "gifts"}))["total"] == 40
+        assert value(await world.call("get_category_summary", {}))["total"] == 659.5
+
+
+async def test_what_is_summed_up_in_words_has_a_line_for_each_number(tmp_path: Path) -> None:
+    summary = told(tool("get_expense_summary", month=STRING), result=STRING)
+    async with service(tmp_path, {"expenses": OUTLAYS}, *SPENT, summary) as simulator, simulator.open("w") as world:
+        said = value(await world.call("get_expense_summary", {"month": "2029-12"}))["result"]
+        assert said.splitlines() == ["Month: 2029-12", "Total: 7.0", "Count: 1", "By category:", "- food: 7.0"]

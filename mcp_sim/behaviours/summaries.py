@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mcp_sim.claiming.outcomes import plain as plain_text
 from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
-from mcp_sim.json_text import encode
+from mcp_sim.records.matching import matching_rows
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import neighbours, not_found
+from mcp_sim.records.sentences import says_data
 from mcp_sim.records.summing import Seen, filled, plain_summary, tallied_by
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object, expanded, main_type, properties
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.words import snake
 
 
 @behaviours.register("summaries")
@@ -54,6 +57,7 @@ def _subjects(plan: Plan, domain: Domain) -> dict[str, str | None]:
 def _looking(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen | Observation]:
     """The records that a call is about, or the failure that what it narrows by is no record."""
     entity, subjects = domain.entities.get(plan.entity or ""), _subjects(plan, domain)
+    timely = matching_rows(tool, plan, entity, domain.entities) if entity is not None and plan.filters else None
     key = entity.key if entity is not None else ""
     targets = _targets(entity, domain)
     if entity is not None:
@@ -68,9 +72,8 @@ def _looking(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen | 
         wanted = {
             name: {link: asked[key]} if link is not None and key in asked else asked for name, link in subjects.items()
         }
-        return Seen(
-            {name: [row for _, row in turn.view.rows(name) if _fits(row, wanted[name])] for name in subjects}, turn.now
-        )
+        rows = {name: timely(turn.view, turn.call.arguments) if timely else turn.view.rows(name) for name in subjects}
+        return Seen({name: [row for _, row in rows[name] if _fits(row, wanted[name])] for name in subjects}, turn.now)
 
     return look
 
@@ -96,7 +99,14 @@ def _teller(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Ob
     parts = properties(schema)
     if [main_type(part) for part in parts.values()] == ["string"]:
         (place,) = parts
-        return lambda turn, seen: Observation(ToolResult({place: encode(plain(turn, seen)).decode()}))
+        asked = (*plan.arguments.values(), *plan.filters)
+        write = plain_text if says_data(tool.description) else _in_lines
+
+        def say(turn: Turn, seen: Seen) -> Observation:
+            said = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
+            return Observation(ToolResult({place: write({**said, **as_object(plain(turn, seen))})}))
+
+        return say
     fills = {name: fill for name, part in parts.items() if (fill := filled(part, name, entity, entities)) is not None}
     make = value_maker(tool.name, "result", usual(schema))
 
@@ -107,6 +117,17 @@ def _teller(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Ob
         return Observation(ToolResult({**as_object(made), **given, **counted}))
 
     return tell
+
+
+def _in_lines(value: Json) -> str:
+    """What is summed up as people write it: a line for each number, and one for each of its parts."""
+    lines: list[str] = []
+    for name, part in as_object(value).items():
+        label = snake(name).replace("_", " ").capitalize()
+        told = as_object(part)
+        lines += [f"{label}:", *(f"- {one}: {number}" for one, number in told.items())] if told else []
+        lines += [f"{label}: {part}"] if not isinstance(part, dict) else []
+    return "\n".join(lines)
 
 
 def _plainly(plan: Plan, entity: Entity | None, entities: Mapping[str, Entity]) -> Callable[[Turn, Seen], Json]:

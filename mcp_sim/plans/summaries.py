@@ -1,21 +1,26 @@
-"""Which tools sum up the records that there are: `get_order_stats`, `task_summary`, `count_orders_by_status`?"""
+"""Which tools sum up the records that there are: `get_order_stats`, `monthly_summary`, `count_orders_by_status`?"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Entity, Envelope, Plan
+from mcp_sim.domain import RECORDLESS, Entity, Envelope, Filter, Plan
 from mcp_sim.plans.drafts import Draft
+from mcp_sim.plans.filters import filtered_by, is_time
 from mcp_sim.plans.keys import noun_of_key
+from mcp_sim.plans.known import Known
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.readings import last_segment
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import plural, singular_phrase, snake, vocabulary, words
+from mcp_sim.words import plural, singular, singular_phrase, snake, vocabulary, words
 
 _SUMS = vocabulary("stat stats statistic statistics metric metrics analytics breakdown distribution counts totals kpis")
-_PERHAPS = vocabulary("summary overview dashboard report progress")
+_PERHAPS = vocabulary("summary overview dashboard report progress summarize summarise")
+_HOW = vocabulary("monthly month weekly week daily day yearly year annual category spending period")
+"""By what it is summed up, where a name says so."""
+
 _OF_PARTS = vocabulary("stat stats statistic statistics progress")
 """Of one record they tell how many others belong to it."""
 
@@ -56,9 +61,10 @@ def summing(draft: Draft) -> dict[str, Plan]:
         about = draft.entities.get(subject or "")
         if subject is None or not draft.entities or (subject and about is None):
             continue
-        narrowed = _narrowed(look, about)
-        if narrowed is not None and not _tells_one(look, about, narrowed, draft.entities):
-            found[look.tool.id] = _plan(plan, about, _operation(look, about), narrowed)
+        narrowed, times = _narrowed(look, about), _times(look, about)
+        settles = required(look.input) <= {*narrowed.values(), *times}
+        if settles and not _tells_one(look, about, narrowed, draft.entities):
+            found[look.tool.id] = replace(_plan(plan, about, _operation(look, about), narrowed), filters=times)
     return found
 
 
@@ -98,9 +104,17 @@ def _summed(look: Look, known: Collection[str]) -> str | None:
         singular_phrase(tuple(left[start:end])) for start in range(len(left)) for end in range(len(left), start, -1)
     ]
     subject = next((one for one in meant if one in known), None)
-    if subject is not None:
+    if subject is not None or counts or {*left} - _HOW:
         return subject
-    return "" if not left and not counts and not required(look.input) else None
+    return "" if not left and not required(look.input) else _spoken_of(look.tool.description, known)
+
+
+def _spoken_of(about: str, known: Collection[str]) -> str | None:
+    """The only kind of record that a description speaks of, or that there is."""
+    told = {singular(word) for word in words(about)}
+    spoken = [one for one in known if told.issuperset(words(one))]
+    found = spoken if len(known) > 1 else [*known]
+    return found[0] if len(found) == 1 else None
 
 
 def _tells_numbers(output: Record) -> bool:
@@ -114,11 +128,26 @@ def _tells_numbers(output: Record) -> bool:
     return (bool(numbers) or is_text) and not any("id" in properties(part) for part in inner)
 
 
-def _narrowed(look: Look, about: Entity | None) -> dict[str, str] | None:
-    """Which argument narrows which field; None where one that must be given narrows nothing."""
+def _narrowed(look: Look, about: Entity | None) -> dict[str, str]:
+    """Which field narrows which argument by what it says."""
     fields = [_field(name, about) for name in properties(look.input)] if about is not None else []
-    found = {field: name for field, name in zip(fields, properties(look.input), strict=False) if field is not None}
-    return None if {*required(look.input)} - {*found.values()} else found
+    return {field: name for field, name in zip(fields, properties(look.input), strict=False) if field is not None}
+
+
+def _times(look: Look, about: Entity | None) -> dict[str, Filter]:
+    """The arguments that say of which time records are summed up: a month, from when, until when."""
+    if about is None:
+        return {}
+    fields = {snake(name): name for name in about.fields}
+    known = Known(about.name, about.key, fields, {name: one.schema for name, one in about.fields.items()})
+    asked = properties(look.input)
+    spans = {snake(name) for name, part in asked.items() if is_time(name, part)}
+    found = {
+        name: filtered_by(snake(name), part, known, spans)
+        for name, part in asked.items()
+        if snake(name) not in fields and (snake(name) in spans | _HOW)
+    }
+    return {name: rule for name, rule in found.items() if rule is not None}
 
 
 def _tells_one(look: Look, about: Entity | None, narrowed: Mapping[str, str], entities: Mapping[str, Entity]) -> bool:

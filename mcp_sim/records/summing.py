@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +33,9 @@ _LEAST, _MOST = vocabulary("min minimum lowest smallest cheapest"), vocabulary("
 _SHARES = vocabulary("rate percentage percent ratio share pct")
 _MONEY = vocabulary("revenue value sales spent spending worth income turnover cost amount price")
 _PRICED = ("total", "total_amount", "amount", "total_price", "grand_total", "price", "value", "cost", "balance")
+_AMOUNT = "amount"
+"""The field of what is spent, earned or paid; such records are summed up by what they come to."""
+
 _OPEN = vocabulary("pending open remaining active incomplete todo unfinished outstanding unread undone")
 _DONE = vocabulary("completed complete done finished closed resolved read")
 _KINDS = ("status", "state", "stage", "priority", "severity", "category", "type", "kind", "level")
@@ -183,8 +186,28 @@ def tallied_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:
     return tally
 
 
+def _split_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, Json]]:
+    """What the records of each value come to."""
+
+    def split(seen: Seen) -> dict[str, Json]:
+        amounts: dict[str, list[float]] = defaultdict(list)
+        for row in seen.rows[entity.name]:
+            amounts[str(row.get(field))] += _numbers([row], _AMOUNT)
+        return {value: _reduced(numbers, sum, whole=False) for value, numbers in amounts.items()}
+
+    return split
+
+
 def plain_summary(entity: Entity | None, entities: Mapping[str, Entity]) -> Measure:
-    """What is told where nothing says what to tell: how many there are, and how many of each kind."""
+    """What is told where nothing says what to tell: how many there are of each kind, or what they come to."""
+    if entity is not None and _AMOUNT in entity.fields:
+        split = {f"by_{snake(name)}": _split_by(entity, name) for name in kinds_of(entity)}
+        whole = _measured(["amount"], entity, entity.fields[_AMOUNT].schema)
+        return lambda seen: {
+            "total": whole(seen),
+            "count": len(seen.rows[entity.name]),
+            **{name: amounts(seen) for name, amounts in split.items()},
+        }
     if entity is not None:
         kinds = {f"by_{snake(name)}": tallied_by(entity, name) for name in kinds_of(entity)}
         return lambda seen: {
