@@ -105,6 +105,8 @@ class _Fitting:
         if isinstance(main, dict):
             return as_object(main)
         facts = {name: value for name, value in self.told.facts.items() if value is not None}
+        if any(value is main for name, value in facts.items() if name != self.told.main):
+            facts.pop(self.told.main)
         return {"message": self.told.text, **facts} if self.told.changes or not facts else facts
 
     def _single(self, schema: Record, name: str, part: Record) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,9 @@ from mcp_sim.sheets.wholes import Wholes, is_of
 from mcp_sim.sheets.words import MAKES
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.words import snake, words
+
+_FIRST = re.compile(r"\b(0|1|zero|one)-(?:based|indexed)|(?:from|with|at|从) ?([01])\b", re.IGNORECASE)
+"""How descriptions say where rows are counted from."""
 
 _NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
 
@@ -167,7 +171,12 @@ class Sheets(Wholes, Searching):
         return self._shift(turn, grids.without_columns, "Deleted", "column")
 
     def _first(self) -> int:
-        return 0 if "index" in snake(self.plan.arguments["at"]) else 1
+        """What the first row is called: as is said of the argument, or by its name."""
+        name = self.plan.arguments["at"]
+        schema = as_object(properties(expanded(self.tool.input_schema)).get(name))
+        told = f"{schema.get('description', '')} {self.tool.description}"
+        said = _FIRST.search(told)
+        return int((said[1] or said[2]) in {"1", "one"}) if said else 0 if "index" in snake(name) else 1
 
     def _shift(self, turn: Turn, change: Callable[..., list[list[Json]]], done: str, noun: str) -> Outcome:
         """Rows are counted from 1, unless an argument is called an index."""

@@ -21,6 +21,7 @@ _CHECKS = vocabulary("validate check verify")
 _CONTENTS = vocabulary("data values content contents rows sheet worksheet")
 _CELLS = vocabulary("cell cells range data values row rows column columns formula formulas")
 _LINES = vocabulary("row rows column columns cols")
+_HEADERS = vocabulary("header headers")
 _EXTENTS = vocabulary("dimensions dimension size extent bounds")
 _PUTS = vocabulary("add create insert set apply")
 _OTHER_MATTERS = vocabulary("merged validation validations conditional")
@@ -68,11 +69,16 @@ def _has(roles: str, arguments: Mapping[str, str]) -> bool:
 def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
     """What a tool does, by its words and by which arguments it has."""
     if named & (_CHECKS | _OTHER_MATTERS) or "copy" in named:
-        return _of_ranges(named, arguments)
+        return _of_ranges(named, arguments, purpose)
     if named & MARKS and (named & (_CELLS | SHEETS)) and _has("sheet|range|start", arguments):
         return "mark"
-    ways = (_shifted(named, arguments), _searched(named, arguments), _of_cells(named, arguments, purpose))
-    found = next((one for one in ways if one is not None), None) or _of_sheets(named, arguments)
+    ways = (
+        _lines_of(named, arguments),
+        _shifted(named, arguments),
+        _searched(named, arguments),
+        _of_cells(named, arguments, purpose),
+    )
+    found = next((one for one in ways if one is not None), None) or _of_sheets(named, arguments, purpose)
     return found or ("mark" if _puts_on(purpose, arguments) else None)
 
 
@@ -84,7 +90,9 @@ def _puts_on(purpose: Purpose, arguments: Mapping[str, str]) -> bool:
 
 def _searched(named: set[str], arguments: Mapping[str, str]) -> str | None:
     """Are cells looked for by what they hold, or is that replaced?"""
-    if "query" not in arguments or "book" not in arguments or not named & (_CELLS | SHEETS):
+    if "query" not in arguments or "book" not in arguments or "directory" in named:
+        return None
+    if not named & (_CELLS | SHEETS | BOOKS) and named != {"search"}:
         return None
     if "replace" in named and "new_text" in arguments:
         return "replace"
@@ -107,6 +115,13 @@ def _of_cells(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -
     return "read" if is_read or ("sheet" in arguments and named & _CONTENTS) else None
 
 
+def _lines_of(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Is it asked for the first row, or for how far down a sheet reaches?"""
+    if "sheet" not in arguments or not named & {*READS, "find", "list"}:
+        return None
+    return "headers" if named & _HEADERS else "last_row" if {"last", "row"} <= named else None
+
+
 def _shifted(named: set[str], arguments: Mapping[str, str]) -> str | None:
     """Are rows or columns put in, or taken out?"""
     if "at" not in arguments or "sheet" not in arguments or not named & {*MAKES, *TAKES}:
@@ -118,7 +133,7 @@ def _shifted(named: set[str], arguments: Mapping[str, str]) -> str | None:
     return f"{done}_rows" if rows else f"{done}_columns" if columns else None
 
 
-def _of_ranges(named: set[str], arguments: Mapping[str, str]) -> str | None:
+def _of_ranges(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
     """Is a formula or a range looked at, are cells copied, merged ones listed? Rules and conditions are no cells."""
     if named & _CHECKS:
         return "check" if named & {"formula", "range", "cell", "cells"} and "at" not in arguments else None
@@ -126,16 +141,17 @@ def _of_ranges(named: set[str], arguments: Mapping[str, str]) -> str | None:
         return "copy_cells"
     if "merged" in named:
         return "merged" if named & {*READS, "list"} and "sheet" in arguments else None
-    return _of_sheets(named, arguments) if "copy" in named else None
+    return _of_sheets(named, arguments, purpose) if "copy" in named else None
 
 
-def _of_sheets(named: set[str], arguments: Mapping[str, str]) -> str | None:
+def _of_sheets(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
     """What is done to a sheet, or to a workbook, as a whole?"""
     if named & SHEETS:
         return _of_one_sheet(named, arguments)
     if named & BOOKS and "to_book" in arguments and named & {"copy", "duplicate"}:
         return "copy_book"
-    if named & BOOKS and named & {"create", "new"} and not named & SHEETS:
+    is_book = named & BOOKS or ("file" in named and "book" in arguments and purpose.says(*BOOKS))
+    if is_book and named & {"create", "new"} and not named & SHEETS:
         return "create_book"
     if named & _WHOLES and "list" in named and "sheet" not in arguments:
         return "books"
@@ -164,11 +180,13 @@ def _is_sheets(named: set[str], purpose: Purpose) -> bool:
 
 _VERBS = {"read": "get", "check": "get", "merged": "get", "sheets": "list", "create_sheet": "create",
           "copy_sheet": "create", "create_book": "create", "copy_book": "create", "books": "list", "find": "search",
-          "about_sheet": "get", "dimensions": "get",
+          "about_sheet": "get", "dimensions": "get", "headers": "get", "last_row": "get",
           "delete_sheet": "delete"}  # fmt: skip
 
 
 def plan_for(one: Found) -> Plan:
     reasons = (f"cells by {', '.join(one.arguments.values())}",)
     verb = _VERBS.get(one.operation, "update")
-    return plan_of(one.purpose, one.operation, "spreadsheets", one.arguments, 0.8, reasons, verb=verb, entity=SHEET)
+    is_said = "sheet" in one.arguments or one.purpose.says(*BOOKS)
+    sure = 0.95 if is_said else 0.8
+    return plan_of(one.purpose, one.operation, "spreadsheets", one.arguments, sure, reasons, verb=verb, entity=SHEET)

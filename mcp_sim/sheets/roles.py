@@ -26,7 +26,8 @@ _ROLES: Mapping[str, frozenset[str]] = {
     "end": vocabulary("end_cell end bottom_right_cell source_end source_end_cell"),
     "values": vocabulary("data values rows row_data cell_values"),
     "value": vocabulary("value cell_value formula content"),
-    "at": vocabulary("start_row row row_index start_column start_col column index position start_index start"),
+    "at": vocabulary("start_row row row_index start_column start_col column column_index col_index col row_number "
+                     "column_number index position start_index start"),
     "count": vocabulary("count num_rows num_cols num_columns number amount rows_count"),
     "axis": vocabulary("axis dimension"),
     "sheets": vocabulary("sheets sheet_names worksheets"),
@@ -36,12 +37,14 @@ _ROLES: Mapping[str, frozenset[str]] = {
     "new_text": vocabulary("replacement replace replace_text replace_with new_text"),
     "to_book": vocabulary("destination dest target output_path new_path destination_path target_path output_file"),
     "from_book": vocabulary("source source_path source_file"),
+    "header_row": vocabulary("header_row header_row_index header_row_number"),
     "directory": vocabulary("directory dir folder directory_path folder_path"),
 }  # fmt: skip
 _TYPES: Mapping[str, frozenset[str]] = {
     "values": frozenset({"array"}),
     "at": frozenset({"integer", "number"}),
     "count": frozenset({"integer", "number"}),
+    "header_row": frozenset({"integer", "number"}),
     "value": frozenset({"string", "number", "integer", "boolean"}),
     "sheets": frozenset({"array"}),
     "overwrite": frozenset({"boolean"}),

@@ -72,6 +72,19 @@ class Wholes(Asking):
         facts: Record = {"rows": extent["row_count"], "columns": extent["column_count"]}
         return Outcome(plain(facts), facts, is_json=True)
 
+    def _headers(self, turn: Turn) -> Outcome:
+        """What the columns of a sheet are called, or of the first."""
+        record = self._found(turn)
+        at = int(self._given(turn, "header_row", 1)) - 1
+        rows = self._shown(turn, record, grids.Area(0, 0, None, None))
+        named = [value for value in (rows[at] if 0 <= at < len(rows) else []) if value is not None]
+        return Outcome(plain(named), {"headers": named, "sheet_name": record["name"], "count": len(named)}, "headers")
+
+    def _last_row(self, turn: Turn) -> Outcome:
+        record = self._found(turn)
+        last = len(record["rows"])
+        return Outcome(str(last), {"last_row": last, "sheet_name": record["name"]})
+
     def _create_sheet(self, turn: Turn) -> Outcome:
         name = str(self._given(turn, "sheet"))
         return self._added(turn, name, [], f"Sheet '{name}' created")
