@@ -1,0 +1,1 @@
+"""Collections of texts that are found by what they are about."""
