@@ -34,3 +34,11 @@ async def test_only_fields_that_records_have_may_be_named(tmp_path: Path) -> Non
         assert refused(await world.call("update_oven", {"oven_id": "O1", "field": "colour", "new_value": "x"}))
         assert refused(await world.call("update_oven", {"oven_id": "O9", "field": "room", "new_value": "x"}))
         assert refused(await world.call("get_oven_property", {"oven_id": "O1", "field": "colour"}))
+
+
+async def test_a_text_that_says_a_number_is_one_where_a_field_holds_numbers(tmp_path: Path) -> None:
+    tools = tool("get_oven", "oven_id"), tool("heat_oven", "oven_id"), tool("set_oven_degrees", "oven_id", "degrees")
+    async with service(tmp_path, OVENS, *tools) as simulator, simulator.open("w") as world:
+        await world.call("set_oven_degrees", {"oven_id": "O2", "degrees": "75"})
+        assert value(await world.call("get_oven", {"oven_id": "O2"}))["degrees"] == 75
+        await world.call("set_oven_degrees", {"oven_id": "O2", "degrees": "warm"})

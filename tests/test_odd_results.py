@@ -8,6 +8,8 @@ from typing import Any
 
 from services import service, value
 
+from tests import given
+
 Json = Any
 TEXT, COUNT = {"type": "string"}, {"type": "integer"}
 
@@ -82,3 +84,20 @@ async def test_a_number_stays_one_where_results_show_numbers_whatever_given_reco
     async with service(tmp_path, tools, state) as sim, sim.open() as world:
         made = value(await world.call("create_ticket", {"title": "Rope", "priority": 5}))
         assert made["priority"] == 5
+
+
+async def test_a_day_or_a_time_is_kept_as_the_moment_that_results_promise(tmp_path: Path) -> None:
+    moment: Json = {"type": "string", "format": "date-time"}
+    shape: Json = {"type": "object", "properties": {"id": given.STRING, "starts": moment}, "required": ["id", "starts"]}
+    tools = [{**given.tool(name, *needed), "outputSchema": shape} for name, needed in (
+        ("create_regatta", ["starts"]), ("get_regatta", ["id"]),
+    )]  # fmt: skip
+    async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        for said, kept in (
+            ("2030-05-20 10:00", "2030-05-20T10:00:00"),
+            ("2030-05-20", "2030-05-20T00:00:00"),
+            ("2030-05-20T10:00:00Z", "2030-05-20T10:00:00Z"),
+        ):
+            made = given.value(await world.call("create_regatta", {"starts": said}))
+            assert made["starts"] == kept
+            assert given.value(await world.call("get_regatta", {"id": made["id"]})) == made

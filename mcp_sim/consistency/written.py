@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
 from mcp_sim.consistency.after import After
 from mcp_sim.consistency.places import NOWHERE, at
 from mcp_sim.domain import Domain, Entity, Field, How, Plan
+from mcp_sim.json_text import decode
 from mcp_sim.schemas import types_of
 from mcp_sim.types import Change, Json, Record, Turn
 
@@ -93,11 +95,23 @@ def _told(record: Record, name: str) -> Json:
 
 
 def _holds(value: Json, given: Json, how: How) -> bool:
-    """Does a field say what was given, in the way that it was to get there? A text may say a number."""
+    """Does a field say what was given, in the way that it was to get there?"""
     if how == "set" or not isinstance(value, list):
-        return how != "set" or _says(value, given) or (isinstance(given, int | float) and value == str(given))
+        return how != "set" or _says(value, given) or _is_written_as(value, given) or _is_written_as(given, value)
     listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
     return how != "append" or all(part in listed for part in parts)
+
+
+def _is_written_as(text: Json, value: Json) -> bool:
+    """Is it a text that says the same: a number, a flag, a day or a time of a day for a moment?"""
+    if not isinstance(text, str) or value is None:
+        return False
+    if isinstance(value, str):
+        moment = text.replace(" ", "T")
+        return value in {moment, f"{moment}:00", f"{moment}T00:00:00"}
+    with suppress(ValueError):
+        return decode(text.strip().lower()) == value
+    return False
 
 
 def _says(value: Json, given: Json) -> bool:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.json_text import parsed
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.records.kept import Keep, keeper
 from mcp_sim.records.named import found_key
 from mcp_sim.records.owners import owner_check
 from mcp_sim.records.refusals import invalid, neighbours, not_found
-from mcp_sim.records.shown import field_schemas
-from mcp_sim.schemas import as_object, at, expanded, items, takes_null, type_name, types_of
+from mcp_sim.schemas import as_object, at, expanded, items, takes_null
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.words import snake
 
@@ -88,15 +86,14 @@ def amounts_given(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None
 class Set:
     """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given.
 
-    `kinds` are the types of what the field holds, where all that show it agree: a number becomes a text where there are
-    only texts, and a text the number or the flag that it says where there are only these.
+    `keep` tells how the field keeps it.
     """
 
     fetch: Fetch
     field: str
     default: Json
     takes_null: bool
-    kinds: frozenset[str]
+    keep: Keep
 
 
 def sets_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Set]:
@@ -108,28 +105,10 @@ def sets_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) ->
             field,
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
-            _kinds(domain, entity, field) if field in entity.fields else frozenset(),
+            keeper(domain, entity, field),
         )
         for path, field in plan.sets.items()
     ]
-
-
-def _kinds(domain: Domain, entity: Entity, field: str) -> frozenset[str]:
-    """The types of a field, null aside, where all that say what it is agree."""
-    schemas = [entity.fields[field].schema, *field_schemas(domain, entity, field)]
-    kinds = {frozenset(types_of(schema)) - {"null"} for schema in schemas}
-    return next(iter(kinds)) if len(kinds) == 1 else frozenset()
-
-
-def _as_kept(value: Json, kinds: frozenset[str]) -> Json:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value) if kinds == frozenset(("string",)) else value
-    if not isinstance(value, str) or not kinds or not kinds <= {"integer", "number", "boolean"}:
-        return value
-    with suppress(ValueError):
-        said = parsed(value.strip().lower())
-        return said if type_name(said) in kinds or (isinstance(said, int) and "number" in kinds) else value
-    return value
 
 
 def input_of(tool: Tool, plan: Plan) -> Record:
@@ -157,7 +136,7 @@ def given(turn: Turn, sets: Sequence[Set]) -> Record:
             if rule.default is not ABSENT and rule.default is not None:
                 said[rule.field] = rule.default
         elif rule.field != "*":
-            said[rule.field] = _as_kept(value, rule.kinds)
+            said[rule.field] = rule.keep(value)
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
     return {**many, **said} if many else said

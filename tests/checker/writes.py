@@ -50,9 +50,12 @@ def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Fin
 
 
 def _says(written: Json, value: Json) -> bool:
-    """A text may say a number; lines of a list may say more than was given of each."""
-    if written == value or (isinstance(value, int | float) and written == str(value)):
+    """A text may say a number, or a moment in part; lines of a list may say more than was given of each."""
+    if written == value or str(written).lower() == str(value).lower():
         return True
+    is_moment = isinstance(written, str) and isinstance(value, str) and value[:4].isdigit() and len(value) > 9
+    if is_moment:
+        return written[:10] == value[:10] and written[11:].startswith(value[11:])
     if not (isinstance(written, list) and isinstance(value, list)):
         return False
     lines, given_lines = cast("list[Any]", written), cast("list[Any]", value)
