@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.data import is_paged, says_data
 from mcp_sim.claiming.fitting import Names, Told, fitter
 from mcp_sim.claiming.sentences import worded_like
 from mcp_sim.domain import Domain, Example
@@ -43,6 +44,8 @@ class Outcome:
 
 Operate: TypeAlias = Callable[[Turn], Outcome]
 """What a tool does, before it is told; raises Refused."""
+
+_OPEN: Record = {"type": "object"}
 
 Tell: TypeAlias = Callable[[Turn, Outcome], Observation]
 
@@ -86,6 +89,8 @@ def teller(tool: Tool, domain: Domain, names: Names) -> Tell:
     """What makes a result of an outcome."""
     examples = [one for one in domain.examples if one.tool in {tool.id, tool.name} and not one.is_blocks]
     shape, form = _shape(tool, examples)
+    if shape is None and not examples and _answers_in_data(tool, domain):
+        shape, form = _OPEN, "json"
     if shape is not None:
         fit = fitter(shape, names)
         return lambda turn, outcome: Observation(ToolResult(fit(_told(turn, outcome)), form=form))
@@ -106,6 +111,12 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
         return result_schema(tool), "structured"
     shown = next((one.result for one in examples if as_object(one.result) or as_list(one.result)), None)
     return (None if shown is None else schema_of(shown)), "json"
+
+
+def _answers_in_data(tool: Tool, domain: Domain) -> bool:
+    """Does it, or does its whole server, where one of its tools is asked for pages?"""
+    others = (one for one in domain.tools.values() if one.server == tool.server)
+    return says_data(tool) or any(is_paged(one) for one in others)
 
 
 def _told(turn: Turn, outcome: Outcome) -> Told:

@@ -16,6 +16,7 @@ from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import singular, vocabulary, words
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
+_TOLD_ONCE = ("name", "path", "type", "size", "modified")
 _NOTHING = ("", "None", "null")
 
 
@@ -66,12 +67,23 @@ class Asked:
     @property
     def path(self) -> str:
         """The path that is asked for; the working directory where there is none."""
-        return self.text("path", "." if self.tree.working != ROOT else ROOT)
+        told = self.text("path", "." if self.tree.working != ROOT else ROOT)
+        return told.rstrip("/") or told
 
     def says(self, *phrases: str) -> bool:
         """Does the tool's description hold one of these?"""
         told = self.tool.description.lower()
         return any(phrase in told for phrase in phrases)
+
+    def shown(self, entry: Entry) -> Record:
+        """What is told of an entry; once, where the tool has no places for more."""
+        told = shown(entry)
+        return {name: told[name] for name in told if name in _TOLD_ONCE} if self.is_open else told
+
+    @property
+    def is_open(self) -> bool:
+        """Does nothing say which parts a result has?"""
+        return not properties(expanded(self.tool.output_schema or {})).keys() - {"result"}
 
     @property
     def is_of_notes(self) -> bool:

@@ -31,6 +31,8 @@ def listing(asked: Asked) -> Outcome:
     rows = [_placed(asked, one, entry) if deep else _told(asked, one) for one in held]
     text = "\n".join(_listed(asked, rows))
     facts = {"entries": rows, "path": asked.path, "count": len(rows)}
+    if asked.is_open:
+        return Outcome(text or f"{asked.path} is empty", facts, "entries")
     names = {
         "files": [one.name for one in held if one.is_file],
         "directories": [one.name for one in held if not one.is_file],
@@ -43,9 +45,10 @@ def _notes(asked: Asked, base: Entry) -> Outcome:
     deep = "recursive" not in asked.roles or asked.flag("recursive")
     held = asked.tree.below(base.path, asked.levels) if deep else asked.tree.inside(base.path)
     notes = [one for one in held if one.is_file and _is_among(asked, one, base)]
-    rows: list[Record] = [{**shown(one), "path": asked.named(one.path)} for one in notes]
+    rows: list[Record] = [{**asked.shown(one), "path": asked.named(one.path)} for one in notes]
     paths = [str(row["path"]) for row in rows]
-    facts: Record = {"entries": rows, "files": paths, "path": asked.path, "count": len(rows)}
+    facts: Record = {"entries": rows, "path": asked.path, "count": len(rows)}
+    facts |= {} if asked.is_open else {"files": paths}
     return Outcome("\n".join(paths) or f"Nothing found in {asked.path}", facts, "entries")
 
 
@@ -59,15 +62,15 @@ def _listed(asked: Asked, rows: list[Record]) -> Iterator[str]:
     """A line for each; with sizes, and how much it is together, where the tool speaks of them."""
     has_sizes = {"size", "sizes"} & {*words(asked.tool.name)}
     for row in rows:
-        size = f" {row['size']} B" if has_sizes and row["is_file"] else ""
-        yield f"[{'FILE' if row['is_file'] else 'DIR'}] {row['name']}{size}"
+        size = f" {row['size']} B" if has_sizes and row["type"] == "file" else ""
+        yield f"[{'FILE' if row['type'] == 'file' else 'DIR'}] {row['name']}{size}"
     if rows and has_sizes:
-        files = [row["size"] for row in rows if row["is_file"]]
+        files = [row["size"] for row in rows if row["type"] == "file"]
         yield f"\n{len(files)} files, {len(rows) - len(files)} directories, {sum(files)} B in all"
 
 
 def _told(asked: Asked, entry: Entry) -> Record:
-    return {**shown(entry), "path": asked.tree.told(entry.path)}
+    return {**asked.shown(entry), "path": asked.tree.told(entry.path)}
 
 
 def _placed(asked: Asked, entry: Entry, base: Entry) -> Record:
@@ -110,13 +113,13 @@ def find(asked: Asked) -> Outcome:
     is_hit = _hit_test(base, pattern)
     hits = [one for one in asked.tree.below(base.path) if is_hit(one) and not asked.is_left_out(one, base.path)]
     paths = [_told_place(asked, base, one) for one in hits]
-    rows = [{"path": path, **_beside(one)} for one, path in zip(hits, paths, strict=True)]
+    rows = [{"path": path, **_beside(asked, one)} for one, path in zip(hits, paths, strict=True)]
     facts: Record = {"matches": rows, "path": asked.path, "count": len(rows), "pattern": pattern}
     return Outcome("\n".join(paths) or "No matches found", facts, "matches")
 
 
-def _beside(entry: Entry) -> Record:
-    return {name: value for name, value in shown(entry).items() if name != "path"}
+def _beside(asked: Asked, entry: Entry) -> Record:
+    return {name: value for name, value in asked.shown(entry).items() if name != "path"}
 
 
 def _hit_test(base: Entry, pattern: str) -> Callable[[Entry], bool]:
@@ -154,7 +157,11 @@ def grep(asked: Asked) -> Outcome:
         if base.is_file
         else [f"{row['path']}:{row['line']}: {row['text']}" for row in rows]
     )
-    return Outcome(text, {"matches": rows, "lines": shows, "count": len(rows), "path": asked.path}, "matches")
+    return Outcome(
+        text,
+        {"matches": rows, **({} if asked.is_open else {"lines": shows}), "count": len(rows), "path": asked.path},
+        "matches",
+    )
 
 
 def _by_note(rows: list[Record]) -> Iterator[str]:

@@ -140,6 +140,7 @@ _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("tail", lambda p: p.has("tail")),
     ("wc", lambda p: p.has("count") and p.has("word", "line", "character")),
     ("diff", lambda p: p.has("diff", "compare")),
+    ("read", lambda p: p.has("extract") and _by_lines(p)),
     ("list", lambda p: p.has("list", "ls", "browse", "enumerate", "show", "listing") and not p.has("content")),
     ("list", lambda p: p.has("list") and p.has(*_DIRECTORIES)),
     ("read_many", lambda p: p.has(*_READS) and _many(p)),

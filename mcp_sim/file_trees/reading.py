@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.file_trees.asking import Asked, shown
+from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.tagging import ahead, fields_of
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
@@ -21,7 +21,7 @@ def read(asked: Asked) -> Outcome:
     """The content of a file, or some lines of it."""
     entry = asked.tree.file(asked.path)
     content = _part(asked, entry.content or "")
-    return Outcome(content, {**shown(entry), "path": asked.path, "content": content}, "content")
+    return Outcome(content, {**asked.shown(entry), "path": asked.path, "content": content}, "content")
 
 
 def _part(asked: Asked, content: str) -> str:

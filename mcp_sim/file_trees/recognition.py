@@ -28,7 +28,7 @@ _KNOWN = vocabulary(
 )
 """The words of what a tool of a file tree may tell."""
 
-_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter")
+_BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter grep")
 """What is done to a file where an argument is called a path, whatever the name of the tool."""
 
 _IDLE = vocabulary(

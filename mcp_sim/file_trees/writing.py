@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.file_trees.asking import Asked, refuse_to_take, shown
+from mcp_sim.file_trees.asking import Asked, refuse_to_take
 from mcp_sim.file_trees.paths import parent
 from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record
@@ -54,7 +54,7 @@ def written(asked: Asked, path: str, content: str, text: str, **more: Json) -> O
     before = asked.tree.find(path)
     asked.tree.write(path, content)
     entry = asked.tree.find(path)
-    told = shown(entry) if entry is not None else {}
+    told = asked.shown(entry) if entry is not None else {}
     facts: Record = {**told, "path": asked.path, "characters": len(content), "created_new": before is None, **more}
     return Outcome(text, facts, changes=tuple(asked.tree.changes))
 
