@@ -37,6 +37,7 @@ from mcp_sim.plans.summaries import summing, with_summaries
 from mcp_sim.plans.takings import taking
 from mcp_sim.plans.tallies import tallied
 from mcp_sim.plans.told_states import with_told_states
+from mcp_sim.plans.upserts import upserting
 from mcp_sim.plans.which import singled_out
 from mcp_sim.scenario import Example
 from mcp_sim.types import Json, Record, Tool
@@ -77,6 +78,7 @@ def infer(
     tools = taken_apart(tools, several)
     readings = readings_of(tools)
     given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
+    readings = upserting(readings, tools, {*given.entities, *declared})
     settled = {id_ for id_, said in overrides.items() if tells_deed(said)}
     alone = told_alone(tools, readings, declared, settled) if state is None else {}
     declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}

@@ -58,7 +58,7 @@ def summing(draft: Draft) -> dict[str, Plan]:
     known, found = _known(draft.looks, draft.held), dict[str, Plan]()
     for look, plan in draft.of_all():
         subject = _summed(look, known) if look.entity == "" else None
-        about = draft.entities.get(subject or "")
+        about = draft.entities.get(subject or _spent(look, draft.entities, known))
         if subject is None or not draft.entities or (subject and about is None):
             continue
         narrowed, times = _narrowed(look, about), _times(look, about)
@@ -66,6 +66,20 @@ def summing(draft: Draft) -> dict[str, Plan]:
         if settles and not _tells_one(look, about, narrowed, draft.entities):
             found[look.tool.id] = replace(_plan(plan, about, _operation(look, about), narrowed), filters=times)
     return found
+
+
+def _spent(look: Look, entities: Mapping[str, Entity], known: Collection[str]) -> str:
+    """The only kind of record with an amount and the times that are asked for; "" where there are none, or several."""
+    asked = _timely(look)
+    tables = [one for name, one in entities.items() if name in known and "amount" in one.fields]
+    found = [one.name for one in tables if _times(look, one).keys() >= {*asked}]
+    is_split = not _HOW.isdisjoint(words(last_segment(look.tool.name)))
+    return found[0] if len(found) == 1 and (asked or is_split) else ""
+
+
+def _timely(look: Look) -> list[str]:
+    """The arguments that say of which time."""
+    return [name for name, part in properties(look.input).items() if snake(name) in _HOW or is_time(name, part)]
 
 
 def _plan(plan: Plan, about: Entity | None, operation: str, narrowed: Mapping[str, str]) -> Plan:
@@ -106,7 +120,9 @@ def _summed(look: Look, known: Collection[str]) -> str | None:
     subject = next((one for one in meant if one in known), None)
     if subject is not None or counts or {*left} - _HOW:
         return subject
-    return "" if not left and not required(look.input) else _spoken_of(look.tool.description, known)
+    asked = {*_timely(look)}
+    spoken = _spoken_of(look.tool.description, known) if left or asked else None
+    return spoken or ("" if required(look.input) <= asked else None)
 
 
 def _spoken_of(about: str, known: Collection[str]) -> str | None:
@@ -140,13 +156,9 @@ def _times(look: Look, about: Entity | None) -> dict[str, Filter]:
         return {}
     fields = {snake(name): name for name in about.fields}
     known = Known(about.name, about.key, fields, {name: one.schema for name, one in about.fields.items()})
-    asked = properties(look.input)
-    spans = {snake(name) for name, part in asked.items() if is_time(name, part)}
-    found = {
-        name: filtered_by(snake(name), part, known, spans)
-        for name, part in asked.items()
-        if snake(name) not in fields and (snake(name) in spans | _HOW)
-    }
+    asked = [name for name in _timely(look) if snake(name) not in fields]
+    spans = {snake(name) for name in asked} - _HOW
+    found = {name: filtered_by(snake(name), properties(look.input)[name], known, spans) for name in asked}
     return {name: rule for name, rule in found.items() if rule is not None}
 
 

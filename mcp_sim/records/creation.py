@@ -69,16 +69,26 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 def _known(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
     """The key that the caller chose; else, where a record may exist, that of the one with the same e-mail or name."""
-    naming = [name for name in plan.sets.values() if name in entity.fields and is_unique(entity, entity.fields[name])]
-    identity = min(naming, key=is_name, default=None) if plan.if_exists != "refuse" else None
+    identity = _identity(plan, entity) if plan.if_exists != "refuse" else ()
 
     def known(view: View, said: Record) -> Key | None:
         taken: Key | None = said.get(entity.key)
-        if taken is not None or identity is None or said.get(identity) is None:
+        given = [name for name in identity if said.get(name) is not None]
+        if taken is not None or not given:
             return taken
-        return next((key for key, _ in view.find(entity.name, identity, said[identity])), None)
+        alike = view.find(entity.name, given[0], said[given[0]])
+        return next((key for key, row in alike if all(row.get(name) == said[name] for name in given)), None)
 
     return known
+
+
+def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
+    """The field by whose value a record is known again; where none is its own, all that say what a number is for."""
+    fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
+    naming = min((one.name for one in fields if is_unique(entity, one)), key=is_name, default=None)
+    numbers = [one.name for one in fields if main_type(one.schema) in {"integer", "number"}]
+    texts = tuple(one.name for one in fields if main_type(one.schema) == "string") if numbers else ()
+    return (naming,) if naming is not None else texts
 
 
 def _existing(
