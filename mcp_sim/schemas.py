@@ -122,6 +122,16 @@ def map_of(schema: Record) -> Record:
     return {} if properties(schema) else as_object(schema.get("additionalProperties"))
 
 
+def is_open(schema: Record) -> bool:
+    """Does a schema promise an object, and leave open what is in it: what frameworks say of any mapping?"""
+    said = {name for name, part in schema.items() if part not in ({}, [], None)}
+    return (
+        schema.get("type") == "object"
+        and said <= {"type", "additionalProperties", "title", "description"}
+        and (schema.get("additionalProperties", True) in (True, {}))
+    )
+
+
 def line_parts(schema: Record) -> Record:
     """The properties of the objects that an array holds; of several forms, those of the first that says any."""
     line = items(schema) if main_type(schema) == "array" else {}

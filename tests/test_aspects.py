@@ -47,3 +47,12 @@ async def test_a_day_picks_what_records_have_for_it(tmp_path: Path) -> None:
         assert value(await world.call("search_tours", {**north, "side": "south", "date": "2031-05-01"})) == []
         assert value(await world.call("get_tour_status", {"tour_id": "K1", "date": "2031-05-01"})) == "full"
         assert refused(await world.call("get_tour_status", {"tour_id": "K2", "date": "2031-05-01"}))
+
+
+async def test_a_part_of_a_record_is_shown_in_an_object_that_promises_nothing(tmp_path: Path) -> None:
+    state: Json = {"taps": [{"tap_id": "T1", "litres_used": 3, "flow": "slow", "room": "Attic"}]}
+    anything: Json = {"type": "object", "additionalProperties": True}
+    tools = [{**tool(name, "tap_id"), "outputSchema": anything} for name in ("get_litres_used", "get_tap_flow")]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_litres_used", {"tap_id": "T1"}))["litres_used"] == 3
+        assert value(await world.call("get_tap_flow", {"tap_id": "T1"})) == {"flow": "slow"}

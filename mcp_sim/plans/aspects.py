@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mcp_sim.domain import Entity, Envelope, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.entries import entry_fields
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, required
+from mcp_sim.schemas import is_open, main_type, required
 from mcp_sim.types import Record
 from mcp_sim.words import singular, snake, vocabulary, words
 
@@ -23,19 +24,25 @@ def with_aspects(draft: Draft) -> dict[str, Plan]:
     given = [one for name, one in draft.entities.items() if draft.held.get(name)]
     found: dict[str, Plan] = {}
     for look, plan in draft.of_many():
-        if look.reading.verb != "get" or look.output:
+        if look.reading.verb != "get" or (look.output and not is_open(look.output)):
             continue
         entity = draft.entity_of(plan)
         if entity is not None and plan.verb == "get" and entity.name in draft.held and plan.key and not plan.shows:
             alone = _one_field(look, plan, entity, draft.held[entity.name])
             tables = [] if alone or plan.picked or _is_whole(look, entity) else [entity]
             several = _several(look, tables, draft.entities)
-            shown = replace(plan, shows={"": alone}, envelope=Envelope()) if alone else several
+            shown = _alone(plan, alone, in_object=bool(look.output)) if alone else several
             found |= {look.tool.id: shown} if shown is not None else {}
         elif plan.verb == "unknown" and look.reading.noun:
             several = _several(look, given, draft.entities)
             found |= {look.tool.id: several} if several is not None else {}
     return found
+
+
+def _alone(plan: Plan, field: str, *, in_object: bool) -> Plan:
+    """The plan of a tool that shows one field, in an object where it promises one."""
+    named: dict[str, Any] = {"only": (field,)} if in_object else {"shows": {"": field}}
+    return replace(plan, envelope=Envelope(), **named)
 
 
 def _one_field(look: Look, plan: Plan, entity: Entity, rows: Sequence[Record]) -> str | None:

@@ -24,6 +24,7 @@ from mcp_sim.words import snake, words
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
+_WHY = ("reason", "justification", "rationale")
 _ASKS = frozenset({"get", "list", "search"})
 
 
@@ -217,13 +218,14 @@ def _added(
     """Fields that only arguments tell of: all that a create or an update takes, what links a list to a parent or
     narrows it.
 
-    What an update takes besides the fields of records that are given is hardly a field where it names other records.
+    What an update takes besides the fields of records that are given is hardly a field where it names other records, or
+    says why.
     """
     added: dict[str, Field] = {}
     is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
     unexplained = [path for path in roles.unexplained if path not in look.settled]
     for path in unexplained:
-        if is_given and look.verb == "update" and snake(path).endswith(("_id", "_ids")):
+        if is_given and look.verb == "update" and snake(path).endswith(("_id", "_ids", *_WHY)):
             continue
         name = path.rsplit(".", 1)[-1]
         name = name if look.verb == "create" else _unprefixed(name)

@@ -7,6 +7,7 @@ from mcp_sim.result_forms import result_schema
 from mcp_sim.schemas import (
     as_list,
     as_object,
+    is_open,
     main_type,
     map_of,
     properties,
@@ -23,20 +24,10 @@ def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     said = result_schema(tool) if tool.output_schema is not None else None
     if said is not None and _only_says(said, plan, domain):
         return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
-    if said is not None and not _is_open(said):
+    if said is not None and not is_open(said):
         return said
     example = example_of(tool, domain)
     return schema_of(example) if example is not None else _plain_schema(plan)
-
-
-def _is_open(schema: Record) -> bool:
-    """Does a schema promise an object, and leave open what is in it: what frameworks say of any mapping?"""
-    said = {name for name, part in schema.items() if part not in ({}, [], None)}
-    return (
-        schema.get("type") == "object"
-        and said <= {"type", "additionalProperties", "title", "description"}
-        and (schema.get("additionalProperties", True) in (True, {}))
-    )
 
 
 def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:

@@ -20,6 +20,7 @@ from mcp_sim.records.pages import Page
 from mcp_sim.records.plain_places import of_record
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_record, says_data, sentences, speaks
+from mcp_sim.schemas import expanded, is_open
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.words import snake
 
@@ -36,9 +37,9 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
         return _sentence_result(plan)
     if plan.envelope.key == "" and bare:
         return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
-    if plan.only and bare:
+    if plan.only and (bare or is_open(expanded(tool.output_schema or {}))):
         part = part_of_record(plan, domain)
-        return lambda facts: Observation(ToolResult(part(facts), form="json"))
+        return lambda facts: Observation(ToolResult(part(facts), form="json" if bare else "structured"))
     whole = plan.shows.get("") if bare else None
     fill = of_record(whole) if whole else Filler(tool, plan, domain).filled(form(tool, plan, domain), "")
     if tool.output_schema is None:
