@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_CAPITAL, _SMALL = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿĀ-ž"
+_PARTS = re.compile(
+    rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+|[^\W\d_{_CAPITAL}{_SMALL}]+"
+)
 
 
 def vocabulary(text: str) -> frozenset[str]:
@@ -92,7 +95,7 @@ def plural(noun: str) -> str:
         return f"{head}_{plural(last)}"
     if last in _PLURAL_OF:
         return _PLURAL_OF[last]
-    if is_plural(last):
+    if is_plural(last) or not last[-1:].isascii():
         return last
     if last.endswith("y") and last[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
         return last[:-1] + "ies"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.schemas import properties
+from mcp_sim.tongues import verb_in_english
 from mcp_sim.types import Tool
 from mcp_sim.words import vocabulary, words
 
@@ -72,7 +73,8 @@ def verb_said(about: str) -> str:
     while found := _OPENERS.match(text):
         text = text[found.end() :]
     first = next(iter(words(text.partition(" ")[0])), "")
-    return next((form for form in _plain_forms(first) if form in _KNOWN), first)
+    known = next((form for form in _plain_forms(first) if form in _KNOWN), None)
+    return known or verb_in_english(first) or first
 
 
 def touching_nothing(name: str, deed: str, tool: Tool, *, is_spoken_of: bool) -> tuple[float, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from mcp_sim.domain import Verb
 from mcp_sim.plans.customary import OPTIONS, QUERIES
 from mcp_sim.schemas import main_type, properties, required
+from mcp_sim.tongues import noun_in_english
 from mcp_sim.types import Record
 from mcp_sim.words import snake, vocabulary
 
@@ -42,8 +43,10 @@ def _current(argument: str, others: Collection[str]) -> str:
 
 def _key_score(argument: str, entity: str, key: str) -> int:
     short = entity.rsplit("_", 1)[-1]
-    if argument in {f"{entity}_id", "id"} or argument == snake(key):
+    if argument in {f"{entity}_id", f"id_{entity}", "id"} or argument == snake(key):
         return 3
+    if not argument.isascii() and argument != entity and argument.startswith(entity):
+        return 2 if noun_in_english(argument.removeprefix(entity).strip("_")) == "number" else 0
     if "_or_" in argument and _KEY_ENDINGS.issuperset(argument.removeprefix(f"{short}_").split("_or_")):
         return 3
     if argument in {f"{name}_{ending}" for name in (entity, short) for ending in _KEY_ENDINGS}:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from mcp_sim.domain import Verb
 from mcp_sim.plans.verbs import TRANSITIONS, verb_of, verb_place
+from mcp_sim.tongues import in_english
 from mcp_sim.words import is_plural, singular_phrase, vocabulary, words
 
 Words: TypeAlias = "tuple[str, ...]"
@@ -51,6 +52,7 @@ def read(parts: tuple[str, ...]) -> Reading:
     """The reading of the words of one name."""
     if len(parts) > 2 and parts[0] in _BATCH | _AGAIN:
         return replace(read(parts[1:]), batch=parts[0] in _BATCH)
+    parts = parts if verb_place(parts) is not None else in_english(parts)
     place = verb_place(parts)
     if place is None:
         return _noun_only(parts)

@@ -13,7 +13,8 @@ from mcp_sim.domain import Verb
 from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, verb_said
 from mcp_sim.plans.names import Reading, Words, noun_phrase, read
 from mcp_sim.plans.phrasing import marked, spoken_of, verb_first
-from mcp_sim.plans.verbs import MAY_LOOK, NOUNS_TOO, PHRASES, PLAIN, STRONG, TOLD, TRANSITIONS, WEAK
+from mcp_sim.plans.verbs import MAY_LOOK, NOUNS_TOO, PHRASES, PLAIN, STRONG, TOLD, TRANSITIONS, WEAK, verb_place
+from mcp_sim.tongues import in_english, one_noun_each
 from mcp_sim.words import singular, singular_phrase, vocabulary, words
 
 _MAKES, _CHANGES = vocabulary("create add insert"), vocabulary("update replace edit modify patch set")
@@ -25,7 +26,7 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks. `told`
     are the descriptions: what a name leaves open they may say.
     """
-    bare = {name: words(last_segment(name)) for name in names}
+    bare = _in_english({name: words(last_segment(name)) for name in names})
     shared = _shared_beginning([*bare.values()])
     bare = {name: parts[len(shared) :] if parts[: len(shared)] == shared else parts for name, parts in bare.items()}
     bare = verb_first(_noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()})))
@@ -35,6 +36,13 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     return {
         name: _completed(reading, bare[name], verb_said(told.get(name, "")), nouns) for name, reading in alone.items()
     }
+
+
+def _in_english(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """The names, those in which another language says what is done with the verb in English."""
+    read_so = {name: in_english(parts) for name, parts in bare.items() if parts and verb_place(parts) is None}
+    foreign = {name: parts for name, parts in read_so.items() if parts != bare[name]}
+    return {**bare, **one_noun_each(foreign)}
 
 
 def _joined(parts: Words) -> Words:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from mcp_sim.records.chance import Chance
+from mcp_sim.tongues import noun_in_english
 from mcp_sim.words import snake
 
 _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)
@@ -30,7 +31,7 @@ class Range:
 
 def number_meaning(name: str, *, whole: bool, noun: str = "") -> Range:
     """The range of a number field of this name, in a record of this kind."""
-    name = snake(name)
+    name = noun_in_english(snake(name))
     told = f"{snake(noun).rsplit('_', 1)[-1]}:{name}"
     for pattern, found in _RANGES:
         if pattern.fullmatch(told) or pattern.fullmatch(name):

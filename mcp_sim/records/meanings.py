@@ -12,6 +12,7 @@ from mcp_sim.records.prose import says_what
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.things import THINGS
 from mcp_sim.records.writers import Find, Write, Writers, one_of
+from mcp_sim.tongues import noun_in_english
 from mcp_sim.types import Record
 from mcp_sim.words import singular, snake, vocabulary
 
@@ -47,7 +48,7 @@ _FOLDERS = vocabulary("folder directory dir workspace")
 
 def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Write:
     """The writer of a text field, by its format, else by its name and the entity it belongs to."""
-    noun, name = snake(entity.rpartition(".")[2]), snake(name)
+    noun, name = noun_in_english(snake(entity.rpartition(".")[2])), noun_in_english(snake(name))
     writers = Writers(setting, noun)
     by_format = FORMATS.get(str(schema.get("format", "")))
     if by_format is not None and schema["format"] not in TOLD_BY_NAME:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mcp_sim.domain import Domain
@@ -37,10 +37,17 @@ PLAIN = Setting()
 def setting_of(domain: Domain) -> Setting:
     """The setting that the description tells; what it does not tell of the theme, the names of the entities may."""
     told = described(domain.description)
+    told = told if told.locale is not USUAL else replace(told, locale=_named_in(domain))
     if told.theme is not GENERAL:
         return told
     nouns = [singular(word) for name in domain.entities for word in words(name)]
     return Setting(told.locale, _theme(nouns))
+
+
+def _named_in(domain: Domain) -> Locale:
+    """The country in whose script entities or fields are named, where they are named in one that is not Latin."""
+    names = "".join((*domain.entities, *(field for one in domain.entities.values() for field in one.fields)))
+    return USUAL if names.isascii() else _by_script(names) or USUAL
 
 
 @lru_cache(maxsize=64)
@@ -68,8 +75,11 @@ def _locale(text: str) -> Locale:
                 found.append((place.start(), locale))
     if found:
         return min(found, key=lambda entry: entry[0])[1]
-    written = next((by_code for first, last, code in SCRIPTS if (by_code := _written(text, first, last, code))), None)
-    return written or _spoken(lowered) or USUAL
+    return _by_script(text) or _spoken(lowered) or USUAL
+
+
+def _by_script(text: str) -> Locale | None:
+    return next((by_code for first, last, code in SCRIPTS if (by_code := _written(text, first, last, code))), None)
 
 
 def _spoken(text: str) -> Locale | None:

@@ -39,11 +39,15 @@ class Shapes:
     def thing(self, noun: str) -> Write:
         """What a thing of this kind is called: `Cardiology` for a ward, `Kestrel portal` where nothing is known."""
         known = THINGS.get(noun) or THINGS.get(noun.rsplit("_", 1)[-1])
+        if known is None and not noun.isascii():
+            return _numbered(noun)
         return self.one_of(known or (f"{{stem}} {noun.replace('_', ' ')}",))
 
     def part(self, name: str) -> Write:
         """What stands in a field of which nothing is known but its name: `Standard finish`."""
         said = singular(name.rsplit("_", 1)[-1])
+        if not said.isascii():
+            return _numbered(said)
         return lambda chance, _record, _moment: f"{chance.choice(PARTS).capitalize()} {said}"
 
     def _filled(self, form: str, chance: Chance, record: Record, moment: Moment) -> str:
@@ -64,3 +68,8 @@ class Shapes:
                     return str(chance.between(int(sign == "~"), 9))
 
         return _SLOT.sub(filled, form)
+
+
+def _numbered(noun: str) -> Write:
+    """What is called so in a language of which no more is known."""
+    return lambda chance, _record, _moment: f"{noun.replace('_', ' ')} {chance.between(1, 99)}"
