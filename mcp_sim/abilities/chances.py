@@ -60,6 +60,11 @@ def _chosen(given: Given, around: Circumstances) -> Json:
     return around.draws.choice("choice", given["options"])
 
 
+def _shuffled(given: Given, around: Circumstances) -> Json:
+    places = {at: around.draws.unit(f"place/{at}") for at in range(len(given["options"]))}
+    return [given["options"][at] for at in sorted(places, key=lambda at: places[at])]
+
+
 def _characters(given: Given, around: Circumstances) -> Json:
     signs = _LETTERS + "0123456789" + ("!@#$%^&*" if given.get("symbols") else "")
     length = _bounded("length", given.get("length") or 16, 4096)
@@ -118,6 +123,14 @@ OPERATIONS: tuple[Operation, ...] = (
         (role("options", frozenset({"array"}), "choices, items, list, values"),),
         _chosen,
         "choice",
+    ),
+    text_operation(
+        "shuffle",
+        "shuffle, shuffle_list, random_shuffle, shuffle_items, random_order",
+        (role("options", frozenset({"array"}), "items, list, values, choices"),),
+        _shuffled,
+        "shuffled",
+        "items",
     ),
     text_operation(
         "random_text",

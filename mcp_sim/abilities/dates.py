@@ -235,7 +235,8 @@ OPERATIONS: tuple[Operation, ...] = (
             role(
                 "first",
                 TEXT,
-                "start_date, start, date1, from_date, from, first_date, datetime1, start_datetime, earlier, start_time",
+                "date, start_date, start, date1, from_date, from, first_date, datetime1, start_datetime, earlier, "
+                "start_time",
             ),
             role("second", TEXT, f"{_SECOND_DATES}, end_date, end_time"),
             role("unit", TEXT, "units, in_unit", optional=True),
@@ -275,14 +276,14 @@ OPERATIONS: tuple[Operation, ...] = (
     _operation(
         "to_timestamp",
         "to_timestamp, date_to_timestamp, datetime_to_timestamp, to_unix, to_epoch, parse_to_timestamp, "
-        "convert_to_timestamp",
+        "convert_to_timestamp, get_timestamp",
         (_DATE,),
         lambda g, a: int(zoned(moment(g["date"], a.now)).timestamp()),
         "timestamp",
     ),
     _operation(
         "from_timestamp",
-        "from_timestamp, timestamp_to_date, timestamp_to_datetime, unix_to_date, epoch_to_date, from_unix, "
+        "timestamp, from_timestamp, timestamp_to_date, timestamp_to_datetime, unix_to_date, epoch_to_date, from_unix, "
         "convert_timestamp",
         (role("timestamp", ANY, "ts, unix, epoch, unix_timestamp"), _ZONE),
         lambda g, a: moment(g["timestamp"], a.now).astimezone(zone(g.get("timezone"))).isoformat(),
@@ -309,6 +310,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "days_in_month, get_days_in_month",
         (role("year", NUMBER), role("month", NUMBER)),
         _days_in_month,
+        "days",
+    ),
+    _operation(
+        "days_in_month_of",
+        "days_in_month, get_days_in_month, month_days",
+        (_DATE_OR_NOW,),
+        lambda g, a: calendar.monthrange(*moment(g.get("date", "now"), a.now).timetuple()[:2])[1],
         "days",
     ),
     _operation(

@@ -6,13 +6,16 @@ import re
 from itertools import islice
 from typing import Any
 
+from mcp_sim.abilities.differences import differing
 from mcp_sim.abilities.operation import NUMBER, TEXT, Given, Operation, role
 from mcp_sim.abilities.patterns import expression
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.texts import LONGEST, SUBJECT, text_operation, worked_out
 from mcp_sim.types import Json
+from mcp_sim.words import vocabulary
 
 _MOST_MATCHES = 1_000
+_MOST_PAIRS = 4_000_000
 _PATTERN = role("pattern", TEXT, "regex, regexp, expression, regular_expression, re", positional=False)
 _FLAGS = role("flags", TEXT, "modifiers, options", optional=True, positional=False)
 _INSTEAD = role("replacement", TEXT, "replace, replace_with, new_text, substitute, repl", positional=False)
@@ -65,9 +68,29 @@ def _repeated(given: Given) -> str:
     return between.join([text] * times)
 
 
+def _distance(given: Given) -> int:
+    """How many characters must be put in, taken out or changed to make one text of the other."""
+    one, other = str(given["first"]), str(given["second"])
+    if len(one) * len(other) > _MOST_PAIRS:
+        raise _too_long()
+    row = list(range(len(other) + 1))
+    for at, sign in enumerate(one, 1):
+        before, row = row, [at]
+        for place, other_sign in enumerate(other, 1):
+            row.append(min(before[place] + 1, row[-1] + 1, before[place - 1] + (sign != other_sign)))
+    return row[-1]
+
+
 def _too_long() -> Refused:
     return Refused("invalid", f"The result is too long; at most {LONGEST:,} characters are possible")
 
+
+_TWO = (
+    role("first", TEXT, "text1, text_1, a, old, old_text, original, before, left, string1, str1, source, text_a",
+         positional=False),
+    role("second", TEXT, "text2, text_2, b, new, new_text, modified, after, right, string2, str2, target, text_b",
+         positional=False),
+)  # fmt: skip
 
 OPERATIONS: tuple[Operation, ...] = (
     text_operation(
@@ -92,6 +115,22 @@ OPERATIONS: tuple[Operation, ...] = (
         "regex_replace, replace_regex, regex_substitute, replace_pattern",
         (SUBJECT, _PATTERN, _INSTEAD, _FLAGS),
         worked_out(_replaced),
+    ),
+    text_operation(
+        "text_difference",
+        "diff, text_diff, diff_text, diff_texts, compare_text, compare_texts, text_compare, diff_strings",
+        _TWO,
+        worked_out(lambda given: differing(str(given["first"]), str(given["second"]))),
+        "diff",
+        "difference",
+        telling=vocabulary("text texts string strings"),
+    ),
+    text_operation(
+        "edit_distance",
+        "distance, edit_distance, levenshtein, levenshtein_distance, string_distance, diff_distance",
+        _TWO,
+        worked_out(_distance),
+        "distance",
     ),
     text_operation(
         "repeat",

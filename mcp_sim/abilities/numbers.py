@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_sim.abilities.expression import Number, evaluated, factorial, finite, power, rounded
 from mcp_sim.abilities.operation import (
+    ANY,
     NUMBER,
     TEXT,
     Circumstances,
@@ -127,6 +128,23 @@ def _fibonacci(number: float) -> int:
     for _ in range(count):
         first, second = second, first + second
     return first
+
+
+def _in_base(given: Given) -> str:
+    """A whole number, written in one base, in another."""
+    source, target = (_whole(given[name]) for name in ("source", "target"))
+    if not (2 <= source <= 36 and 2 <= target <= 36):
+        raise Refused("invalid", f"A base must be between 2 and 36, got {source} and {target}")
+    written = str(given["value"]).strip()
+    try:
+        left = int(written, source)
+    except ValueError:
+        raise Refused("invalid", f"{written!r} is no number in base {source}") from None
+    sign, left, signs = "-" if left < 0 else "", abs(left), ""
+    while left or not signs:
+        left, digit = divmod(left, target)
+        signs = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + signs
+    return sign + signs
 
 
 def _round(given: Given) -> Number:
@@ -250,6 +268,17 @@ OPERATIONS: tuple[Operation, ...] = (
         "converted",
         "converted_value",
         against="currency currencies exchange timezone encoding token",
+    ),
+    _plain(
+        "convert_base",
+        "base, convert_base, base_convert, base_conversion, number_base, convert_number_base, radix, convert_radix",
+        (
+            role("value", ANY, "number, input, digits", positional=False),
+            role("source", NUMBER, "from, from_base, source_base, base_from, input_base", positional=False),
+            role("target", NUMBER, "to, to_base, target_base, base_to, output_base", positional=False),
+        ),
+        _in_base,
+        "converted",
     ),
     _plain(
         "evaluate",

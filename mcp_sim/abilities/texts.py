@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import hmac
+import html
 import json
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
@@ -39,13 +42,25 @@ def _decoded(text: str) -> str:
         raise Refused("invalid", f"Invalid base64 input: {wrong}") from None
 
 
-def _hashed(given: Given) -> str:
+def _algorithm(given: Given) -> str:
     name = str(given.get("algorithm", "sha256")).lower().replace("-", "").replace("_", "")
     if name not in _ALGORITHMS:
-        raise Refused(
-            "invalid", f"Unsupported hash algorithm {given['algorithm']!r}. Supported: {', '.join(_ALGORITHMS)}"
-        )
-    return hashlib.new(name, str(given["text"]).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+        known = ", ".join((*_ALGORITHMS, "crc32"))
+        raise Refused("invalid", f"Unsupported hash algorithm {given['algorithm']!r}. Supported: {known}")
+    return name
+
+
+def _hashed(given: Given) -> str:
+    text = str(given["text"]).encode("utf-8", "surrogatepass")
+    if str(given.get("algorithm", "")).lower() == "crc32":
+        return f"{zlib.crc32(text):08x}"
+    return hashlib.new(_algorithm(given), text, usedforsecurity=False).hexdigest()
+
+
+def _hmac(given: Given) -> str:
+    """A hash that only who knows the key can make."""
+    name = _algorithm(given)
+    return hmac.new(str(given["key"]).encode(), str(given["text"]).encode("utf-8", "surrogatepass"), name).hexdigest()
 
 
 def _hash_with(algorithm: str) -> Callable[[Given, Circumstances], Json]:
@@ -114,6 +129,7 @@ def _filled(given: Given) -> str:
 
 
 _ABOUT_TEXT = vocabulary("text string texts strings word words sentence content document characters lines")
+_ALGORITHM = role("algorithm", TEXT, "algo, hash_type, type, method, hash_algorithm", optional=True)
 COUNT = role(
     "count", NUMBER, "n, number, amount, quantity, num, limit, top_n, max_keywords, num_keywords", optional=True
 )
@@ -164,6 +180,7 @@ OPERATIONS: tuple[Operation, ...] = (
     text_operation(
         "text_statistics", "text_stats, text_statistics, analyze_text, count_text", (SUBJECT,), changed(_counts)
     ),
+    text_operation("counts", "count", (SUBJECT,), changed(_counts), telling=vocabulary("character characters bytes")),
     text_operation(
         "upper",
         "uppercase, to_uppercase, to_upper, upper, upper_case, convert_to_uppercase",
@@ -230,12 +247,40 @@ OPERATIONS: tuple[Operation, ...] = (
         "decoded",
     ),
     text_operation(
+        "html_encode",
+        "html_encode, encode_html, html_escape, escape_html, htmlencode",
+        (role("text", TEXT, "html, input, string, data, value"),),
+        changed(html.escape),
+        "encoded",
+        "escaped",
+    ),
+    text_operation(
+        "html_decode",
+        "html_decode, decode_html, html_unescape, unescape_html, htmldecode",
+        (role("text", TEXT, "html, input, string, data, value"),),
+        changed(html.unescape),
+        "decoded",
+        "unescaped",
+    ),
+    text_operation(
         "hash",
         ("hash, hash_text, generate_hash, compute_hash, calculate_hash, hash_string, create_hash"),
-        (SUBJECT, role("algorithm", TEXT, "algo, hash_type, type, method, hash_algorithm", optional=True)),
+        (SUBJECT, _ALGORITHM),
         worked_out(_hashed),
         "hash",
         "digest",
+    ),
+    text_operation(
+        "hmac",
+        "hmac, compute_hmac, generate_hmac, hmac_hash, hmac_sign",
+        (SUBJECT, role("key", TEXT, "secret, secret_key, password", positional=False), _ALGORITHM),
+        worked_out(_hmac),
+        "hmac",
+        "hash",
+        "digest",
+    ),
+    text_operation(
+        "crc32", "crc32, crc32_hash, hash_crc32, compute_crc32", (SUBJECT,), _hash_with("crc32"), "crc32", "hash"
     ),
     *(
         text_operation(

@@ -37,8 +37,8 @@ class Arithmetic(Behaviour):
 def _plan(purpose: Purpose) -> Plan | None:
     if not purpose.arguments:
         return None
-    found = recognised(purpose, _OPERATIONS, "arithmetic") or _conversion(purpose)
-    return found or chosen_among(purpose, _OPERATIONS, "arithmetic")
+    chosen = chosen_among(purpose, _OPERATIONS, "arithmetic")
+    return chosen or recognised(purpose, _OPERATIONS, "arithmetic") or _conversion(purpose)
 
 
 def _conversion(purpose: Purpose) -> Plan | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mcp_sim.abilities.dates import OPERATIONS
 from mcp_sim.abilities.moments import told_layout
-from mcp_sim.claiming.operations import recognised
+from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
@@ -35,7 +35,7 @@ class Dates(Behaviour):
 
 
 def _plan(purpose: Purpose) -> Plan | None:
-    return recognised(purpose, OPERATIONS, "dates")
+    return chosen_among(purpose, OPERATIONS, "dates") or recognised(purpose, OPERATIONS, "dates")
 
 
 def _told(purpose: Purpose, plan: Plan) -> Plan:

@@ -33,8 +33,6 @@ class Texts(Behaviour):
 
 
 def _plan(purpose: Purpose) -> Plan | None:
-    found = recognised(purpose, _OPERATIONS, "texts")
-    if found is not None:
-        return found
     takes_text = any(main_type(schema) == "string" for schema in purpose.arguments.values())
-    return chosen_among(purpose, _OPERATIONS, "texts") if takes_text else None
+    chosen = chosen_among(purpose, _OPERATIONS, "texts") if takes_text else None
+    return chosen or recognised(purpose, _OPERATIONS, "texts")

@@ -7,8 +7,14 @@ from typing import TypeAlias
 
 from mcp_sim.abilities.operation import Circumstances, Given, Operation
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.claiming.arguments import choices_of
-from mcp_sim.claiming.operations import matched, operations_called, operations_chosen
+from mcp_sim.claiming.operations import (
+    choices_together,
+    chooser_names,
+    matched,
+    operations_called,
+    operations_chosen,
+    together,
+)
 from mcp_sim.claiming.outcomes import Outcome, answering, plain
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.draws import Draws
@@ -43,21 +49,25 @@ def computing(tool: Tool, plan: Plan, domain: Domain, operations: Sequence[Opera
 
 
 def _choosing(tool: Tool, plan: Plan, domain: Domain, operations: Sequence[Operation]) -> Answer:
-    chooser = plan.arguments["operation"]
+    choosers = chooser_names(plan.arguments)
     declared = properties(tool.input_schema)
-    choices = choices_of(declared[chooser])
-    chosen = {str(choice): operations_chosen(str(choice), tool, operations) for choice in choices}
+    choices = choices_together([declared[name] for name in choosers])
+    chosen = {choice: operations_chosen(choice, tool, operations) for choice in choices}
     places = dict.fromkeys(place for found in chosen.values() for one in found for place in (*one.places, one.name))
 
     def operate(turn: Turn) -> Outcome:
-        word = str(turn.call.arguments.get(chooser, declared[chooser].get("default", "")))
+        said = (turn.call.arguments.get(name, declared[name].get("default", "")) for name in choosers)
+        word = together(*(str(one) for one in said))
         here = {
             name: part
             for name, part in declared.items()
-            if name != chooser and (name in turn.call.arguments or "default" in part)
+            if name not in choosers and (name in turn.call.arguments or "default" in part)
         }
-        known = chosen.get(word) or operations_chosen(word, tool, operations)
+        any_of_them = [one for found in chosen.values() for one in found] if not word else []
+        known = chosen.get(word) or operations_chosen(word, tool, operations) or any_of_them
         fitting = [(one, roles) for one in known if (roles := matched(one.roles, here, frozenset())) is not None]
+        if not known and word in choices:
+            return Outcome(f"{tool.name}: done", guessed=True)
         if not fitting:
             raise Refused("invalid", _not_chosen(word, known, choices))
         operation, arguments = fitting[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations, product
 from typing import Any
 
 from mcp_sim.abilities.operation import Operation, Role, compact
@@ -53,22 +54,45 @@ def recognised(purpose: Purpose, operations: Sequence[Operation], behaviour: str
 
 
 def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: str) -> Plan | None:
-    """The plan of a tool with an argument that says which of the operations it does."""
-    for name, schema in purpose.arguments.items():
-        if snake(name) not in _CHOOSING:
-            continue
-        values = choices_of(schema)
-        known = [value for value in values if operations_chosen(str(value), purpose.tool, operations)]
+    """The plan of a tool with an argument that says which of the operations it does, or two together."""
+    for names in _choosers(purpose):
+        values = choices_together([purpose.arguments[name] for name in names])
+        known = [value for value in values if operations_chosen(value, purpose.tool, operations)]
         if len(known) < 2 or 2 * len(known) < len(values):
             continue
-        rest = {other: part for other, part in purpose.arguments.items() if other != name}
-        chosen = [one for value in known for one in operations_chosen(str(value), purpose.tool, operations)]
+        rest = {other: part for other, part in purpose.arguments.items() if other not in names}
+        chosen = [one for value in known for one in operations_chosen(value, purpose.tool, operations)]
         roles = [role for one in chosen for role in one.roles]
         others = {other for other in rest if snake(other) in _CHOOSING and len(choices_of(rest[other])) > 1}
         if not others & purpose.needed and any(_taking(part, other, roles) for other, part in rest.items()):
-            reasons = (f"'{name}' chooses among {', '.join(str(value) for value in known)}",)
-            return plan_of(purpose, "chosen", behaviour, {"operation": name}, 0.85, reasons)
+            reasons = (f"'{together(*names)}' chooses among {', '.join(known)}",)
+            arguments = dict(zip(_CHOOSERS, names, strict=False))
+            return plan_of(purpose, "chosen", behaviour, arguments, 0.85, reasons)
     return None
+
+
+_CHOOSERS = ("operation", "variant")
+
+
+def _choosers(purpose: Purpose) -> Iterator[tuple[str, ...]]:
+    """The arguments that may choose: each for itself, then two that are both required."""
+    named = [name for name in purpose.arguments if snake(name) in _CHOOSING]
+    yield from ((name,) for name in named)
+    yield from permutations([name for name in named if name in purpose.needed], 2)
+
+
+def chooser_names(arguments: Mapping[str, str]) -> tuple[str, ...]:
+    """The arguments that choose, of those of a plan."""
+    return tuple(arguments[role] for role in _CHOOSERS if role in arguments)
+
+
+def choices_together(schemas: Sequence[Record]) -> list[str]:
+    """What several arguments can say together, as one word each."""
+    return [together(*map(str, values)) for values in product(*map(choices_of, schemas))]
+
+
+def together(*said: str) -> str:
+    return "_".join(word for word in said if word)
 
 
 def plan_of(

@@ -96,7 +96,7 @@ class Database:
 
     def _statements(self) -> dict[str, tuple[str, str]]:
         """The tables of entities that tools work on: table -> its statement, and the entity."""
-        shown = self._entities if self._shows_entities else {}
+        shown: Mapping[str, Entity] = self._entities if self._shows_entities else {}
         kept = {name: entity for name, entity in shown.items() if self._is_table(name, entity)}
         names = {name: plural(name.removeprefix(self._prefix)) for name in kept}
         return {names[name]: (entity_statement(names[name], entity, names), name) for name, entity in kept.items()}
