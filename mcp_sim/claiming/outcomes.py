@@ -26,6 +26,7 @@ class Outcome:
     """What came of a call. `main` names the fact that is the answer proper, `text` tells it to people.
 
     `is_json`: where nothing says in which form, the main fact (all facts, where there is no main one) goes out as JSON.
+    `is_absent`: what was asked for is not there; where a result may have any form, the text alone says so.
     `guessed`: nobody can know whether it is so, as with a translation.
     """
 
@@ -35,6 +36,7 @@ class Outcome:
     is_json: bool = False
     changes: tuple[Change, ...] = ()
     guessed: bool = False
+    is_absent: bool = False
 
     @property
     def value(self) -> Json:
@@ -92,8 +94,14 @@ def teller(tool: Tool, domain: Domain, names: Names) -> Tell:
     if shape is None and not examples and _answers_in_data(tool, domain):
         shape, form = _OPEN, "json"
     if shape is not None:
-        fit = fitter(shape, names)
-        return lambda turn, outcome: Observation(ToolResult(fit(_told(turn, outcome)), form=form))
+        fit, is_open = fitter(shape, names), shape is _OPEN
+
+        def fitted(turn: Turn, outcome: Outcome) -> Observation:
+            if is_open and outcome.is_absent:
+                return Observation(ToolResult(outcome.text, form="text"))
+            return Observation(ToolResult(fit(_told(turn, outcome)), form=form))
+
+        return fitted
     worded = worded_like(examples)
 
     def tell(turn: Turn, outcome: Outcome) -> Observation:

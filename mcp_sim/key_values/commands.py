@@ -12,6 +12,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "key": _KEY, "field": ("field", "field_name", "key"), "value": ("value", "member", "element", "values", "members"),
     "fields": ("fields", "mapping", "entries", "values"), "score": ("score",), "start": ("start", "index", "from"),
     "stop": ("stop", "end", "to"), "count": ("count", "limit"), "with_scores": ("with_scores", "withscores"),
+    "channel": ("channel", "channel_name"), "message": ("message", "payload"),
     "entry": ("entry_id", "id"), "seconds": ("expire_seconds", "expire", "expiration", "ttl", "seconds", "ex"),
 }  # fmt: skip
 
@@ -22,6 +23,7 @@ _NEEDS: Mapping[str, str] = {
     "sadd": "key value", "srem": "key value", "smembers": "key", "sismember": "key value", "scard": "key",
     "zadd": "key value score", "zrem": "key value", "zrange": "key", "zscore": "key value", "zcard": "key",
     "xadd": "key fields", "xrange": "key", "xlen": "key", "xdel": "key entry", "type": "key",
+    "publish": "channel message",
 }  # fmt: skip
 _MAY: Mapping[str, str] = {
     "hset": "seconds", "lpush": "seconds", "rpush": "seconds", "lrem": "count", "sadd": "seconds", "zadd": "seconds",

@@ -33,7 +33,8 @@ def _set(store: Store) -> Outcome:
         raise Refused("conflict", f"Key {key} already exists", key=key, entity=ENTRY)
     facts: Record = {"key": key, "value": store.get("value"), "created": before is None}
     change = store.put(key, store.get("value"), store.until(), about=said_besides(store))
-    return Outcome(f"Successfully set {key}", facts, changes=(change,))
+    until = f" with expiration {_text(store.get('seconds'))} seconds" if store.until() else ""
+    return Outcome(f"Successfully set {key}{until}", facts, changes=(change,))
 
 
 def _get(store: Store) -> Outcome:
@@ -51,7 +52,8 @@ def _expected(store: Store) -> Record | Outcome:
     """The entry of a key. To a database a key that is not there is an answer; elsewhere Refused is raised."""
     entry = store.entry(store.key)
     if entry is None and is_database(store.tool):
-        return Outcome(f"Key {store.key} not found", {"key": store.key, "exists": False, "count": 0, "deleted": False})
+        facts: Record = {"key": store.key, "exists": False, "count": 0, "deleted": False}
+        return Outcome(f"Key {store.key} not found", facts, is_absent=True)
     return store.known(store.key) if entry is None else entry
 
 

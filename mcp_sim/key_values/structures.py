@@ -35,7 +35,14 @@ def _kept(store: Store, kind: str, value: Json) -> tuple[Change, ...]:
 
 
 def _missing(store: Store, kind: str) -> Outcome:
-    return Outcome(f"{kind.capitalize()} {store.key} not found", {"key": store.key, "exists": False})
+    facts: Record = {"key": store.key, "exists": False}
+    return Outcome(f"{kind.capitalize()} {store.key} not found", facts, is_absent=True)
+
+
+def _published(store: Store) -> Outcome:
+    """A message to whoever listens: nobody does."""
+    channel = store.get("channel")
+    return Outcome(f"Message published to channel {channel}", {"channel": channel, "count": 0, "subscribers": 0})
 
 
 def _many(value: Json) -> list[Json]:
@@ -157,9 +164,11 @@ def _lrem(store: Store) -> Outcome:
     held, value, count = _held(store, "list"), plain(store.get("value")), store.get("count", 0)
     places = [at for at, one in enumerate(held) if one == value]
     chosen = places if not count else places[:count] if count > 0 else places[count:]
+    if not chosen:
+        return Outcome(f"{value} not found in list {store.key}", {"count": 0, "key": store.key})
     left = [one for at, one in enumerate(held) if at not in chosen]
     text = f"Successfully removed {len(chosen)} of {value} from list {store.key}"
-    return Outcome(text, {"count": len(chosen), "key": store.key}, changes=_kept(store, "list", left) if chosen else ())
+    return Outcome(text, {"count": len(chosen), "key": store.key}, changes=_kept(store, "list", left))
 
 
 # sets -----------------------------------------------------------------------------------------------------------------
@@ -201,7 +210,7 @@ def _scard(store: Store) -> Outcome:
 def _zadd(store: Store) -> Outcome:
     member, score = plain(store.get("value")), store.get("score")
     value = {**_held(store, "zset"), member: score}
-    text = f"Successfully added {member} to sorted set {store.key}"
+    text = f"Successfully added {member} to sorted set {store.key} with score {plain(score)}"
     return Outcome(text, {"count": 1, "key": store.key}, changes=_kept(store, "zset", value))
 
 
@@ -282,5 +291,6 @@ STRUCTURES: Mapping[str, Callable[[Store], Outcome]] = {
     "rpop": lambda store: _popped(store, left=False), "lindex": _lindex, "lrem": _lrem, "sadd": _sadd, "srem": _srem,
     "smembers": _smembers, "sismember": _sismember, "scard": _scard, "zadd": _zadd, "zrem": _zrem, "zrange": _zrange,
     "zscore": _zscore, "zcard": _zcard, "xadd": _xadd, "xrange": _xrange, "xlen": _xlen, "xdel": _xdel, "type": _type,
+    "publish": _published,
 }  # fmt: skip
 """The commands, by their names."""

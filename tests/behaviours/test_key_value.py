@@ -94,7 +94,9 @@ STRUCTURES = [
     tool("hset", needed="name key value", name=TEXT, key=TEXT, value=TEXT, output=WRAPPED),
     tool("hget", needed="name key", name=TEXT, key=TEXT),
     tool("hdel", needed="name key", name=TEXT, key=TEXT),
-    tool("hgetall", needed="name", name=TEXT),
+    tool("hgetall", "Get a hash. Returns: A dictionary of its fields, or an error.", needed="name", name=TEXT),
+    tool("lrem", needed="name count element", name=TEXT, count=NUMBER, element=TEXT),
+    tool("publish", "Publish a message to a channel", channel=TEXT, message=TEXT),
     tool("lpush", needed="name value", **NAMED),
     tool("rpush", needed="name value", **NAMED),
     tool("lpop", needed="name", name=TEXT),
@@ -105,7 +107,7 @@ STRUCTURES = [
     tool("zadd", needed="key score member", key=TEXT, score={"type": "number"}, member=TEXT),
     tool("zrange", needed="key start end", key=TEXT, start=NUMBER, end=NUMBER, with_scores={"type": "boolean"}),
     tool("type", "The kind of a Redis key.", needed="key", key=TEXT),
-    tool("set", "Set a Redis value.", needed="key value", key=TEXT, value=TEXT),
+    tool("set", "Set a Redis value.", needed="key value", key=TEXT, value=TEXT, expiration=NUMBER),
     tool("get", "Get a Redis value.", needed="key", key=TEXT),
     tool("delete", "Delete Redis keys.", needed="key", key={"oneOf": [TEXT, {"type": "array", "items": TEXT}]}),
     tool("list", "List Redis keys matching a pattern.", needed="", pattern=TEXT),
@@ -146,6 +148,15 @@ async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_pa
         await said(world, "hdel", name="u:1", key="name")
         assert await said(world, "list", pattern="*") == ["q", "s", "z"]
         assert await said(world, "dbsize") == "3"
+
+
+async def test_what_commands_tell_names_scores_expiries_channels_and_what_is_not_there(tmp_path: Path) -> None:
+    async with simulator(tmp_path, STRUCTURES).open() as world:
+        assert "7.5" in await said(world, "zadd", key="z", score=7.5, member="cy")
+        assert "600" in await said(world, "set", key="k", value="v", expiration=600)
+        assert "news" in await said(world, "publish", channel="news", message="hi")
+        assert await said(world, "hgetall", name="nothing") == "Hash nothing not found"
+        assert await said(world, "lrem", name="nothing", count=0, element="x") == "x not found in list nothing"
 
 
 async def test_to_a_database_a_key_that_is_not_there_is_an_answer(tmp_path: Path) -> None:
