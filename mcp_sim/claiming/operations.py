@@ -66,7 +66,7 @@ def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: s
         others = {other for other in rest if snake(other) in _CHOOSING and len(choices_of(rest[other])) > 1}
         if not others & purpose.needed and any(_taking(part, other, roles) for other, part in rest.items()):
             reasons = (f"'{together(*names)}' chooses among {', '.join(known)}",)
-            arguments = dict(zip(_CHOOSERS, names, strict=False))
+            arguments: dict[str, str] = dict(zip(_CHOOSERS, names, strict=False))
             return plan_of(purpose, "chosen", behaviour, arguments, 0.85, reasons)
     return None
 

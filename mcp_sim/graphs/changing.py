@@ -10,7 +10,7 @@ from mcp_sim.graphs.recognition import named_key, named_notes
 from mcp_sim.json_text import encode
 from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural
+from mcp_sim.words import plural, singular
 
 
 def add_nodes(graph: Graph, asked: Asked) -> Outcome:
@@ -79,7 +79,7 @@ def delete_notes(graph: Graph, asked: Asked) -> Outcome:
         kept = [one for one in held if one not in gone]
         if node is not None and kept != held:
             graph.put(graph.shape.node, str(name), {**node, notes: kept})
-    return _gone(graph, notes)
+    return _gone(graph, singular(notes))
 
 
 def delete_nodes(graph: Graph, asked: Asked) -> Outcome:
@@ -94,11 +94,12 @@ def delete_nodes(graph: Graph, asked: Asked) -> Outcome:
                 graph.put(graph.shape.edge, edge["edge"], None)
             graph.put(graph.shape.node, name, None)
             count += 1
-    return _gone(graph, plural(graph.shape.node), count)
+    named = "" if "names" in asked.roles else str(asked.get("name"))
+    return _gone(graph, graph.shape.node, count, named)
 
 
 def delete_edges(graph: Graph, asked: Asked) -> Outcome:
-    count = 0
+    count, key = 0, ""
     for item in asked.items():
         found, key = graph.edge(item), keyed(item, graph.shape)["edge"]
         if found is not None:
@@ -106,11 +107,13 @@ def delete_edges(graph: Graph, asked: Asked) -> Outcome:
             count += 1
         elif not asked.is_batch:
             raise Refused("not_found", f"{graph.shape.edge.capitalize()} {key} not found", key=key)
-    return _gone(graph, plural(graph.shape.edge), count)
+    return _gone(graph, graph.shape.edge, count, "" if asked.is_batch else key)
 
 
-def _gone(graph: Graph, what: str, count: int = 0) -> Outcome:
-    text = f"{what.replace('_', ' ').capitalize()} deleted successfully"
+def _gone(graph: Graph, what: str, count: int = 0, named: str = "") -> Outcome:
+    """Told of one by its name, of a list as a whole."""
+    label = (what if named else plural(what)).replace("_", " ").capitalize()
+    text = f"{label} {named} deleted successfully" if named else f"{label} deleted successfully"
     return Outcome(text, {"success": True, "deleted": count, "count": count}, changes=tuple(graph.changes))
 
 

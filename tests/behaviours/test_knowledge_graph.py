@@ -149,3 +149,22 @@ def test_links_between_other_things_make_no_graph(tmp_path: Path) -> None:
         tool("get_account", account_id=TEXT), tool("search_accounts", query=TEXT), tool("create_note", note=TEXT),
     ]  # fmt: skip
     assert "knowledge_graph" not in " ".join(behaviours(simulator(tmp_path, tools)).values())
+
+
+async def test_what_is_deleted_alone_is_told_by_its_name(tmp_path: Path) -> None:
+    relation = {"source": TEXT, "target": TEXT, "type": TEXT}
+    listed = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "entityType": TEXT}}}
+    edges = {"type": "array", "items": {"type": "object", "properties": relation}}
+    sim = simulator(tmp_path, [
+        tool("create_entities", "Create entities in the graph", entities=listed),
+        tool("create_relations", "Create relations between entities", relations=edges),
+        tool("read_graph", "Read the graph"),
+        tool("delete_entity", "Delete an entity", name=TEXT),
+        tool("delete_relation", "Delete a relation between entities", **relation),
+    ])  # fmt: skip
+    async with sim.open() as world:
+        await said(world, "create_entities", entities=[{"name": "Ada", "entityType": "x"}, {"name": "Bo"}])
+        await said(world, "create_relations", relations=[{"source": "Ada", "target": "Bo", "type": "knows"}])
+        gone = await said(world, "delete_relation", source="Ada", target="Bo", type="knows")
+        assert gone == "Relation Ada | knows | Bo deleted successfully"
+        assert await said(world, "delete_entity", name="Ada") == "Entity Ada deleted successfully"
