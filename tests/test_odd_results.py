@@ -101,3 +101,20 @@ async def test_a_day_or_a_time_is_kept_as_the_moment_that_results_promise(tmp_pa
             made = given.value(await world.call("create_regatta", {"starts": said}))
             assert made["starts"] == kept
             assert given.value(await world.call("get_regatta", {"id": made["id"]})) == made
+
+
+async def test_what_is_said_to_return_an_id_returns_nothing_else(tmp_path: Path) -> None:
+    text: Json = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+    tools = (
+        given.tool("create_raft", "name_of_raft", about="Make a raft.\n\nReturns:\n    The ID of the new raft."),
+        {**given.tool("create_oar", "wood", about="Makes an oar and returns the oar's id."), "outputSchema": text},
+        given.tool("create_sail", "cloth", about="Makes a sail. Returns its id and its size."),
+        given.tool("get_raft", "raft_id"),
+        given.tool("get_oar", "oar_id"),
+    )
+    async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        raft = given.value(await world.call("create_raft", {"name_of_raft": "Kon"}))
+        assert given.value(await world.call("get_raft", {"raft_id": raft}))["name_of_raft"] == "Kon"
+        oar = given.value(await world.call("create_oar", {"wood": "ash"}))
+        assert given.value(await world.call("get_oar", {"oar_id": oar["result"]}))["wood"] == "ash"
+        assert " " in str(given.value(await world.call("create_sail", {"cloth": "linen"})))

@@ -19,7 +19,7 @@ from mcp_sim.records.only import part_of_record
 from mcp_sim.records.pages import Page
 from mcp_sim.records.plain_places import of_record
 from mcp_sim.records.refusals import label, told
-from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_record, says_data, sentences, speaks
+from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_key, gives_record, says_data, sentences, speaks
 from mcp_sim.schemas import expanded, is_open
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.words import snake
@@ -28,6 +28,10 @@ from mcp_sim.words import snake
 def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     """The observation that tells the facts in this tool's form."""
     bare = tool.output_schema is None and example_of(tool, domain) is None
+    if plan.verb == "create" and plan.each is None and not learnt(tool, plan, domain) and gives_key(tool.description):
+        alone = _key_alone(tool)
+        if alone is not None:
+            return alone
     worded = _worded(tool, plan, domain, bare=bare)
     if worded is not None:
         return worded
@@ -45,6 +49,14 @@ def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     if tool.output_schema is None:
         return _bare_result(fill) if whole else lambda facts: Observation(ToolResult(fill(facts), form="json"))
     return lambda facts: Observation(ToolResult(fill(facts)))
+
+
+def _key_alone(tool: Tool) -> Told | None:
+    """The observation that tells nothing but the key, where a result is no more than a text."""
+    place = text_place(tool)
+    if tool.output_schema is None:
+        return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
+    return None if place is None else lambda facts: Observation(ToolResult({place: told(facts.key)}))
 
 
 def _bare_result(fill: Fill) -> Told:

@@ -34,6 +34,11 @@ _RECORD = re.compile(
     r"|\breturns:?\s+(?:the |a )?(?:newly |new |full |complete )?(?:created |updated |modified )\w+",
     re.IGNORECASE,
 )
+_KEY = re.compile(
+    r"\breturn(?:s|ing)?:?\s+(?:-+\s+)?(?:the |an? |its )?(?:(?!with\b|and\b|by\b|if\b)[\w']+ ){0,3}?"
+    r"(?:id|identifier|uuid|\w+_id)\b(?! *(?:,|and\b|&|/|plus\b|or\b|if\b|as\b|in\b))",
+    re.IGNORECASE,
+)
 _DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
 
 
@@ -45,6 +50,11 @@ def speaks(description: str) -> bool:
 def says_data(description: str) -> bool:
     """Does a description say that the result is data?"""
     return bool(_DATA.search(description))
+
+
+def gives_key(description: str) -> bool:
+    """Does a description say that nothing but the id of what was made comes back?"""
+    return bool(_KEY.search(description)) and not says_data(description)
 
 
 def gives_record(description: str) -> bool:
