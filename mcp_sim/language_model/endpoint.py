@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
 from mcp_sim.errors import TooLong, Unanswered, UsageError, did_you_mean
 from mcp_sim.json_text import canonical
 from mcp_sim.language_model.answer import Reply
+from mcp_sim.language_model.complaints import ELSEWHERE, KEYLESS, TOO_LONG, reason_of
+from mcp_sim.language_model.completions import reply_of
 from mcp_sim.language_model.dialects import Dialect
+from mcp_sim.language_model.forms import RUNGS, form_of
 from mcp_sim.language_model.prompt import Message
 from mcp_sim.options import duration_text
 from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI, OpenAIError
+    from openai import APIStatusError, AsyncOpenAI
     from openai.types.chat import ChatCompletion
 
-KEYLESS = "none"
-"""What is sent as the key where there is none; local engines ask for none."""
-
-SHORTEST_SECRET = 16
-"""A key that is shorter is none, and may be a word."""
-
-LONGEST_REASON = 300
 FORMS_KEPT = 1_024
 FEWEST_CHARACTERS = 2.0
 """So many characters a token has at least, as long as no answer has told how many it has."""
 
-_TOO_LONG = re.compile(
-    r"context.{0,20}length|maximum context|context.{0,20}(window|size)|too many tokens|prompt is too long"
-)
 _PROBE = timedelta(seconds=20)
 
 
@@ -125,12 +117,12 @@ class Endpoint:
                 f"{self.line.base_url}: no answer within {duration_text(_PROBE)}; is it the server?"
             ) from None
         except APIConnectionError as error:
-            raise UsageError(f"{self.line.base_url}: {self._reason(error)}") from None
+            raise UsageError(f"{self.line.base_url}: {reason_of(error, self.line.key)}") from None
         except Unanswered as error:
             raise UsageError(str(error)) from None
         except (OpenAIError, ValueError, RecursionError) as error:
-            if getattr(error, "status_code", None) in (401, 403, *_ELSEWHERE):
-                raise UsageError(f"{self.line.base_url}: {self._reason(error)}") from None
+            if getattr(error, "status_code", None) in (401, 403, *ELSEWHERE):
+                raise UsageError(f"{self.line.base_url}: {reason_of(error, self.line.key)}") from None
             return
         self._learn(listed)
 
@@ -146,8 +138,8 @@ class Endpoint:
                 reason = f"no answer within {duration_text(self.line.timeout)}; raise `timeout`"
                 raise Unanswered(self.line.base_url, reason) from None
             except (OpenAIError, ValueError, RecursionError) as error:
-                reason = self._reason(error)
-                too_long = _TOO_LONG.search(reason.lower()) is not None
+                reason = reason_of(error, self.line.key)
+                too_long = TOO_LONG.search(reason.lower()) is not None
                 raise (TooLong if too_long else Unanswered)(self.line.base_url, reason) from None
 
     # one request
@@ -163,7 +155,8 @@ class Endpoint:
         rung, seed = self._lowered.get(digest, 0), request.seed
         while True:
             try:
-                reply = self._reply(await self._sent(replace(request, seed=seed), rung))
+                completion = await self._sent(replace(request, seed=seed), rung)
+                reply = reply_of(completion, self.line.base_url, self.line.key)
             except APIStatusError as error:
                 if request.schema is not None and self._is_about_the_form(error, rung):
                     rung += 1
@@ -194,26 +187,8 @@ class Endpoint:
             "temperature": line.temperature,
             "seed": request.seed,
         }
-        form = None if request.schema is None else _form(request.schema, rung, line.dialect)
+        form = None if request.schema is None else form_of(request.schema, rung, line.dialect)
         return {**body, **({} if form is None else {"response_format": form}), **line.body}
-
-    def _reply(self, completion: ChatCompletion) -> Reply:
-        """What is used of a completion. Engines leave out what they like, so nothing is taken for granted."""
-        choice = next(iter(as_list(getattr(completion, "choices", None))), None)
-        message = getattr(choice, "message", None)
-        content = _text(getattr(message, "content", None))
-        if not hasattr(message, "content") or content is None:
-            raise Unanswered(self.line.base_url, "the answer is no chat completion; does `base_url` end in /v1?")
-        thought = getattr(message, "reasoning", None) or getattr(message, "reasoning_content", None)
-        reasoning = thought if isinstance(thought, str) else ""
-        finish: Json = getattr(choice, "finish_reason", None)
-        return Reply(self._clean(content), finish, _usage(completion), self._clean(reasoning))
-
-    def _clean(self, text: str) -> str:
-        """What an engine said, without lone surrogates, which nothing can carry, and without the key."""
-        key = self.line.key
-        told = text.replace(key, "***") if len(key) >= SHORTEST_SECRET else text
-        return told.encode("utf-8", "replace").decode("utf-8")
 
     # what is learnt
 
@@ -231,11 +206,11 @@ class Endpoint:
 
         Some answer 500 to a `json_schema`; an engine that took one before has another reason.
         """
-        if rung == len(_RUNGS) - 1:
+        if rung == len(RUNGS) - 1:
             return False
         if error.status_code == 500:
             return rung == 0 and not self._takes_schemas
-        return error.status_code in (400, 415, 422, 501) and not _TOO_LONG.search(error.message.lower())
+        return error.status_code in (400, 415, 422, 501) and not TOO_LONG.search(error.message.lower())
 
     def _settle(self, digest: str, rung: int) -> None:
         self._takes_schemas = self._takes_schemas or (rung == 0 and digest != "")
@@ -249,78 +224,3 @@ class Endpoint:
         tokens = reply.usage.get("prompt_tokens", 0)
         if tokens:
             self._density = sum(len(message["content"]) for message in request.messages) / tokens
-
-    # refusals
-
-    def _reason(self, error: OpenAIError | ValueError | RecursionError) -> str:
-        from openai import APIConnectionError, APIStatusError  # noqa: PLC0415 (imported by `opened` already)
-
-        if isinstance(error, APIConnectionError):
-            return _BROKEN if type(error.__cause__).__name__ in _MID_WAY else _UNREACHABLE
-        if isinstance(error, APIStatusError):
-            return self._refusal(error)
-        return f"the answer cannot be read ({type(error).__name__}); is this an OpenAI-compatible endpoint?"
-
-    def _refusal(self, error: APIStatusError) -> str:
-        """The endpoint's own words, and what to look at."""
-        told = error.message if self.line.key == KEYLESS else error.message.replace(self.line.key, "***")
-        told = " ".join(told.split())[:LONGEST_REASON]
-        advice = _ADVICE.get(error.status_code)
-        return f"HTTP {error.status_code}: {told}" + (f"; {advice}" if advice else "")
-
-
-_UNREACHABLE = "cannot be reached; start the server, or correct `base_url`"
-_BROKEN = "the connection broke before the answer was complete; look at the server's log"
-_MID_WAY = frozenset({"RemoteProtocolError", "ReadError", "WriteError"})
-"""How the HTTP client names connections that ended after they had begun."""
-_ELSEWHERE = (301, 302, 303, 307, 308)
-_ADVICE = {
-    **dict.fromkeys(_ELSEWHERE, "it sends elsewhere: give that address as `base_url`"),
-    400: "check `model`, `extra_body` and the context length",
-    401: "check the key in the variable that `api_key_env` names",
-    403: "check the key in the variable that `api_key_env` names",
-    404: "check `base_url` and `model`",
-    429: "lower `max_concurrency`",
-}
-"""What to look at, by HTTP status."""
-
-
-_RUNGS = ("json_schema", "json_object with schema", "json_object", "none")
-"""How an answer is bound to a schema, the strictest way first; engines refuse what they do not know."""
-
-
-def _form(schema: Record, rung: int, dialect: Dialect) -> Record | None:
-    """The `response_format` of a rung."""
-    match rung:
-        case 0:
-            bound: Record = {"name": "observation", "schema": schema, "strict": dialect.strict}
-            return {"type": "json_schema", "json_schema": bound}
-        case 1:
-            return {"type": "json_object", "schema": schema}
-        case 2:
-            return {"type": "json_object"}
-        case _:
-            return None
-
-
-def _text(content: Json) -> str | None:
-    """The text of a message, which may come in parts; None where it is neither."""
-    if isinstance(content, list):
-        parts = [as_object(part).get("text") for part in as_list(cast("Json", content))]
-        texts = [part for part in parts if isinstance(part, str)]
-        return "".join(texts) if len(texts) == len(parts) else None
-    return content if isinstance(content, str) else "" if content is None else None
-
-
-def _usage(completion: ChatCompletion) -> dict[str, int]:
-    """The token counts that the engine tells."""
-    usage = completion.usage
-    if usage is None:
-        return {}
-    details = getattr(usage, "prompt_tokens_details", None)
-    told = {
-        "prompt_tokens": getattr(usage, "prompt_tokens", None),
-        "completion_tokens": getattr(usage, "completion_tokens", None),
-        "cached_tokens": getattr(details, "cached_tokens", None),
-    }
-    return {name: count for name, count in told.items() if isinstance(count, int)}

@@ -16,9 +16,10 @@ from mcp_sim.domain import Domain
 from mcp_sim.errors import UsageError
 from mcp_sim.extensions import Predictor, WorldModel, world_models
 from mcp_sim.language_model.cache import Cache
+from mcp_sim.language_model.complaints import KEYLESS
 from mcp_sim.language_model.conversation import Conversation
 from mcp_sim.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
-from mcp_sim.language_model.endpoint import KEYLESS, Ask, Line, opened
+from mcp_sim.language_model.endpoint import Ask, Line, opened
 from mcp_sim.language_model.narrator import Narrator, Settings
 from mcp_sim.language_model.prompt import system
 from mcp_sim.language_model.sight import Sight
