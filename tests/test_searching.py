@@ -106,3 +106,13 @@ async def test_a_list_tells_no_more_than_it_is_said_to_tell(tmp_path: Path) -> N
         assert len(given.value(await world.call("search_logs", {"query": "log"}))) == 2
         assert [one["id"] for one in given.value(await world.call("find_logs", {"query": "log"}))] == [5, 4, 3]
         assert len(given.value(await world.call("list_logs", {}))) == 5
+
+
+async def test_a_search_that_names_nothing_searches_what_is_listed(tmp_path: Path) -> None:
+    state = {"letters": [{"id": "L1", "to": "Ada", "body": "Tea at noon"}, {"id": "L2", "to": "Bo", "body": "Rain"}]}
+    tools = given.tool("list_letters"), given.tool("post_letter", "to", "body"), given.tool("search", "query")
+    async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert [one["id"] for one in given.value(await world.call("search", {"query": "tea AT"}))] == ["L1"]
+        await world.call("post_letter", {"to": "Cy", "body": "Tea is over"})
+        assert [one["to"] for one in given.value(await world.call("search", {"query": "tea"}))] == ["Ada", "Cy"]
+        assert given.value(await world.call("search", {"query": "snow"})) == []

@@ -72,3 +72,18 @@ async def test_what_is_marked_with_a_state_is_in_it(tmp_path: Path) -> None:
 
 async def _named(world: Json, arguments: Json) -> list[str]:
     return [one["name"] for one in value(await world.call("list_lanterns", arguments))]
+
+
+async def test_the_version_that_a_write_expects_is_no_field_of_the_record(tmp_path: Path) -> None:
+    tools = tool("update_lantern", "lantern_id", "name", expected_version={"type": "integer"}), *LANTERNS
+    async with service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
+        asked = {"lantern_id": "L1", "name": "Copper", "expected_version": 1}
+        assert "expected_version" not in value(await world.call("update_lantern", asked))
+
+
+async def test_what_records_hold_is_a_field_though_its_name_is_that_of_an_option_elsewhere(tmp_path: Path) -> None:
+    state = {"orders": [{"id": "o-1", "item": "lamp", "idempotency_key": None}]}
+    tools = tool("create_order", "item", "idempotency_key"), tool("list_orders")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        made = value(await world.call("create_order", {"item": "wick", "idempotency_key": "k-1"}))
+        assert made["idempotency_key"] == "k-1"

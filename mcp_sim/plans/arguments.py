@@ -65,7 +65,7 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
     spoken = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
     for path, part in leaves.items():
         name = snake(path.rsplit(".", 1)[-1])
-        if path == key or _is_option(path, schema):
+        if path == key or (name not in known.fields and _is_option(path, schema)):
             continue
         if path.endswith("*"):
             sets[path] = "*"

@@ -22,7 +22,8 @@ SORTS = vocabulary("sort sort_by order_by sortby orderby sort_field sort_key sor
 ORDERS = vocabulary("order sort_order direction sort_direction sort_dir order_direction ascending descending")
 OPTIONS = vocabulary(
     "dry_run force confirm confirmed verbose notify silent expand include exclude fields format output_format debug "
-    "response_format request_id idempotency_key api_key timezone_offset include_deleted pretty raw wait timeout "
+    "response_format request_id idempotency_key expected_version if_match api_key timezone_offset "
+    "include_deleted pretty raw wait timeout "
     "send_notification send_notifications random_string ctx context user_context dummy access_token accesstoken "
     "api_token apikey apitoken auth_token bearer_token token client_secret secret_key"
 )

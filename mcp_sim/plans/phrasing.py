@@ -52,10 +52,15 @@ def _parted(noun: Words) -> tuple[Words, Words]:
     return noun[:-1], noun[-1:]
 
 
-def spoken_of(reading: Reading, description: str, nouns: AbstractSet[Words]) -> Reading:
-    """The reading of a verb alone with what its description is about, where that is one of what other tools name."""
-    if reading.noun or reading.verb not in {"update", "delete"}:
+def spoken_of(reading: Reading, description: str, nouns: AbstractSet[Words], listed: AbstractSet[Words]) -> Reading:
+    """The reading of a verb alone with what its description is about, where that is one of what other tools name.
+
+    A search of which nothing is said is one of what is listed, where that is one thing.
+    """
+    if reading.noun or reading.verb not in {"update", "delete", "search"}:
         return reading
     first = {singular(word) for word in words(description.strip().split("\n")[0].lower())}
-    found = [noun for noun in nouns if len(noun) == 1 and noun[0] in first]
-    return replace(reading, noun=found[0]) if len(found) == 1 else reading
+    is_search = reading.verb == "search"
+    found = [noun for noun in (listed if is_search else nouns) if len(noun) == 1 and noun[0] in first]
+    found = found or [*(listed if is_search else ())]
+    return replace(reading, noun=found[0], plural=is_search) if len(found) == 1 else reading

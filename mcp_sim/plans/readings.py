@@ -32,7 +32,8 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     bare = verb_first(_noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()})))
     alone = {name: marked(read(parts)) for name, parts in bare.items()}
     nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
-    alone = {name: spoken_of(reading, told.get(name, ""), nouns) for name, reading in alone.items()}
+    listed = {reading.noun for reading in alone.values() if reading.noun and reading.verb == "list"}
+    alone = {name: spoken_of(reading, told.get(name, ""), nouns, listed) for name, reading in alone.items()}
     return {
         name: _completed(reading, bare[name], verb_said(told.get(name, "")), nouns) for name, reading in alone.items()
     }
