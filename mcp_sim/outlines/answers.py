@@ -47,7 +47,7 @@ class Outlined(Wholes):
             at = places[int(index) - self.first]
         parts.insert(at, self._part(turn, self.noun))
         number = sum(1 for place in self._counted({**record, "parts": parts}) if place < at) + self.first
-        place = f"to {record['name']}" if "document" in self.plan.arguments else f"at index {number}"
+        place = f"to {record['name']} at index {number}" if "document" in self.plan.arguments else f"at index {number}"
         text = text_of(parts[at]) if self.noun in _TITLED else ""
         called = f" '{text}'" if text else ""
         told = f"{_begun(self.noun)}{called} added {place}"
@@ -99,6 +99,8 @@ class Outlined(Wholes):
     def _read_part(self, turn: Turn) -> Outcome:
         record = self._document(turn)
         part = as_list(record.get("parts"))[self._place(turn, record)]
+        if self.is_in_words:
+            return Outcome(text_of(part), {"text": text_of(part)}, "text")
         return valued({"index": self._given(turn, "index"), **self._shown(part)})
 
     def _change(self, turn: Turn) -> Outcome:

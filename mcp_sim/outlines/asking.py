@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.claiming.data import says_data
 from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.outlines.given import DOCUMENT, ONLY
-from mcp_sim.schemas import as_list, properties
+from mcp_sim.schemas import as_list, expanded, main_type, properties
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import vocabulary
 
@@ -25,6 +26,12 @@ class Asking:
         self.first = _first_index(tool, plan)
         self.called = _text_name(domain)
         self.key = _key_name(domain)
+
+    @property
+    def is_in_words(self) -> bool:
+        """Is its result only a text, of which nothing says that it is data?"""
+        parts = properties(expanded(self.tool.output_schema or {}))
+        return [*map(main_type, parts.values())] == ["string"] and not says_data(self.tool)
 
     def _given(self, turn: Turn, role: str) -> Json:
         name = self.plan.arguments.get(role)

@@ -182,6 +182,8 @@ def operation_of(  # noqa: C901, PLR0912 (one line for each thing that tools do)
             return ("describe" if named & _EDITS else "info"), {}
         if named & {"validate", "verify"} and of_whole and not noun and len(purpose.needed) == 1:
             return "validate", {}
+    if "count" in named and noun and index is None and len(purpose.needed) <= 1:
+        return "count", {}
     whole_by = _kept_at(purpose) if of_whole and not noun and index is None else None
     if whole_by is not None and named & {"save", "open", "load"}:
         return ("save" if "save" in named else "open"), {}

@@ -45,15 +45,23 @@ def recognised(listed: Sequence[Purpose]) -> list[Found]:
     found = [one for purpose in listed if (one := _one(purpose, whole, indexed)) is not None]
     made = {one.noun for one in found if one.operation == "add"}
     by_index = {one.noun for one in found if one.operation in {"remove", "read_part", "change", "move", "mark"}}
-    if not made & (by_index | indexed) or not by_index:
+    if not (made & (by_index | indexed) and by_index) and not _fills_documents(found):
         return []
     return [one for one in found if not one.noun or one.noun in made or one.operation == "put_in"]
+
+
+def _fills_documents(found: Sequence[Found]) -> bool:
+    """Are documents made here, and parts put in them one after the other, which are then counted or told?"""
+    adding = [one for one in found if one.operation == "add" and "document" in one.arguments]
+    done = {one.operation for one in found}
+    return len(adding) > 1 and "make" in done and bool(done & {"count", "info", "whole", "outline", "text"})
 
 
 def plan_for(one: Found) -> Plan:
     """The plan of a recognised tool."""
     verbs = {"make": "create", "copy": "create", "drop": "delete", "text": "get", "info": "get", "outline": "get",
-             "whole": "get", "read_part": "get", "find": "get", "documents": "list", "cells": "get"}  # fmt: skip
+             "whole": "get", "count": "get", "read_part": "get", "find": "get", "documents": "list",
+             "cells": "get"}  # fmt: skip
     reasons = (f"{one.noun or 'document'} by {', '.join(one.arguments.values()) or 'name'}",)
     verb = verbs.get(one.operation, "update")
     made = plan_of(one.purpose, one.operation, "outlines", one.arguments, 0.8, reasons, verb=verb, entity=DOCUMENT)

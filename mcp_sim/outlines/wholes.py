@@ -97,7 +97,18 @@ class Wholes(Asking):
         """All that there is of a document."""
         record = self._document(turn)
         said = {name: value for name, value in record.items() if name != "parts"}
-        return valued({**said, f"{self.noun}_count": len(self._counted(record)), f"{self.noun}s": self._rows(record)})
+        rows, count = self._rows(record), len(self._counted(record))
+        if self.is_in_words:
+            lines = (f"[{row['index']}] {_line(row)}" for row in rows)
+            noun = next((str(row["kind"]) for row in rows if "kind" in row), self.noun)
+            return Outcome("\n".join([f"{record['name']} ({count} {noun}s)", "", *lines]))
+        return valued({**said, f"{self.noun}_count": count, f"{self.noun}s": rows})
+
+    def _count(self, turn: Turn) -> Outcome:
+        record = self._document(turn)
+        count = len(self._counted(record))
+        facts: Record = {f"{self.noun}_count": count, "count": count, self.key: record["name"]}
+        return Outcome(f"{record['name']} has {count} {self.noun}{'' if count == 1 else 's'}", facts, "count")
 
     def _info(self, turn: Turn) -> Outcome:
         record = self._document(turn)
@@ -144,3 +155,10 @@ def _replaced(part: Record, old: str, new: str) -> Record:
         name: value.replace(old, new) if isinstance(value, str) and name != "kind" else value
         for name, value in part.items()
     }
+
+
+def _line(row: Record) -> str:
+    """A part on one line: of which kind it is, and its text."""
+    kind = next((str(row[name]) for name in row if name.endswith("_type")), str(row.get("kind", "")))
+    texts = (row[name] for name in ("text", "source", "content", "title") if isinstance(row.get(name), str))
+    return f"{kind}: {' '.join(str(next(texts, '')).split())}"
