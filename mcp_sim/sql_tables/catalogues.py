@@ -47,9 +47,19 @@ VIEWS: Mapping[str, str] = {
 _SHOWN: Mapping[str, str] = {"duckdb": "name"}
 """What the column is called in which a database shows its tables, where that is not as MySQL has it."""
 
-_COLUMNS = ("column_name", "data_type", "is_nullable", "column_key", "column_default")
-_DESCRIBED = ("Field", "Type", "Null", "Key", "Default")
-_DESCRIBED_AS: Mapping[str, tuple[str, ...]] = {"duckdb": ("column_name", "column_type", "null", "key", "default")}
+_DUCK_TYPE = "CASE upper(data_type) WHEN 'TEXT' THEN 'VARCHAR' WHEN 'REAL' THEN 'DOUBLE' ELSE upper(data_type) END"
+_DESCRIBED: Mapping[str, str] = {
+    "Field": "column_name", "Type": "data_type", "Null": "is_nullable", "Key": "column_key",
+    "Default": "column_default",
+}  # fmt: skip
+_DESCRIBED_AS: Mapping[str, Mapping[str, str]] = {
+    "duckdb": {
+        "column_name": "column_name", "column_type": _DUCK_TYPE,
+        "null": "CASE column_key WHEN 'PRI' THEN 'NO' ELSE is_nullable END", "key": "NULLIF(column_key, '')",
+        "default": "column_default", "extra": "NULL",
+    },
+}  # fmt: skip
+"""What a description of a table tells -> where it comes from, by dialect where not as MySQL has it."""
 
 
 def asking_for_tables(statement: str, dialect: str, tables: Mapping[str, str]) -> str | None:
@@ -68,6 +78,6 @@ def asking_for_tables(statement: str, dialect: str, tables: Mapping[str, str]) -
         raise Refused("not_found", f"Table '{table}' doesn't exist; tables: {', '.join(tables) or 'none'}", key=table)
     if making is not None:
         return f'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\''  # noqa: S608 (a word)
-    names = _DESCRIBED_AS.get(dialect, _DESCRIBED)
-    told = ", ".join(f'{column} AS "{name}"' for column, name in zip(_COLUMNS, names, strict=True))
+    described = _DESCRIBED_AS.get(dialect, _DESCRIBED)
+    told = ", ".join(f'{column} AS "{name}"' for name, column in described.items())
     return f"SELECT {told} FROM \"information_schema.columns\" WHERE table_name = '{table}'"  # noqa: S608 (a word)

@@ -12,6 +12,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.sql_tables.catalogues import CATALOGUES, asking_for_tables
 from mcp_sim.sql_tables.rewriting import REWRITTEN, counted_up, replaced_first, without_columns
+from mcp_sim.sql_tables.summaries import summing_up
 
 _LONGEST = 100_000
 _PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
@@ -23,6 +24,8 @@ def in_sqlite(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
     if len(statement) > _LONGEST:
         raise Refused("invalid", f"The statement has more than {_LONGEST:,} characters")
     asking = asking_for_tables(statement, dialect, tables)
+    if asking is None and dialect == "duckdb":
+        asking = summing_up(statement, tables)
     return _translated(statement, dialect, tables) if asking is None else [asking]
 
 

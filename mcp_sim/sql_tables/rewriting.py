@@ -45,9 +45,15 @@ def _tables_of(node: Any) -> list[Any]:
 
 def columns_of(statement: str) -> list[str]:
     """The columns of the table that a statement makes."""
+    return [name for name, _ in typed_columns_of(statement)]
+
+
+def typed_columns_of(statement: str) -> list[tuple[str, str]]:
+    """The columns of the table that a statement makes, each with its type in upper case; '' where it has none."""
     made: Any = sqlglot.parse_one(statement, read="sqlite") if statement else None
     parts: list[Any] = made.this.expressions if isinstance(made, exp.Create) else []
-    return [one.name for one in parts if isinstance(one, exp.ColumnDef)]
+    columns = [one for one in parts if isinstance(one, exp.ColumnDef)]
+    return [(one.name, "" if one.kind is None else one.kind.this.name) for one in columns]
 
 
 def counted_up(node: Any) -> exp.Expr:

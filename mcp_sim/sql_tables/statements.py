@@ -10,7 +10,7 @@ from mcp_sim.domain import Plan
 from mcp_sim.schemas import as_list
 from mcp_sim.types import Json
 
-_READS = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA", "SHOW", "DESCRIBE", "DESC"})
+_READS = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA", "SHOW", "DESCRIBE", "DESC", "SUMMARIZE"})
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "CREATE", "DROP", "ALTER", "TRUNCATE", "MERGE"})
 _ALLOWED: Mapping[str, frozenset[str]] = {"query": _READS, "write": _WRITES, "create": frozenset({"CREATE"})}
 _COMMENTS = re.compile(r"^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.DOTALL)

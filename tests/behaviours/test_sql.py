@@ -376,3 +376,19 @@ async def test_an_analytic_database_tells_what_changed_as_rows(tmp_path: Path) -
         assert await said(world, "query", query="CREATE TABLE t (v INTEGER)") == []
         assert await said(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
         assert await said(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
+
+
+async def test_an_analytic_database_describes_and_sums_up_its_tables(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
+    async with sim.open() as world:
+        await said(world, "query", query="CREATE TABLE t (v INTEGER PRIMARY KEY, w VARCHAR)")
+        await said(world, "query", query="INSERT INTO t VALUES (1, 'a'), (3, NULL)")
+        described = await said(world, "query", query="DESCRIBE t")
+        assert [(one["column_type"], one["null"], one["key"]) for one in described] == [
+            ("INTEGER", "NO", "PRI"),
+            ("VARCHAR", "YES", None),
+        ]
+        v, w = await said(world, "query", query="SUMMARIZE t")
+        assert (v["min"], v["max"], v["avg"], v["q50"], v["count"]) == ("1", "3", "2.0", "2.0", 2)
+        assert (w["column_type"], w["approx_unique"], w["avg"], w["null_percentage"]) == ("VARCHAR", 1, None, 50.0)
+        await refused(world, "query", query="SUMMARIZE nothing")
