@@ -1,4 +1,4 @@
-"""Which writes take from what there is of something, an order from a product's stock, and which put it back?"""
+"""Which writes take from what there is, an order from a stock, a charge from a balance, and which put it back?"""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ _TAKERS = vocabulary(
     "order sale reservation booking rental loan checkout registration enrollment enrolment ticket lend borrowing"
 )
 """What is made by taking something that there is a number of."""
+
+_SPENT, _PAID_IN = vocabulary("charge withdrawal payment debit expense"), vocabulary("deposit credit topup income")
+"""What is paid from a balance, and into one."""
 
 _SINGLES = vocabulary("rental loan checkout registration enrollment enrolment lend borrowing")
 """Of these each takes one, where nothing says how many."""
@@ -42,12 +45,32 @@ def taking(draft: Draft) -> dict[str, Plan]:
         counts = any(one.how in {"add", "subtract"} for one in plan.also)
         if entity is None or plan.behaviour != "records" or counts or plan.each:
             continue
-        also = next(_taken(look, entity, draft.entities), None)
+        also = next(_taken(look, entity, draft.entities), None) or _moved(entity, draft.entities)
         if also is not None and plan.verb == "create":
             found[look.tool.id] = replace(plan, also=(also, *plan.also))
         elif also is not None and plan.verb in {"update", "delete"} and look.reading.word in _UNDONE:
-            found[look.tool.id] = replace(plan, also=(replace(also, how="add"), *plan.also))
+            back = "add" if also.how == "subtract" else "subtract"
+            found[look.tool.id] = replace(plan, also=(replace(also, how=back), *plan.also))
     return found
+
+
+def _moved(entity: Entity, entities: Mapping[str, Entity]) -> Also | None:
+    """What a charge takes from the balance of the only account that it names, or a deposit puts there."""
+    kind, amount = {*words(entity.name)[-1:]}, entity.fields.get("amount")
+    if not kind & (_SPENT | _PAID_IN) or amount is None or main_type(amount.schema) not in _NUMBERS:
+        return None
+    links = {name: entities.get(one.link or "") for name, one in entity.fields.items()}
+    held = {name: one for name, one in links.items() if one is not None and _is_counted("balance", one)}
+    how = "subtract" if kind & _SPENT else "add"
+    return next((Also(one.name, "balance", name, how, "amount") for name, one in held.items() if len(held) == 1), None)
+
+
+def _is_counted(name: str, entity: Entity) -> bool:
+    field = entity.fields.get(name)
+    return field is not None and field.derived is None and main_type(field.schema) in _NUMBERS
+
+
+_NUMBERS = frozenset({"integer", "number"})
 
 
 def _taken(look: Look, entity: Entity, entities: Mapping[str, Entity]) -> Iterator[Also]:
@@ -73,9 +96,7 @@ def _of_one(link: str, target: Entity | None, count: str | None) -> Iterator[Als
 
 
 def _is_left(name: str, entity: Entity) -> bool:
-    field = entity.fields[name]
-    is_number = main_type(field.schema) in {"integer", "number"}
-    return is_number and field.derived is None and bool(_LEFT.fullmatch(snake(name)))
+    return _is_counted(name, entity) and bool(_LEFT.fullmatch(snake(name)))
 
 
 def _leading(parts: Mapping[str, Record], entities: Mapping[str, Entity]) -> dict[str, Entity]:
