@@ -160,7 +160,7 @@ async def test_what_is_deleted_alone_is_told_by_its_name(tmp_path: Path) -> None
         tool("create_relations", "Create relations between entities", relations=edges),
         tool("read_graph", "Read the graph"),
         tool("delete_entity", "Delete an entity", name=TEXT),
-        tool("delete_relation", "Delete a relation between entities", None, **relation),
+        tool("delete_relation", "Delete a relation between entities", source=TEXT, target=TEXT, type=TEXT),
     ])  # fmt: skip
     async with sim.open() as world:
         await said(world, "create_entities", entities=[{"name": "Ada", "entityType": "x"}, {"name": "Bo"}])
