@@ -12,7 +12,7 @@ from mcp_sim.words import snake
 _SAID = re.compile(
     r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
     r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*[\[(]?"
-    r"((?:\s*(?:,|or|and)?\s*[\"'`][^\"'`]{1,40}[\"'`])+)",
+    r"((?:\s*(?:,\s*(?:or|and)?|or|and)?\s*[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
     re.IGNORECASE,
 )
 _ONE = r"[\"'`][\w -]{1,30}[\"'`](?: ?\([^()]*\))?"

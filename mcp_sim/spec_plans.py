@@ -44,6 +44,9 @@ class EnvelopePart(Part):
     more: str | None = Field(default=None, description="Whether there is a next page.")
     key: str | None = Field(default=None, description="The id of the record.")
     success: str | None = Field(default=None, description="Whether it worked.")
+    text: str | None = Field(
+        default=None, description="The property that holds all of it as JSON text; the paths are those within."
+    )
     echoes: dict[str, str] = Field(
         default_factory=dict[str, str], description="Path in the result -> argument that is returned as given."
     )

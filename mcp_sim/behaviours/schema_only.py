@@ -5,11 +5,10 @@ from __future__ import annotations
 from mcp_sim.claiming.acknowledging import acknowledgement
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
-from mcp_sim.records.forms import text_place
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.result_forms import result_schema
+from mcp_sim.result_forms import result_schema, text_place
 from mcp_sim.schemas import as_object, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.words import vocabulary

@@ -10,11 +10,11 @@ from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.matching import matching_rows
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import neighbours, not_found
-from mcp_sim.records.sentences import says_data
 from mcp_sim.records.summing import Seen, filled, plain_summary, tallied_by
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.result_forms.prose import says_data
 from mcp_sim.schemas import as_object, expanded, main_type, properties
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.words import snake

@@ -27,7 +27,10 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Where things stand in a result, as dotted paths ('' is the whole result, None is nowhere)."""
+    """Where things stand in a result, as dotted paths ('' is the whole result, None is nowhere).
+
+    `text` is the property that holds the whole as JSON text: the paths are then those of what stands in there.
+    """
 
     record: str | None = None
     rows: str | None = None
@@ -36,6 +39,7 @@ class Envelope:
     more: str | None = None
     key: str | None = None
     success: str | None = None
+    text: str | None = None
     echoes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Path in the result -> argument that is returned as given."""
 

@@ -57,7 +57,7 @@ def _changed(look: Look, lists: Mapping[str, Sequence[Field]], declared: Mapping
                 verb="update",
                 entity=holder,
                 element=element,
-                envelope=envelope_meant("update", holder, look.output),
+                envelope=envelope_meant("update", holder, look.output, text=look.envelope.text),
             )
     return look
 

@@ -46,7 +46,9 @@ def _about(look: Look, about: Mapping[str, Sequence[Look]], made: set[str]) -> L
         look = look if entity is None else replace(look, reading=replace(look.reading, word="set", status=None))
     if entity is None:
         return look
-    return replace(look, entity=entity, envelope=envelope_meant(look.verb, entity, look.output))
+    return replace(
+        look, entity=entity, envelope=envelope_meant(look.verb, entity, look.output, text=look.envelope.text)
+    )
 
 
 def _listed(noun: Words, about: Mapping[str, Sequence[Look]], made: set[str]) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
 from mcp_sim.plans.batches import Unfolded, unfolded
+from mcp_sim.plans.data_texts import data_texts
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.lone import alone_in
@@ -16,18 +17,22 @@ from mcp_sim.plans.names import Reading
 from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.pages import is_paged
 from mcp_sim.plans.readings import read_names
+from mcp_sim.plans.shown_types import argument_types, typed
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.singletons import single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
-from mcp_sim.result_forms import result_schema
+from mcp_sim.result_forms import form_declared, shown_result
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import singular_phrase, snake, words
+from mcp_sim.words import singular_phrase, snake, vocabulary, words
 
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})
 _BEGINNINGS = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
+_MAKING = vocabulary("create add new make")
+_COPYING = vocabulary("copy duplicate clone fork import restore")
+_NO_TYPES: Mapping[str, Record] = {}
 _DEEPEST = 2
 
 
@@ -94,16 +99,19 @@ def looks_at(
     nouns = _nouns(readings.values(), declared)
     tables = {**_made_entities(tools, readings, declared), **declared}
     shown = {example.tool: example.result for example in reversed(examples)}
+    texts, types = data_texts(tools), argument_types(tools.values())
     looks: list[Look] = []
     for id_, tool in tools.items():
         said, reading = overrides.get(id_, {}), readings[id_]
         schema = expanded(tool.input_schema)
-        output = _output(tool, shown.get(id_, shown.get(tool.name)))
+        output = _output(tool, shown.get(id_, shown.get(tool.name)), texts.get(id_), types[tool.server])
         entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables, tool.description)
         verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns, declared)
         is_open = "verb" not in said
         if is_open and verb == "create" and _is_begun(reading, entity, schema, tables, readings):
             verb, reading = "update", replace(reading, status=_BEGINNINGS[reading.word])
+        if is_open and verb == "create" and _is_set(reading, entity, schema, tables, readings):
+            verb = "update"
         if verb == "create" and entity not in declared and "entity" not in said:
             entity = _made(entity, schema, output, tables)
         if is_open and reading.word == "cancel" and entity in tables and _is_stateless(tables[entity], looks):
@@ -121,7 +129,7 @@ def looks_at(
         else:
             single = None
         bare = (entity in held or _stands_apart(entity, declared)) and not is_paged(schema)
-        envelope = said.get("envelope") or envelope_meant(verb, entity, output, bare=bare)
+        envelope = said.get("envelope") or envelope_meant(verb, entity, output, bare=bare, text=texts.get(id_))
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         each = (said.get("each"), declared.get(entity))
@@ -177,6 +185,17 @@ def _is_begun(
         return False
     name, score = key_argument("update", entity, tables[entity].key if entity in tables else "id", schema)
     return score >= 2 and required(schema) <= {name}
+
+
+def _is_set(
+    reading: Reading, entity: str, schema: Record, tables: Mapping[str, Entity], readings: Mapping[str, Reading]
+) -> bool:
+    """Does a tool name a record that another makes, and only say more of it: `schedule_task(id, due)`?"""
+    made = any(one.word in _MAKING and "_".join(one.noun) == entity for one in readings.values())
+    if reading.word in _MAKING or reading.word in _COPYING or not made:
+        return False
+    name, score = key_argument("update", entity, tables[entity].key if entity in tables else "id", schema)
+    return score >= 2 and name in required(schema)
 
 
 def _is_stateless(entity: Entity, looks: Sequence[Look]) -> bool:
@@ -249,11 +268,15 @@ def _nouns(readings: Iterable[Reading], declared: Mapping[str, Entity]) -> dict[
     return nouns | {words(name): name for name in declared}
 
 
-def _output(tool: Tool, example: Json) -> Record:
-    """The outputSchema, expanded; without one, the shape of an example's result; {} where nothing is known."""
-    if tool.output_schema is not None:
-        return _first_form(result_schema(tool))
-    return schema_of(example) if isinstance(example, dict | list) else {}
+def _output(tool: Tool, example: Json, text: str | None = None, types: Mapping[str, Record] = _NO_TYPES) -> Record:
+    """The outputSchema, expanded; without one, the shape of an example's result; else what the description shows.
+
+    {} where nothing is known. `text` is the property that holds the whole as JSON text, `types` are those of arguments.
+    """
+    if tool.output_schema is None and isinstance(example, dict | list):
+        return schema_of(example)
+    said = form_declared(tool) if text is None else None
+    return _first_form(said) if said is not None else typed(shown_result(tool.description) or {}, types)
 
 
 def _first_form(output: Record) -> Record:
@@ -262,10 +285,10 @@ def _first_form(output: Record) -> Record:
     return output if properties(output) else next((form for form in forms if properties(form)), output)
 
 
-def envelope_meant(verb: Verb, entity: str, output: Record, *, bare: bool = False) -> Envelope:
-    """Where things stand in the result, by its schema if there is one."""
+def envelope_meant(verb: Verb, entity: str, output: Record, *, bare: bool = False, text: str | None = None) -> Envelope:
+    """Where things stand in the result, by its schema if there is one. `text` is what holds it all as JSON text."""
     if verb in RECORDLESS:
         return Envelope()
-    if properties(output) or items(output):
-        return envelope_of(verb, entity, output)
-    return plain_envelope(verb, entity, bare=bare)
+    said = properties(output) or items(output)
+    envelope = envelope_of(verb, entity, output) if said else plain_envelope(verb, entity, bare=bare)
+    return replace(envelope, text=text)

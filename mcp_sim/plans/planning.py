@@ -99,7 +99,8 @@ def plan_of(
         return _outside(look)
     plan = replace(look.unfolded.refolded(plan), **settled(plan, said))
     if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
-        plan = replace(plan, envelope=batch_envelope(plan.verb, look.entity, look.output))
+        batch = batch_envelope(plan.verb, look.entity, look.output)
+        plan = replace(plan, envelope=replace(batch, text=look.envelope.text))
     evidence = Evidence(look.reading, plan, entity, look.input, look.output, look.tool.annotations, roles.unexplained)
     judgement = judged(evidence, sharing[look.entity], look.entity in declared)
     confidence, reasons = judged_as_said(*judgement, said)

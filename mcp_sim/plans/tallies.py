@@ -60,7 +60,8 @@ def _of_what_is_named(look: Look, plan: Plan, draft: Draft) -> Plan | None:
         key = None if entity is None or entity.singleton or entity.inside else _key_named(look, entity)
         if entity is not None and key is not None and _field_of_verb(look, entity) is not None:
             return Plan(
-                plan.tool, "update", name, key=key, envelope=envelope_meant("update", name, look.output),
+                plan.tool, "update", name, key=key,
+                envelope=envelope_meant("update", name, look.output, text=look.envelope.text),
                 confidence=0.65, reasons=(f"counts a number of the {name} that {key} names",),
             )  # fmt: skip
     return None
@@ -103,7 +104,7 @@ def _moved(look: Look, plan: Plan, draft: Draft) -> Plan | None:
         requires=_running(entity, draft.held.get(entity.name, ())),
         positive=(amount,),
         also=(Also(entity.name, field, key=target[stem], how="add", value=amount),),
-        envelope=envelope_meant("update", entity.name, look.output),
+        envelope=envelope_meant("update", entity.name, look.output, text=look.envelope.text),
         confidence=0.75,
         reasons=(f"moves some of the {field} from one {entity.name} to another",),
     )

@@ -102,7 +102,10 @@ def _setting(look: Look, declared: Mapping[str, Entity]) -> Look:
             continue
         if key_argument("update", one.name, one.key, look.input)[1] >= 2:
             return replace(
-                look, verb="update", entity=one.name, envelope=envelope_meant("update", one.name, look.output)
+                look,
+                verb="update",
+                entity=one.name,
+                envelope=envelope_meant("update", one.name, look.output, text=look.envelope.text),
             )
     return look
 

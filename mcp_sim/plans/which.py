@@ -45,7 +45,7 @@ def _plan(plan: Plan, look: Look, entity: Entity, way: str) -> Plan:
         "get",
         entity.name,
         operation=way,
-        envelope=envelope_meant("get", entity.name, look.output),
+        envelope=envelope_meant("get", entity.name, look.output, text=look.envelope.text),
         confidence=0.7,
         reasons=(f"tells of the {way} {entity.name.replace('_', ' ')}",),
     )

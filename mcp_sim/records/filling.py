@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import Domain, Envelope, Plan
-from mcp_sim.json_text import encode
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batch_results import batch_rows, beside_rows
 from mcp_sim.records.facts import Facts, Fill
 from mcp_sim.records.plain_places import NUMBERS, nothing, of_record, status
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.row_sums import row_sum
-from mcp_sim.records.sentences import DONE, says_data, sentences
+from mcp_sim.records.sentences import DONE, sentences
 from mcp_sim.records.showing import shown
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
@@ -189,12 +188,7 @@ class Filler:
         done, entity = DONE.get(self.plan.verb), label(self.entity.name)
         if done is not None and (self.plan.verb == "delete" or name == "message"):
             return lambda facts: f"{entity} {told(facts.key)} {done}"
-        if not says_data(self.tool.description):
-            return sentences(self.plan, self.entity, self.domain.entities)
-        show = shown(self.entity, {}, self.domain.entities)
-        if self.plan.verb in {"list", "search"}:
-            return lambda facts: encode([show(record, facts.view) for _, record in facts.page.rows]).decode()
-        return lambda facts: encode(show(facts.record or {}, facts.view)).decode()
+        return sentences(self.plan, self.entity, self.domain.entities)
 
     def _open(self, name: str, schema: Record, path: str) -> Fill:
         """A required property of which nothing is known: null, nothing, or the same value for the same call."""

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from mcp_sim.domain import Domain, Plan
-from mcp_sim.result_forms import result_schema
+from mcp_sim.result_forms import result_schema, shown_result
 from mcp_sim.schemas import (
     as_list,
     as_object,
     is_open,
     main_type,
     map_of,
-    properties,
     schema_of,
 )
 from mcp_sim.types import Json, Record, Tool
 
 
 def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
-    """The outputSchema, if it says more than that there is an object; else the shape of an example; else the plainest.
+    """The outputSchema, if it says what is in a result; else the shape of an example; else what the description shows.
 
-    The plainest holds what there is to tell.
+    Where nothing tells, it is the plainest, which holds what there is to tell.
     """
     said = result_schema(tool) if tool.output_schema is not None else None
     if said is not None and _only_says(said, plan, domain):
@@ -27,7 +26,9 @@ def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     if said is not None and not is_open(said):
         return said
     example = example_of(tool, domain)
-    return schema_of(example) if example is not None else _plain_schema(plan)
+    if example is not None:
+        return schema_of(example)
+    return shown_result(tool.description) or _plain_schema(plan)
 
 
 def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:
@@ -36,13 +37,6 @@ def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:
         return False
     fields = domain.entities[plan.entity or ""].fields.values()
     return plan.verb == "delete" or any(main_type(field.schema) != "string" for field in fields if not field.hidden)
-
-
-def text_place(tool: Tool) -> str | None:
-    """The only property of an outputSchema, where it holds a text."""
-    parts = properties(result_schema(tool))
-    name = next(iter(parts), None)
-    return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
 def example_of(tool: Tool, domain: Domain) -> Json:

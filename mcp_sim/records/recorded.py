@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mcp_sim.domain import Example
-from mcp_sim.records.sentences import TEXTS
+from mcp_sim.result_forms.prose import TEXTS
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import snake

@@ -6,20 +6,24 @@ Compiled once per tool into closures; what is shown is always a new object, neve
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from mcp_sim.domain import Domain, Plan
+from mcp_sim.json_text import encode
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.batch_results import plain_batch
 from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
 from mcp_sim.records.facts import Facts, Fill, Told
 from mcp_sim.records.filling import Filler
-from mcp_sim.records.forms import example_of, form, text_place
+from mcp_sim.records.forms import example_of, form
 from mcp_sim.records.learnt import learnt
 from mcp_sim.records.only import part_of_record
 from mcp_sim.records.pages import Page
 from mcp_sim.records.plain_places import of_record
 from mcp_sim.records.refusals import label, told
-from mcp_sim.records.sentences import DONE, TEXTS, confirmation, gives_key, gives_record, says_data, sentences, speaks
+from mcp_sim.records.sentences import DONE, confirmation, sentences
+from mcp_sim.result_forms import text_place
+from mcp_sim.result_forms.prose import TEXTS, gives_key, gives_record, speaks
 from mcp_sim.schemas import expanded, is_open
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.words import snake
@@ -27,6 +31,25 @@ from mcp_sim.words import snake
 
 def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     """The observation that tells the facts in this tool's form."""
+    place = plan.envelope.text
+    if place is None:
+        return _result(tool, plan, domain)
+    tell = _result(_undeclared(tool), plan, domain)
+    return lambda facts: _as_text(tell(facts), place)
+
+
+def _undeclared(tool: Tool) -> Tool:
+    """The tool as if it declared no result."""
+    return replace(tool, definition={name: part for name, part in tool.definition.items() if name != "outputSchema"})
+
+
+def _as_text(told: Observation, place: str) -> Observation:
+    """A result that stands in one of the properties of what was declared, as a text."""
+    value = cast("ToolResult", told.body).value
+    return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
+
+
+def _result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     bare = tool.output_schema is None and example_of(tool, domain) is None
     if plan.verb == "create" and plan.each is None and not learnt(tool, plan, domain) and gives_key(tool.description):
         alone = _key_alone(tool)
@@ -77,7 +100,7 @@ def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | Non
         return None
     say, place = learnt(tool, plan, domain), text_place(tool)
     by_itself = (bare and plan.envelope.key != "" and _is_told(tool, plan, domain)) or (
-        place is not None and snake(place) in TEXTS and not says_data(tool.description)
+        place is not None and snake(place) in TEXTS
     )
     if say is None and by_itself and (place or "") not in plan.shows:
         entity = domain.entities[plan.entity or ""]

@@ -1,4 +1,4 @@
-"""Of several forms that a tool's result may have, by its outputSchema, which one tells of success?
+"""What does an outputSchema say of a result: nothing, that it is an object or a text, or what is in it at its best?
 
 Frameworks write the union of what a function returns: `Task | Error`, or the replies of all tools of a server in one.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.schemas import as_list, as_object, constants, expanded, main_type, properties, required
+from mcp_sim.schemas import as_list, as_object, constants, expanded, is_open, main_type, properties, required
 from mcp_sim.types import Record, Tool
 from mcp_sim.words import snake, vocabulary, words
 
@@ -29,6 +29,19 @@ def result_schema(tool: Tool) -> Record:
         return schema if parts else _own(schema, tool)
     ((name, part),) = parts.items()
     return {**schema, "properties": {name: part if properties(part) else _own(part, tool)}}
+
+
+def form_declared(tool: Tool) -> Record | None:
+    """The schema of a result, None where no outputSchema says what is in it."""
+    said = result_schema(tool) if tool.output_schema is not None else None
+    return said if said is not None and not is_open(said) else None
+
+
+def text_place(tool: Tool) -> str | None:
+    """The only property of an outputSchema, where it holds a text: what frameworks say of any text."""
+    parts = properties(result_schema(tool))
+    name = next(iter(parts), None)
+    return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
 def _own(schema: Record, tool: Tool) -> Record:

@@ -1,0 +1,135 @@
+"""Which form of result does a description show: `Returns {"ok": true, "task": {id, title}}`, `a dict with id, name`?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mcp_sim.schemas import as_object, properties
+from mcp_sim.types import Record
+
+_RETURNS = r"\breturn(?:s|ed|ing)?\b(?:(?!\n\s*\n|\b(?:args|raises|example)s?:)[^{}\[\]]){0,120}?"
+_SHOWN = re.compile(_RETURNS + r"(?=[{\[])", re.IGNORECASE)
+_LISTED = re.compile(r"\b(?:lists?|arrays?)\b[^{}\[\]]*$", re.IGNORECASE)
+_NAMED = re.compile(
+    _RETURNS
+    + r"\b(?:dict|dictionary|json(?: object)?|object|mapping)(?P<many>s|ies)?\b,?\s+(?:with|containing|of|including)\s+"
+    r"(?:the\s+|these\s+)?(?:following\s+)?(?:keys|fields|properties)?:?\s*(?P<names>[^.{}\[\]:;]+)",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|<[^>]*>|\.\.\.|…|[{}\[\],:|]|[^\s{}\[\],:|\"'`<>]+")
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_TYPES = {
+    "boolean": "true false bool boolean",
+    "integer": "int integer n m count",
+    "number": "float number decimal",
+    "string": "str string text",
+    "object": "dict object mapping",
+    "array": "list array",
+}
+_TYPE_OF = {word: kind for kind, said in _TYPES.items() for word in said.split()}
+_FEWEST = 2
+"""As many names as a list of them has at least, to be more than a word in a sentence."""
+
+
+def shown_result(description: str) -> Record | None:
+    """The schema of the result that a description shows; None where it shows none."""
+    for found in _SHOWN.finditer(description):
+        schema = _Reader(_PIECE.findall(description, found.end())).result()
+        if schema is not None:
+            return {"type": "array", "items": schema} if _is_listed(schema, found[0]) else schema
+    return _named(description)
+
+
+def _is_listed(schema: Record, before: str) -> bool:
+    return schema["type"] == "object" and _LISTED.search(before) is not None
+
+
+def _named(description: str) -> Record | None:
+    """The schema of a mapping whose keys are listed in words: `a dict with id, done and text`."""
+    for found in _NAMED.finditer(description):
+        said = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
+        names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", said) if name.strip()]
+        if len(names) >= _FEWEST and all(map(_NAME.match, names)):
+            schema: Record = {"type": "object", "properties": {name: {} for name in names}}
+            return {"type": "array", "items": schema} if found["many"] else schema
+    return None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one value as people write it who show a form: names without quotes, types for values, dots for the rest."""
+
+    pieces: list[str]
+    at: int = 0
+
+    def result(self) -> Record | None:
+        """The schema of what is shown; None for what is no more than braces in a sentence."""
+        schema = self._value()
+        parts = properties(as_object(schema["items"]) if schema and "items" in schema else schema or {})
+        is_form = len(parts) >= _FEWEST or (parts and ":" in self.pieces[: self.at])
+        return schema if is_form and "}" in self.pieces else None
+
+    def _value(self) -> Record | None:
+        piece = self._next()
+        if piece == "{":
+            return self._object()
+        if piece == "[":
+            return {"type": "array", **self._items()}
+        if piece[:1] in {'"', "'", "<"}:
+            return {"type": "string"}
+        if piece.lstrip("-").replace(".", "", 1).isdigit():
+            return {"type": "number" if "." in piece else "integer"}
+        kind = _TYPE_OF.get(piece.lower())
+        if kind == "array" and self._peek() == "[":
+            self._next()
+            return {"type": "array", **self._items()}
+        return {"type": kind} if kind is not None else {}
+
+    def _object(self) -> Record | None:
+        """The schema of what stands in braces; None where that is not names with or without values."""
+        parts: Record = {}
+        while (piece := self._next()) not in {"}", ""}:
+            if piece in {",", "...", "…"}:
+                continue
+            name = piece.strip("\"'`")
+            if not _NAME.match(name):
+                return None
+            part: Record | None = {}
+            if self._peek() == ":":
+                self._next()
+                part = self._value()
+            if part is None:
+                return None
+            parts[name] = part
+            self._pass("}")
+        return {"type": "object", **({"properties": parts} if parts else {})} if piece else None
+
+    def _items(self) -> Record:
+        """The schema of what stands in brackets: that of its first item."""
+        if self._peek() in {"]", "...", "…"}:
+            self._pass("]")
+            self._next()
+            return {"items": {"type": "object"}}
+        is_name = self._peek().lower() not in _TYPE_OF and _NAME.match(self._peek()) is not None
+        inner = {"type": "object"} if is_name else self._value() or {}
+        while self._peek() not in {"]", ""}:
+            self._next()
+            self._pass("]")
+        self._next()
+        return {"items": inner}
+
+    def _pass(self, end: str) -> None:
+        """Go on to the next comma, or to the end of what it stands in; braces in between are passed as a whole."""
+        depth = 0
+        while (piece := self._peek()) and (depth or piece not in {",", end}):
+            depth += (piece in {"{", "["}) - (piece in {"}", "]"})
+            self.at += 1
+
+    def _peek(self) -> str:
+        return self.pieces[self.at] if self.at < len(self.pieces) else ""
+
+    def _next(self) -> str:
+        piece = self._peek()
+        self.at += 1
+        return piece
