@@ -63,3 +63,12 @@ async def test_why_a_given_record_is_changed_is_no_field_of_it(tmp_path: Path) -
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         await world.call("suspend_lamp", {"lamp_id": "L1", "reason": "Storm"})
         assert value(await world.call("get_lamp", {"lamp_id": "L1"})) == {"lamp_id": "L1", "status": "suspended"}
+
+
+async def test_a_password_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
+    state: Json = {"sailors": [{"sailor_id": "S1", "name": "Ada", "password": "anchor"}]}
+    tools = tool("get_sailor", "sailor_id"), tool("change_sailor_password", "sailor_id", "password")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("change_sailor_password", {"sailor_id": "S1", "password": "tide"})
+        assert value(await world.call("get_sailor", {"sailor_id": "S1"})) == {"sailor_id": "S1", "name": "Ada"}
+        assert dict(world.view.get("sailor", "S1") or {})["password"] == "tide"

@@ -17,7 +17,9 @@ from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.schemas import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types import Json, Record, View
+from mcp_sim.words import snake, vocabulary
 
+_SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 Show: TypeAlias = Callable[[Record, View], Json]
 
 
@@ -63,8 +65,8 @@ def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sh
 
 
 def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
-    """All that a record says, but for what is shown by tools that ask for it alone."""
-    hidden = frozenset(field.name for field in entity.fields.values() if field.hidden)
+    """All that a record says, but for what is shown by tools that ask for it alone, and for passwords."""
+    hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in _SECRETS)
     return lambda record, view: {
         **{name: value for name, value in record.items() if name not in hidden},
         **{name: look(view, record) for name, look in derived.items()},
