@@ -79,6 +79,18 @@ async def test_texts_are_json_where_descriptions_speak_of_fields_that_nobody_giv
         assert listed["kettles"] == [made]
 
 
+async def test_an_id_that_comes_back_alone_has_its_name_where_texts_are_json(tmp_path: Path) -> None:
+    tools = (
+        _texts("add_kettle", "Add a kettle. Returns the new id.", "colour"),
+        _texts("get_kettle", "Get a kettle with its `boil_count`.", "kettle_id"),
+    )
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        made = json.loads(value(await world.call("add_kettle", {"colour": "red"}))["result"])
+        assert [*made] == ["id"]
+        shown = json.loads(value(await world.call("get_kettle", {"kettle_id": made["id"]}))["result"])
+        assert (shown["id"], shown["colour"]) == (made["id"], "red")
+
+
 async def test_texts_are_sentences_where_nothing_speaks_of_fields(tmp_path: Path) -> None:
     tools = (_texts("add_kettle", "Add a kettle.", "colour"), _texts("list_kettles", "List kettles."))
     async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:

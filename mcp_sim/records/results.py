@@ -52,7 +52,7 @@ def _as_text(told: Observation, place: str) -> Observation:
 def _result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     bare = tool.output_schema is None and example_of(tool, domain) is None
     if plan.verb == "create" and plan.each is None and not learnt(tool, plan, domain) and gives_key(tool.description):
-        alone = _key_alone(tool)
+        alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
     worded = _worded(tool, plan, domain, bare=bare)
@@ -74,9 +74,11 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     return lambda facts: Observation(ToolResult(fill(facts)))
 
 
-def _key_alone(tool: Tool) -> Told | None:
+def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Told | None:
     """The observation that tells nothing but the key, where a result is no more than a text."""
-    place = text_place(tool)
+    place, field = text_place(tool), domain.entities[plan.entity or ""].key
+    if plan.envelope.text is not None:
+        return lambda facts: Observation(ToolResult({field: facts.key}, form="json"))
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
     return None if place is None else lambda facts: Observation(ToolResult({place: told(facts.key)}))
