@@ -69,12 +69,17 @@ def is_verb(word: str) -> bool:
 
 def verb_said(about: str) -> str:
     """The verb that a description begins with, in its plain form: `Retrieves all notes` begins with `retrieve`."""
+    first = next(iter(words(first_words(about).partition(" ")[0])), "")
+    known = next((form for form in _plain_forms(first) if form in _KNOWN), None)
+    return known or verb_in_english(first) or first
+
+
+def first_words(about: str) -> str:
+    """The beginning of a description, from its verb on."""
     text = about[:_LONGEST].strip()
     while found := _OPENERS.match(text):
         text = text[found.end() :]
-    first = next(iter(words(text.partition(" ")[0])), "")
-    known = next((form for form in _plain_forms(first) if form in _KNOWN), None)
-    return known or verb_in_english(first) or first
+    return text
 
 
 def touching_nothing(name: str, deed: str, tool: Tool, *, is_spoken_of: bool) -> tuple[float, tuple[str, ...]]:

@@ -21,6 +21,7 @@ from mcp_sim.plans.shown_types import argument_types, typed
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.singletons import single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
+from mcp_sim.plans.unnamed import with_noun_of_all
 from mcp_sim.result_forms import form_declared, shown_result
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
@@ -257,7 +258,8 @@ def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:
         by_server[tool.server].append(tool)
     readings: dict[str, Reading] = {}
     for mine in by_server.values():
-        named = read_names([tool.name for tool in mine], {tool.name: tool.description for tool in mine})
+        told = {tool.name: tool.description for tool in mine}
+        named = with_noun_of_all(read_names(told, told), told)
         readings.update({tool.id: named[tool.name] for tool in mine})
     return readings
 

@@ -30,7 +30,7 @@ class Reading:
 
     `status` is the state that a verb like `close` leads to. `sure` is False for verbs that mean other things elsewhere.
     `said` is the verb that the description begins with; `told` says that the verb is that one, the name has none.
-    A `deed` is a verb of the name that is done to no record.
+    A `deed` is a verb of the name that is done to no record. `implied`: only descriptions tell the noun.
     """
 
     verb: Verb
@@ -46,6 +46,7 @@ class Reading:
     said: str = ""
     told: bool = False
     deed: str = ""
+    implied: bool = False
 
 
 def read(parts: tuple[str, ...]) -> Reading:

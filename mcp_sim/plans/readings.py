@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mcp_sim.domain import Verb
-from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, verb_said
+from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, first_words, verb_said
 from mcp_sim.plans.names import Reading, Words, noun_phrase, read
 from mcp_sim.plans.phrasing import marked, spoken_of, verb_first
 from mcp_sim.plans.verbs import MAY_LOOK, NOUNS_TOO, PHRASES, PLAIN, STRONG, TOLD, TRANSITIONS, WEAK, verb_place
@@ -18,6 +18,11 @@ from mcp_sim.tongues import in_english, one_noun_each
 from mcp_sim.words import singular, singular_phrase, vocabulary, words
 
 _MAKES, _CHANGES = vocabulary("create add insert"), vocabulary("update replace edit modify patch set")
+
+_BOTH = re.compile(
+    r"(?:create|add|insert|save|store|set|write)s?(?:/| or )(?:updates?|replaces?|overwrites?|edits?)\b", re.IGNORECASE
+)
+"""How descriptions begin of tools that make a record or change the one that is there."""
 
 
 def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType({})) -> dict[str, Reading]:
@@ -34,9 +39,16 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
     listed = {reading.noun for reading in alone.values() if reading.noun and reading.verb == "list"}
     alone = {name: spoken_of(reading, told.get(name, ""), nouns, listed) for name, reading in alone.items()}
-    return {
+    whole = {
         name: _completed(reading, bare[name], verb_said(told.get(name, "")), nouns) for name, reading in alone.items()
     }
+    return {name: _with_both(reading, told.get(name, "")) for name, reading in whole.items()}
+
+
+def _with_both(reading: Reading, description: str) -> Reading:
+    """`save`, where its description says that it creates or updates."""
+    is_both = reading.verb == "create" and _BOTH.match(first_words(description)) is not None
+    return replace(reading, word="upsert") if is_both else reading
 
 
 def _in_english(bare: Mapping[str, Words]) -> dict[str, Words]:

@@ -39,7 +39,7 @@ def entity_meant(
     if switched is not None:
         return switched
     declared_nouns = {words(name) for name in declared}
-    noun = reading.noun
+    noun = () if reading.implied and declared and reading.noun not in declared_nouns else reading.noun
     told = _told(noun, reading, schema, declared, about) if noun and noun not in declared_nouns else None
     told = told or made_or_ended(reading, schema, declared)
     if told is not None:
