@@ -58,10 +58,16 @@ def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) ->
     return counted or bool(about & _MONEY) or not _LINES.isdisjoint(words(entity))
 
 
-def plain_envelope(verb: Verb, entity: str, *, bare: bool = False) -> Envelope:
-    """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them."""
+def plain_envelope(verb: Verb, entity: str, *, bare: bool = False, paged: bool = False) -> Envelope:
+    """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them.
+
+    A list says how many rows it tells, a page how many there are; what is found are results, of whatever kind.
+    """
     if verb in {"list", "search"}:
-        return Envelope(rows="") if bare else Envelope(rows=plural(entity), total="total", cursor="next_cursor")
+        if bare:
+            return Envelope(rows="")
+        rows = "results" if verb == "search" else plural(entity)
+        return Envelope(rows=rows, total="total" if paged else "count", cursor="next_cursor")
     return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
 
 

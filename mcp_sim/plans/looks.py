@@ -129,8 +129,11 @@ def looks_at(
             verb, entity = single.verb, single.entity
         else:
             single = None
-        bare = (entity in held or _stands_apart(entity, declared)) and not is_paged(schema)
-        envelope = said.get("envelope") or envelope_meant(verb, entity, output, bare=bare, text=texts.get(id_))
+        paged = is_paged(schema)
+        bare = (entity in held or _stands_apart(entity, declared)) and not paged
+        envelope = said.get("envelope") or envelope_meant(
+            verb, entity, output, bare=bare, paged=paged, text=texts.get(id_)
+        )
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         each = (said.get("each"), declared.get(entity))
@@ -287,10 +290,12 @@ def _first_form(output: Record) -> Record:
     return output if properties(output) else next((form for form in forms if properties(form)), output)
 
 
-def envelope_meant(verb: Verb, entity: str, output: Record, *, bare: bool = False, text: str | None = None) -> Envelope:
+def envelope_meant(
+    verb: Verb, entity: str, output: Record, *, bare: bool = False, paged: bool = False, text: str | None = None
+) -> Envelope:
     """Where things stand in the result, by its schema if there is one. `text` is what holds it all as JSON text."""
     if verb in RECORDLESS:
         return Envelope()
     said = properties(output) or items(output)
-    envelope = envelope_of(verb, entity, output) if said else plain_envelope(verb, entity, bare=bare)
+    envelope = envelope_of(verb, entity, output) if said else plain_envelope(verb, entity, bare=bare, paged=paged)
     return replace(envelope, text=text)
