@@ -60,7 +60,7 @@ async def test_every_item_of_a_batch_is_a_record_of_its_own_with_what_they_share
             ("t-3", "Call Bo", "p-1"),
         ]
         assert value(await world.call("get_task", {"task_id": "t-2"})) == made[0]
-        assert value(await world.call("list_tasks", {"project_id": "p-1"}))["total"] == 3
+        assert value(await world.call("list_tasks", {"project_id": "p-1"}))["count"] == 3
         step = [line["step"] for line in world.ledger][1]
         assert [(change["key"], change["part"]) for change in step["committed"]] == [("t-2", 0), ("t-3", 1)]
 
@@ -90,7 +90,7 @@ async def test_a_batch_of_which_nothing_can_be_done_fails_and_so_does_an_empty_o
         assert told == "task_ids is empty: at least one task is needed"
         asked = {"project_id": "p-7", "tasks": [{"title": "Buy oil"}]}
         assert "p-7" in message(await world.call("create_tasks", asked))
-        assert value(await world.call("list_tasks", {}))["total"] == 1
+        assert value(await world.call("list_tasks", {}))["count"] == 1
 
 
 RESULT = "outputSchema: {type: object, properties: {PROPERTIES}}"

@@ -146,12 +146,12 @@ async def test_a_service_without_output_schemas_answers_in_json_text_and_remembe
         assert made.body.form == "json"
         key = made.body.value["id"]
         assert value(await world.call("getTask", {"taskId": key}))["title"] == "Write tests"
-        assert value(await world.call("list_tasks", {}))["total"] == 4
+        assert value(await world.call("list_tasks", {}))["count"] == 4
         titles = [task["title"] for task in value(await world.call("list_tasks", {"sort_by": "-title"}))["tasks"]]
         assert titles == sorted(titles, key=str.lower, reverse=True)
         assert "size" in message(await world.call("list_tasks", {"sort_by": "size"}))
         assert key in value(await world.call("delete_task", {"task_id": key}))
-        assert value(await world.call("list_tasks", {}))["total"] == 3
+        assert value(await world.call("list_tasks", {}))["count"] == 3
 
 
 async def test_a_verb_of_state_moves_the_record_to_that_state() -> None:

@@ -23,7 +23,7 @@ async def test_an_open_result_holds_what_there_is_to_tell(tmp_path: Path) -> Non
         made = [value(await world.call("add_kettle", {"colour": one})) for one in ("red", "blue")]
         listed = value(await world.call("list_kettles", {}))
         assert [one["colour"] for one in listed["kettles"]] == ["red", "blue"]
-        assert listed["total"] == 2
+        assert listed["count"] == 2
         gone = value(await world.call("delete_kettle", {"kettle_id": made[0]["id"]}))
         assert gone == {"deleted": True, "id": made[0]["id"]}
         assert [one["colour"] for one in value(await world.call("list_kettles", {}))["kettles"]] == ["blue"]

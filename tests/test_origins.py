@@ -79,7 +79,7 @@ async def test_the_owner_of_an_account_is_no_account(tmp_path: Path) -> None:
     """
     async with service(tmp_path, spec, "records: {account: 3}") as sim, sim.open() as world:
         assert value(await world.call("create_account", {"owner": "Ada"}))["owner"] == "Ada"
-        assert value(await world.call("list_accounts", {"owner": "Ada"}))["total"] == 1
+        assert value(await world.call("list_accounts", {"owner": "Ada"}))["count"] == 1
 
 
 async def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:

@@ -138,4 +138,4 @@ async def test_a_description_may_say_that_a_tool_speaks(tmp_path: Path) -> None:
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         told = value(await world.call("get_task", {"task_id": "task-1"}))
         assert "Title: Paint the door" in told
-        assert value(await world.call("list_tasks", {}))["total"] == 1
+        assert value(await world.call("list_tasks", {}))["count"] == 1

@@ -72,7 +72,7 @@ async def test_a_question_finds_what_it_asks_for_in_a_sensible_order(
     tmp_path: Path, asked: dict[str, Any], found: list[str]
 ) -> None:
     async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
-        assert [note["id"] for note in value(await world.call("search_notes", asked))["notes"]] == found
+        assert [note["id"] for note in value(await world.call("search_notes", asked))["results"]] == found
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ async def test_what_is_not_understood_is_refused_by_name(tmp_path: Path, asked: 
 @pytest.mark.parametrize("asked", ["a" * 30_000, "a-" * 15_000, "9a" * 15_000 + ":"])
 async def test_a_word_of_any_length_is_looked_for_at_once(tmp_path: Path, asked: str) -> None:
     async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
-        assert value(await world.call("search_notes", {"query": asked}))["notes"] == []
+        assert value(await world.call("search_notes", {"query": asked}))["results"] == []
 
 
 async def test_a_list_tells_no_more_than_it_is_said_to_tell(tmp_path: Path) -> None:

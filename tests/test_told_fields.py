@@ -43,10 +43,10 @@ async def test_what_a_list_may_be_narrowed_by_is_a_field_where_no_schema_shows_t
         assert {name: rule.field for name, rule in plan.filters.items()} == {
             "status": "status", "severity": "severity", "escalated": "escalated", "team": "team", "min_age": "age",
         }  # fmt: skip
-        by_state = [value(await world.call("list_cases", {"status": state}))["total"] for state in ("open", "closed")]
+        by_state = [value(await world.call("list_cases", {"status": state}))["count"] for state in ("open", "closed")]
         assert sum(by_state) == 30
         assert 0 < by_state[0] < 30
-        assert value(await world.call("list_cases", {"status": "all"}))["total"] == 30
+        assert value(await world.call("list_cases", {"status": "all"}))["count"] == 30
         flagged = value(await world.call("list_cases", {"escalated": True, "severity": "high"}))["cases"]
         assert all(case["escalated"] is True and case["severity"] == "high" for case in flagged)
 

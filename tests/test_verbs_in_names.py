@@ -46,7 +46,7 @@ async def test_verbs_alone_in_one_namespace_are_about_it(tmp_path: Path) -> None
         for body in ("Know thyself", "Nothing in excess"):
             await world.call("quotes.add", {"body": body})
         assert len(value(await world.call("quotes.list", {}))["quotes"]) == 2
-        found = value(await world.call("quotes.search", {"query": "excess"}))["quotes"]
+        found = value(await world.call("quotes.search", {"query": "excess"}))["results"]
         assert [one["body"] for one in found] == ["Nothing in excess"]
 
 

@@ -60,18 +60,18 @@ async def test_a_lone_delete_names_a_record_by_all_that_it_must_be_told(tmp_path
 
 
 async def test_what_is_appended_stands_behind_what_is_there(tmp_path: Path) -> None:
-    made = {"type": "object", "properties": {"path": TEXT, "message": TEXT}, "required": ["path", "message"]}
-    read = {"type": "object", "properties": {"path": TEXT, "body": TEXT}, "required": ["path", "body"]}
+    made = {"type": "object", "properties": {"slug": TEXT, "message": TEXT}, "required": ["slug", "message"]}
+    read = {"type": "object", "properties": {"slug": TEXT, "body": TEXT}, "required": ["slug", "body"]}
     diary = spec(
-        tool("create_page", "path", "body", output=made),
-        tool("append_to_page", "filename", "body", output=made),
-        tool("read_page", "filename", output=read),
+        tool("create_page", "slug", "body", output=made),
+        tool("append_to_page", "slug", "body", output=made),
+        tool("read_page", "slug", output=read),
     )
     async with service(tmp_path, diary, "records: {page: 0}") as sim, sim.open() as world:
         assert "message" not in world.scenario.domain.entities["page"].fields
-        value(await world.call("create_page", {"path": "may.md", "body": "Sun"}))
-        value(await world.call("append_to_page", {"filename": "may.md", "body": "Rain"}))
-        assert value(await world.call("read_page", {"filename": "may.md"})) == {"path": "may.md", "body": "Sun\nRain"}
+        value(await world.call("create_page", {"slug": "may", "body": "Sun"}))
+        value(await world.call("append_to_page", {"slug": "may", "body": "Rain"}))
+        assert value(await world.call("read_page", {"slug": "may"})) == {"slug": "may", "body": "Sun\nRain"}
 
 
 def test_a_weak_verb_means_what_the_description_says(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.entries import entry_fields
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import is_open, main_type, required
+from mcp_sim.schemas import main_type, required
 from mcp_sim.types import Record
 from mcp_sim.words import singular, snake, vocabulary, words
 
@@ -24,14 +24,14 @@ def with_aspects(draft: Draft) -> dict[str, Plan]:
     given = [one for name, one in draft.entities.items() if draft.held.get(name)]
     found: dict[str, Plan] = {}
     for look, plan in draft.of_many():
-        if look.reading.verb != "get" or (look.output and not is_open(look.output)):
+        if look.reading.verb != "get" or look.output:
             continue
         entity = draft.entity_of(plan)
         if entity is not None and plan.verb == "get" and entity.name in draft.held and plan.key and not plan.shows:
             alone = _one_field(look, plan, entity, draft.held[entity.name])
             tables = [] if alone or plan.picked or _is_whole(look, entity) else [entity]
             several = _several(look, tables, draft.entities)
-            shown = _alone(plan, alone, in_object=bool(look.output)) if alone else several
+            shown = _alone(plan, alone, in_object=look.tool.output_schema is not None) if alone else several
             found |= {look.tool.id: shown} if shown is not None else {}
         elif plan.verb == "unknown" and look.reading.noun:
             several = _several(look, given, draft.entities)

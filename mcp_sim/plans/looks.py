@@ -10,6 +10,7 @@ from typing import Any
 from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.data_texts import data_texts
+from mcp_sim.plans.deeds import MAKING
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.lone import alone_in
@@ -21,7 +22,6 @@ from mcp_sim.plans.shown_types import argument_types, typed
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.singletons import single_of
 from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
-from mcp_sim.plans.unnamed import with_noun_of_all
 from mcp_sim.result_forms import form_declared, shown_result
 from mcp_sim.scenario import Example
 from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
@@ -31,8 +31,8 @@ from mcp_sim.words import singular_phrase, snake, vocabulary, words
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})
 _BEGINNINGS = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
-_MAKING = vocabulary("create add new make")
-_COPYING = vocabulary("copy duplicate clone fork import restore")
+_MAKES = vocabulary("create add new make")
+_COPIES = MAKING | {"fork", "restore"}
 _NO_TYPES: Mapping[str, Record] = {}
 _DEEPEST = 2
 
@@ -195,8 +195,8 @@ def _is_set(
     reading: Reading, entity: str, schema: Record, tables: Mapping[str, Entity], readings: Mapping[str, Reading]
 ) -> bool:
     """Does a tool name a record that another makes, and only say more of it: `schedule_task(id, due)`?"""
-    made = any(one.word in _MAKING and "_".join(one.noun) == entity for one in readings.values())
-    if reading.word in _MAKING or reading.word in _COPYING or not made:
+    made = any(one.word in _MAKES and "_".join(one.noun) == entity for one in readings.values())
+    if reading.word in _MAKES | _COPIES or not made:
         return False
     name, score = key_argument("update", entity, tables[entity].key if entity in tables else "id", schema)
     return score >= 2 and name in required(schema)
@@ -262,7 +262,7 @@ def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:
     readings: dict[str, Reading] = {}
     for mine in by_server.values():
         told = {tool.name: tool.description for tool in mine}
-        named = with_noun_of_all(read_names(told, told), told)
+        named = read_names(told, told)
         readings.update({tool.id: named[tool.name] for tool in mine})
     return readings
 

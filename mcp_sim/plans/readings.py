@@ -13,6 +13,7 @@ from mcp_sim.domain import Verb
 from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, first_words, verb_said
 from mcp_sim.plans.names import Reading, Words, noun_phrase, read
 from mcp_sim.plans.phrasing import marked, spoken_of, verb_first
+from mcp_sim.plans.unnamed import with_noun_of_all
 from mcp_sim.plans.verbs import MAY_LOOK, NOUNS_TOO, PHRASES, PLAIN, STRONG, TOLD, TRANSITIONS, WEAK, verb_place
 from mcp_sim.tongues import in_english, one_noun_each
 from mcp_sim.words import singular, singular_phrase, vocabulary, words
@@ -35,7 +36,7 @@ def read_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType(
     shared = _shared_beginning([*bare.values()])
     bare = {name: parts[len(shared) :] if parts[: len(shared)] == shared else parts for name, parts in bare.items()}
     bare = verb_first(_noun_first(_with_namespaces({name: _joined(parts) for name, parts in bare.items()})))
-    alone = {name: marked(read(parts)) for name, parts in bare.items()}
+    alone = with_noun_of_all({name: marked(read(parts)) for name, parts in bare.items()}, told)
     nouns = {reading.noun for reading in alone.values() if reading.noun and reading.verb != "unknown"}
     listed = {reading.noun for reading in alone.values() if reading.noun and reading.verb == "list"}
     alone = {name: spoken_of(reading, told.get(name, ""), nouns, listed) for name, reading in alone.items()}
