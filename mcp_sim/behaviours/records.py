@@ -13,7 +13,7 @@ from mcp_sim.records.children import together
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Write, checked, followed
 from mcp_sim.records.facts import Facts, Told
-from mcp_sim.records.fitting import fitting
+from mcp_sim.records.fitting import fitting, lines_fitting
 from mcp_sim.records.foremost import foremost
 from mcp_sim.records.given import finder
 from mcp_sim.records.inside import found_inside
@@ -54,7 +54,7 @@ class Records(Behaviour):
             return _with_parts(tool, plan, domain, tell)
         if plan.verb in _WRITES:
             write = checked(_WRITES[plan.verb](tool, plan, domain), as_said(tool, plan), fitting(tool, plan, domain))
-            write = followed(write, *together(tool, plan, domain))
+            write = followed(write, lines_fitting(tool, plan, domain), *together(tool, plan, domain))
             if plan.each is not None:
                 return _writing_many(
                     tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
 from mcp_sim.claiming.acknowledging import acknowledgement
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
@@ -11,6 +14,7 @@ from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.result_forms import result_schema, text_place
 from mcp_sim.schemas import as_object, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.validation import Validator
 from mcp_sim.words import vocabulary
 
 
@@ -33,13 +37,13 @@ class SchemaOnly(Behaviour):
             told = acknowledgement(tool.name, tool.description)
             return lambda turn, _invent: _said(told(turn.call.arguments), place)
         form = "json" if tool.output_schema is None else "structured"
-        make = value_maker(tool.name, "result", usual(schema))
-        parts = properties(schema)
+        make, asked = value_maker(tool.name, "result", usual(schema)), properties(tool.input_schema)
+        tests = dict(_tests({name: part for name, part in properties(schema).items() if name in asked}))
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
             value = make(chance, {}, Moment(turn.start, turn.start))
-            told = ToolResult(_echoing(value, turn.call.arguments, parts), form=form)
+            told = ToolResult(_echoing(value, turn.call.arguments, tests), form=form)
             return Transition(Observation(told), guessed=True)
 
         return answer
@@ -62,9 +66,20 @@ def _schema(tool: Tool, domain: Domain) -> Record | None:
     return next((schema_of(result) for result in examples if isinstance(result, dict | list)), None)
 
 
-def _echoing(value: Json, arguments: Record, parts: dict[str, Record]) -> Json:
-    """What the result calls by the name of an argument is that argument, where the types agree."""
+def _echoing(value: Json, arguments: Record, tests: Mapping[str, Validator]) -> Json:
+    """What the result calls by the name of an argument is that argument, where it may be shown there."""
     given = {
-        name: arguments[name] for name in parts if name in arguments and fitting_type(arguments[name], parts[name])
+        name: arguments[name] for name, test in tests.items() if name in arguments and _may_stand(arguments[name], test)
     }
     return {**as_object(value), **given} if given else value
+
+
+def _may_stand(value: Json, test: Validator) -> bool:
+    return fitting_type(value, test.schema) and not test.problems(value)
+
+
+def _tests(parts: Mapping[str, Record]) -> Iterator[tuple[str, Validator]]:
+    """What may stand in each part, where its schema stands by itself."""
+    for name, part in parts.items():
+        with suppress(ValueError):
+            yield name, Validator(part)

@@ -83,9 +83,16 @@ def set_problems(turn: Turn, plan: Plan, sets: list[Setting], changes: tuple[Cha
             given = at(arguments, rule.argument)
             if given is NOWHERE or (given is None and not rule.may_be_null):
                 continue
-            told = _told(change.record or {}, rule.field)
-            if not _holds(told, given, rule.how):
+            told, beside = _told(change.record or {}, rule.field), _set_within(rule, sets, arguments)
+            if not _holds(told, {**given, **beside} if beside and isinstance(given, dict) else given, rule.how):
                 yield f"R3: {plan.entity} {change.key!r}: {rule.field} is {told!r}, but {given!r} was given"
+
+
+def _set_within(rule: Setting, sets: list[Setting], arguments: Record) -> Record:
+    """What other arguments set in the object that this one gives: `metadata.title` beside `metadata`."""
+    begin = f"{rule.field}."
+    within = {one.field: at(arguments, one.argument) for one in sets if one.field.startswith(begin)}
+    return {name.removeprefix(begin): value for name, value in within.items() if value is not NOWHERE}
 
 
 def _told(record: Record, name: str) -> Json:

@@ -38,7 +38,7 @@ def _replying(plan: Plan, entity: Entity) -> _Work:
     def reply(turn: Turn, invent: Invent) -> Outcome:
         original = _found(turn, plan, entity)
         key = next_key(entity, keys, turn.view, turn.draws)
-        said: Record = {entity.key: key, text_field: turn.call.arguments[plan.arguments["text"]]}
+        said: Record = {entity.key: key, text_field: _asked(turn, plan, "text")}
         record = _answering(original, entity, said, turn)
         for field in entity.fields.values():
             if field.required and field.derived is None and field.name not in record:
@@ -68,7 +68,7 @@ def _answering(original: Record, entity: Entity, said: Record, turn: Turn) -> Re
 
 def _showing(plan: Plan, entity: Entity) -> _Work:
     def thread(turn: Turn, _invent: Invent) -> Outcome:
-        asked: Json = turn.call.arguments[plan.arguments["message"]]
+        asked: Json = _asked(turn, plan, "message")
         rows = list(_thread(turn, entity, asked))
         if not rows:
             raise Refused("not_found", f"Thread {asked} not found", key=asked, entity=entity.name)
@@ -105,8 +105,16 @@ def _marking(plan: Plan, entity: Entity) -> _Work:
 _WORKS: Mapping[str, Callable[[Plan, Entity], _Work]] = {"reply": _replying, "thread": _showing, "mark": _marking}
 
 
+def _asked(turn: Turn, plan: Plan, role: str) -> Json:
+    """What the argument of a role says; without it nothing can be done, though no schema says that it is required."""
+    name = plan.arguments[role]
+    if turn.call.arguments.get(name) is None:
+        raise Refused("invalid", f"{name} is required", argument=name)
+    return turn.call.arguments[name]
+
+
 def _found(turn: Turn, plan: Plan, entity: Entity) -> Record:
-    asked: Json = turn.call.arguments[plan.arguments["message"]]
+    asked: Json = _asked(turn, plan, "message")
     found = turn.view.get(entity.name, asked) if isinstance(asked, str | int) else None
     if found is None:
         label = entity.name.rpartition(".")[2].replace("_", " ").capitalize()

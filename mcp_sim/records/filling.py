@@ -7,7 +7,7 @@ from mcp_sim.domain import Domain, Envelope, Plan
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batch_results import batch_rows, beside_rows
 from mcp_sim.records.facts import Facts, Fill
-from mcp_sim.records.plain_places import NUMBERS, nothing, of_record, status
+from mcp_sim.records.plain_places import NUMBERS, nothing, of_record, status, text_of
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.row_sums import row_sum
 from mcp_sim.records.sentences import DONE, sentences
@@ -22,13 +22,14 @@ from mcp_sim.schemas import (
     constants,
     expanded,
     is_nullable,
+    is_open,
     items,
     main_type,
     properties,
     required,
 )
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import snake
+from mcp_sim.words import plural, snake
 
 
 class Filler:
@@ -48,12 +49,26 @@ class Filler:
         if path == self.envelope.rows:
             row = shown(self.entity, items(schema), self.domain.entities)
             return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
+        if path == self.envelope.record and self.plan.verb in _MANY:
+            return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
             show = shown(self.entity, schema, self.domain.entities)
             return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
         return self._part(schema, path, needed=True) or (lambda _facts: None)
+
+    def _rows_within(self, schema: Record, path: str) -> Fill:
+        """What a list tells in an object that has no place for rows: the rows, if anything may stand there."""
+        if properties(schema):
+            return self._object(schema, path)
+        if not is_open(schema):
+            return lambda _facts: {}
+        row, name = shown(self.entity, {}, self.domain.entities), plural(self.entity.name)
+        return lambda facts: {
+            name: [row(record, facts.view) for _, record in facts.page.rows],
+            "count": facts.page.total,
+        }
 
     def _is_plain(self, schema: Record) -> bool:
         """True where the place holds the record and nothing beside it."""
@@ -96,7 +111,10 @@ class Filler:
         if len(chosen) == 1:
             return lambda _facts: chosen[0]
         if any(place == path or place.startswith(f"{path}.") for place in self.places) or path == self.envelope.rows:
-            return self.places[path] if path in self.places else self.filled(schema, path)
+            if path not in self.places:
+                return self.filled(schema, path)
+            is_text = needed and main_type(schema) == "string"
+            return text_of(self.places[path]) if is_text else self.places[path]
         if path == self.envelope.record:
             return self.filled(schema, path)
         name = path.rpartition(".")[2]
@@ -224,6 +242,7 @@ def _given(argument: str) -> Fill:
     return lambda facts: facts.turn.call.arguments.get(argument, ABSENT)
 
 
+_MANY = frozenset({"list", "search"})
 _TELLING = frozenset({"message", "msg", "confirmation"})
 _TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
 _MESSAGES = frozenset(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.records.effects import Check
+from mcp_sim.extensions import Invent
+from mcp_sim.records.effects import Check, Consequence, Effect
 from mcp_sim.records.given import given, sets_of
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.shown import field_schemas
@@ -36,6 +37,32 @@ def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
         return None
 
     return refused
+
+
+def lines_fitting(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
+    """What forbids a write of lists of objects that lack, also when they are completed, what results must tell."""
+    entity = domain.entities[plan.entity or ""]
+    arguments = {field: path for path, field in plan.sets.items() if field in entity.fields}
+    tests = {field: found for field in arguments if (found := _tests_of_lines(domain, entity, field))}
+    if not tests:
+        return None
+
+    def refused(_turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
+        for field, lines in tests.items():
+            value = effect.record.get(field)
+            is_told = isinstance(value, list) and any(isinstance(one, dict) for one in as_list(value))
+            reason = next((why for test in lines for why in test.problems(value)), None) if is_told else None
+            if reason is not None:
+                return invalid(tool, arguments[field], value, f"Invalid {arguments[field]}: {reason}")
+        return effect
+
+    return refused
+
+
+def _tests_of_lines(domain: Domain, entity: Entity, field: str) -> list[Validator]:
+    """What results say of the objects in a list."""
+    lists = [schema for schema in _told(domain, entity, field) if "array" in types_of(schema)]
+    return [test for schema in lists if items(schema) and (test := _validator(schema)) is not None]
 
 
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:

@@ -25,6 +25,16 @@ def of_record(field: str) -> Fill:
     return fill
 
 
+def text_of(fill: Fill) -> Fill:
+    """The same, of a place that must hold a text: an empty one where there is nothing to tell."""
+
+    def told(facts: Facts) -> Json:
+        value = fill(facts)
+        return "" if value is ABSENT else value
+
+    return told
+
+
 def status(schema: Record) -> Fill:
     choices = [value for value in constants(schema) if str(value).lower() in {"ok", "success", "successful", "done"}]
     word: Any = choices[0] if choices else next(iter(constants(schema)), "success")

@@ -24,7 +24,7 @@ def _thinking(plan: Plan) -> Operate:
         kept = [*as_list(log.get("thoughts")), {name: value for name, value in called.items() if value is not None}]
         change = Change("put", LOG, LOG, {**log, "thoughts": kept}, expected=turn.view.version(LOG, LOG))
         if "number" not in arguments:
-            return done(called[arguments["thought"]], change)
+            return done(str(called.get(arguments["thought"]) or ""), change)
         number = called.get(arguments["number"])
         total = called.get(arguments.get("total", ""))
         raised = max(number, total) if isinstance(number, int) and isinstance(total, int) else total

@@ -44,13 +44,21 @@ def question(plan: Record, call: Answered, specs: Specs) -> Question:
     tests = [
         _test(rule["field"], rule["op"], value) if specs.is_plain(plan["entity"], rule["field"]) else _nobody_knows
         for argument, rule in plan["filters"].items()
-        if (value := given(call, argument)) is not NOWHERE
+        if (value := _wanted(rule, given(call, argument))) is not NOWHERE
     ]
+    tests += [_test(field, "equals", value) for field, value in plan["fixed"].items()]
     if plan.get("query") and given(call, plan["query"]) is not NOWHERE:
         tests.append(_text_test(given(call, plan["query"]), plan["searched"]))
     explained = {*plan["filters"], plan.get("query"), plan.get("sort"), plan.get("order"), *paging_names(plan)}
     heads = {str(name).partition(".")[0] for name in explained if name}
     return Question(tuple(tests), all(name in heads or value is None for name, value in call.arguments.items()))
+
+
+def _wanted(rule: Record, value: Json) -> Json:
+    """What a record is held against: what was given, or what is left out unless the argument lets it in."""
+    if rule.get("unless") is None:
+        return value
+    return NOWHERE if value == rule["unless"] else rule["unless"]
 
 
 def paging_names(plan: Record) -> Iterator[str]:
@@ -96,7 +104,14 @@ def _among(value: Json, wanted: Json) -> bool | None:
     return True if isinstance(wanted, list) and value in wanted else None
 
 
-_JUDGES: dict[str, Callable[[Json, Json], bool | None]] = {"equals": _equal, "contains": _contains, "in": _among}
+def _other(value: Json, wanted: Json) -> bool | None:
+    same = _equal(value, wanted)
+    return None if same is None else not same
+
+
+_JUDGES: dict[str, Callable[[Json, Json], bool | None]] = {
+    "equals": _equal, "not": _other, "contains": _contains, "in": _among,
+}  # fmt: skip
 
 
 def _compared(compare: Callable[[Any, Any], bool], value: Json, wanted: Json) -> bool | None:

@@ -9,7 +9,7 @@ from typing import cast
 from checker.knowledge import Fact, Key, Knowledge
 from checker.ledger import Answered, Json, Record
 from checker.moments import grain, moment
-from checker.specs import NOWHERE, READS, Specs, given, given_key, shown, shown_record
+from checker.specs import NOWHERE, READS, Specs, given, given_key, is_set_whole, shown, shown_record
 
 Finding = tuple[str, str]
 
@@ -107,13 +107,16 @@ def _asked_problems(plan: Record, call: Answered, specs: Specs) -> Iterator[Find
     if record is None:
         return
     name = specs.key_of(plan["entity"])
-    if key is not None and name in record and key not in record.values() and str(key) != str(record[name]):
+    renamed = [given(call, argument) for argument, field in plan["sets"].items() if field == name]
+    is_other = name in record and key not in record.values() and str(key) != str(record[name])
+    if key is not None and is_other and record[name] not in renamed:
         yield "R8", f"{plan['entity']} {key!r} was asked for, and {record[name]!r} is shown"
     if plan["verb"] in READS:
         return
     for argument, field in plan["sets"].items():
         value = given(call, argument)
-        if value is not NOWHERE and field in record and not _says(record[field], value):
+        is_set = is_set_whole(plan, field)
+        if value is not NOWHERE and field in record and is_set and not _says(record[field], value):
             yield "R8", f"{field} is {record[field]!r}, but {argument} was given as {value!r}"
 
 

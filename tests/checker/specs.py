@@ -89,3 +89,10 @@ def given(call: Answered, path: str) -> Any:
     """An argument; NOWHERE where it is not given, or null."""
     value = at(call.arguments, path)
     return NOWHERE if value is None else value
+
+
+def is_set_whole(plan: Record, field: str) -> bool:
+    """Does a field become what an argument says, nothing of it kept, and nothing in it said by another argument?"""
+    return plan["how"].get(field, "set") == "set" and not any(
+        one.startswith(f"{field}.") for one in plan["sets"].values()
+    )

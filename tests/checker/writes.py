@@ -10,7 +10,7 @@ from typing import Any, cast
 from checker.knowledge import Key, Knowledge
 from checker.ledger import Answered, Json, Record
 from checker.records import time_problems
-from checker.specs import NOWHERE, Specs, at, given
+from checker.specs import NOWHERE, Specs, at, given, is_set_whole
 
 Finding = tuple[str, str]
 
@@ -25,7 +25,7 @@ def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowle
     mine = [change for change in puts if change["entity"] == plan["entity"]]
     if call.failed:
         return
-    if plan["verb"] == "create" and not call.written:
+    if plan["verb"] == "create" and plan["behaviour"] == "records" and not call.written:
         yield "R3", f"{call.tool} succeeds, but nothing is written"
     if plan["verb"] in {"create", "update"} and len(mine) == 1:
         yield from _said_problems(plan, call, mine[0]["record"])
@@ -43,7 +43,7 @@ def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Fin
     """R3: what a write was told is what is written."""
     for argument, field in plan["sets"].items():
         value = given(call, argument)
-        if value is NOWHERE or field == "*" or field not in record:
+        if value is NOWHERE or field == "*" or field not in record or not is_set_whole(plan, field):
             continue
         if not _says(record[field], value):
             yield "R3", f"{field} is written as {record[field]!r}, but {argument} was given as {value!r}"
