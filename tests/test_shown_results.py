@@ -109,3 +109,16 @@ async def test_what_names_a_record_that_another_tool_makes_says_more_of_it(tmp_p
         shown = value(await world.call("get_kettle", {"kettle_id": key}))
         assert (shown["colour"], shown["due"]) == ("red", "2030-05-01")
         assert refused(await world.call("schedule_kettle", {"kettle_id": "none", "due": "2030-05-01"}))
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Returns " + "{a: " * 20_000 + "1" + "}" * 20_000,
+        "Returns " + "[" * 50_000,
+        "Returns {" * 11_000,
+        "returns {a " * 9_000,
+    ],
+)
+def test_a_form_without_end_is_none(description: str) -> None:
+    assert shown_result(description) is None

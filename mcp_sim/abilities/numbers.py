@@ -130,12 +130,18 @@ def _fibonacci(number: float) -> int:
     return first
 
 
+_MOST_DIGITS = 1_000
+"""Of a number that is written in another base, which takes time by their square."""
+
+
 def _in_base(given: Given) -> str:
     """A whole number, written in one base, in another."""
     source, target = (_whole(given[name]) for name in ("source", "target"))
     if not (2 <= source <= 36 and 2 <= target <= 36):
         raise Refused("invalid", f"A base must be between 2 and 36, got {source} and {target}")
     written = str(given["value"]).strip()
+    if len(written) > _MOST_DIGITS:
+        raise Refused("invalid", f"The number is too long; at most {_MOST_DIGITS:,} digits are possible")
     try:
         left = int(written, source)
     except ValueError:

@@ -161,7 +161,7 @@ def _lindex(store: Store) -> Outcome:
 
 
 def _lrem(store: Store) -> Outcome:
-    held, value, count = _held(store, "list"), plain(store.get("value")), store.get("count", 0)
+    held, value, count = _held(store, "list"), plain(store.get("value")), int(store.get("count", 0))
     places = [at for at, one in enumerate(held) if one == value]
     chosen = places if not count else places[:count] if count > 0 else places[count:]
     if not chosen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 from mcp_sim.schemas import as_object, properties
 from mcp_sim.types import Record
@@ -30,15 +31,24 @@ _TYPES = {
 _TYPE_OF = {word: kind for kind, said in _TYPES.items() for word in said.split()}
 _FEWEST = 2
 """As many names as a list of them has at least, to be more than a word in a sentence."""
+_MOST_PLACES, _MOST_PIECES, _DEEPEST = 20, 5_000, 30
+"""What is looked at of a description that shows many forms, or a form without end."""
 
 
 def shown_result(description: str) -> Record | None:
     """The schema of the result that a description shows; None where it shows none."""
-    for found in _SHOWN.finditer(description):
-        schema = _Reader(_PIECE.findall(description, found.end())).result()
+    for found in islice(_SHOWN.finditer(description), _MOST_PLACES):
+        schema = _Reader(_pieces(description, found.end())).result()
         if schema is not None:
             return {"type": "array", "items": schema} if _is_listed(schema, found[0]) else schema
     return _named(description)
+
+
+def _pieces(description: str, start: int) -> list[str]:
+    """What stands behind a place; nothing where that nests deeper than any form that is meant to be read."""
+    pieces = [found[0] for found in islice(_PIECE.finditer(description, start), _MOST_PIECES)]
+    depths = accumulate((piece in {"{", "["}) - (piece in {"}", "]"}) for piece in pieces)
+    return pieces if max(depths, default=0) <= _DEEPEST else []
 
 
 def _is_listed(schema: Record, before: str) -> bool:
@@ -47,7 +57,7 @@ def _is_listed(schema: Record, before: str) -> bool:
 
 def _named(description: str) -> Record | None:
     """The schema of a mapping whose keys are listed in words: `a dict with id, done and text`."""
-    for found in _NAMED.finditer(description):
+    for found in islice(_NAMED.finditer(description), _MOST_PLACES):
         said = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
         names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", said) if name.strip()]
         if len(names) >= _FEWEST and all(map(_NAME.match, names)):

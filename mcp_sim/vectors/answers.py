@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,10 @@ _NAMES: Names = {
     "distances": ("scores",),
 }
 _USUAL = ("documents", "metadatas")
+_MOST_COMPARED = 20_000
+"""So many times a question is set beside a text, in one call."""
+_MOST_COPIED = 10_000
+"""As many texts as are copied in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,10 @@ def _copy(store: Store, asked: Asked) -> Outcome:
 def _copied(store: Store, name: str, other: str) -> None:
     if store.collection(other) is not None:
         raise Refused("conflict", f"Collection {other} already exists", key=other, entity=COLLECTION)
-    for one in store.texts(name):
+    texts = store.texts(name)
+    if len(texts) > _MOST_COPIED:
+        raise Refused("invalid", f"Collection {name} has more than {_MOST_COPIED:,} documents")
+    for one in texts:
         store.put_text(other, one["id"], one)
 
 
@@ -156,6 +164,9 @@ def _change(store: Store, asked: Asked) -> Outcome:
 
 
 def _put(store: Store, asked: Asked, done: str, *, only_known: bool = False) -> Outcome:
+    twice = [id_ for id_, times in Counter(asked.ids).items() if times > 1]
+    if twice:
+        raise Refused("invalid", f"Expected IDs to be unique, found duplicates of: {', '.join(twice)}")
     for id_, text, metadata in zip(asked.ids, asked.beside("texts"), asked.beside("metadatas"), strict=True):
         old = store.text(asked.name, id_)
         if old is None and only_known:
@@ -168,7 +179,7 @@ def _put(store: Store, asked: Asked, done: str, *, only_known: bool = False) -> 
 
 def _remove(store: Store, asked: Asked) -> Outcome:
     store.known(asked.name)
-    for id_ in asked.ids:
+    for id_ in dict.fromkeys(asked.ids):
         if store.text(asked.name, id_) is not None:
             store.put_text(asked.name, id_, None)
     return _told(store, asked, "deleted", "from")
@@ -188,8 +199,8 @@ def _get(store: Store, asked: Asked) -> Outcome:
 
 def _page(records: Sequence[Record], asked: Asked) -> Sequence[Record]:
     limit, offset = asked.get("limit"), asked.get("offset")
-    start = int(offset) if isinstance(offset, int | float) else 0
-    return records[start : start + int(limit) if isinstance(limit, int | float) else None]
+    start = max(0, int(offset)) if isinstance(offset, int | float) else 0
+    return records[start : start + max(0, int(limit)) if isinstance(limit, int | float) else None]
 
 
 def _query(store: Store, asked: Asked) -> Outcome:
@@ -198,8 +209,11 @@ def _query(store: Store, asked: Asked) -> Outcome:
     found = fitting(store.texts(asked.name), asked.get("where"), asked.get("holding"))
     limit = asked.get("limit")
     queries = asked.get("queries")
-    most = int(limit) if isinstance(limit, int | float) else 10
-    each = [ranked(found, str(query))[:most] for query in (as_list(queries) or [queries])]
+    most = max(0, int(limit)) if isinstance(limit, int | float) else 10
+    asks = as_list(queries) or [queries]
+    if len(asks) > 1 and len(asks) * len(found) > _MOST_COMPARED:
+        raise Refused("invalid", f"{len(asks)} questions of {len(found)} texts are too many at once; ask fewer")
+    each = [ranked(found, str(query))[:most] for query in asks]
     facts = [_lists([one for one, _ in near], [far for _, far in near]) for near in each]
     whole = {name: [one[name] for one in facts] for name in facts[0]} if isinstance(queries, list) else facts[0]
     return _lists_told(asked, whole, (*_USUAL, "distances"))
@@ -211,7 +225,8 @@ def _side_by_side(asked: Asked, records: Sequence[Record]) -> Outcome:
 
 def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record:
     facts: Record = {"ids": [one["id"] for one in records]}
-    facts |= {"documents": [one["text"] for one in records], "metadatas": [one["metadata"] for one in records]}
+    facts |= {"documents": [one.get("text") for one in records]}
+    facts |= {"metadatas": [one.get("metadata") for one in records]}
     return {**facts, "distances": list(distances)}
 
 

@@ -61,7 +61,8 @@ class Store:
 
 
 def key_of(collection: str, id_: str) -> str:
-    return f"{collection} | {id_}"
+    """What names a text within the world: no other collection and id have the same."""
+    return f"{collection.replace('|', '||')} | {id_}"
 
 
 # which of them are meant --------------------------------------------------------------------------------------------
@@ -72,8 +73,8 @@ def fitting(records: Iterable[Record], where: Json, holding: Json) -> list[Recor
     return [
         one
         for one in records
-        if _holds(as_object(where), lambda name, one=one: as_object(one["metadata"]).get(name))
-        and _holds({"": holding} if holding else {}, lambda _name, one=one: one["text"])
+        if _holds(as_object(where), lambda name, one=one: as_object(one.get("metadata")).get(name))
+        and _holds({"": holding} if holding else {}, lambda _name, one=one: one.get("text"))
     ]
 
 
@@ -117,7 +118,7 @@ _SIGNS: Mapping[str, Callable[[Json, Json], bool]] = {
 def ranked(records: Iterable[Record], query: str) -> list[tuple[Record, float]]:
     """The texts with how far they are from a question, the nearest first: by the words that they share."""
     asked = _counts(query)
-    found = [(one, round(2 - 2 * _likeness(asked, _counts(one["text"])), 6)) for one in records]
+    found = [(one, round(2 - 2 * _likeness(asked, _counts(one.get("text") or "")), 6)) for one in records]
     return sorted(found, key=lambda one: one[1])
 
 

@@ -47,6 +47,7 @@ async def test_texts_are_compared_counted_and_shuffled(tmp_path: Path) -> None:
         assert (await said(world, "count", text="two words"))["words"] == 2
         assert sorted(await said(world, "shuffle_list", items=[3, 1, 2])) == [1, 2, 3]
         assert await said(world, "convert_base", value="-ff", from_base=16, to_base=2) == "-11111111"
+        assert "too long" in await refused(world, "convert_base", value="f" * 9000, from_base=16, to_base=2)
         assert "base 2" in await refused(world, "convert_base", value="12", from_base=2, to_base=10)
 
 

@@ -157,6 +157,7 @@ async def test_what_commands_tell_names_scores_expiries_channels_and_what_is_not
         assert "news" in await said(world, "publish", channel="news", message="hi")
         assert await said(world, "hgetall", name="nothing") == "Hash nothing not found"
         assert await said(world, "lrem", name="nothing", count=0, element="x") == "x not found in list nothing"
+        assert "not found" in await said(world, "lrem", name="nothing", count=2.0, element="x")
 
 
 async def test_to_a_database_a_key_that_is_not_there_is_an_answer(tmp_path: Path) -> None:

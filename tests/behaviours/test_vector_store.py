@@ -116,3 +116,26 @@ def test_a_service_whose_documents_have_no_lists_side_by_side_is_another(tmp_pat
         tool("list_collections"),
     ]
     assert not any("vector" in name for name in behaviours(simulator(tmp_path, tools)).values())
+
+
+async def test_ids_are_given_once_and_name_one_text(store: Simulator) -> None:
+    async with store.open() as world:
+        for name in ("hens", "hens | a"):
+            await said(world, "make_collection", collection=name)
+        for name in ("add_texts", "upsert_texts", "update_texts"):
+            assert "unique" in await refused(world, name, collection="hens", ids=["a", "a"], texts=["x", "y"])
+        await said(world, "add_texts", collection="hens", ids=["a | b"], texts=["x"])
+        await said(world, "add_texts", collection="hens | a", ids=["b"], texts=["y"])
+        assert (await said(world, "get_texts", collection="hens"))["documents"] == ["x"]
+        await said(world, "delete_texts", collection="hens", ids=["a | b", "a | b"])
+        assert await said(world, "count_collection", collection="hens") == "0"
+
+
+async def test_what_grows_with_questions_and_copies_has_bounds(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "make_collection", collection="hens")
+        many = [str(at) for at in range(10_001)]
+        await said(world, "add_texts", collection="hens", ids=many, texts=many)
+        assert "too many" in await refused(world, "query_texts", collection="hens", queries=["a", "b"])
+        assert (await said(world, "search_texts", collection="hens", query="7", top_k=-1))["ids"] == []
+        assert "more than" in await refused(world, "clone_collection", collection="hens", new_collection_name="geese")
