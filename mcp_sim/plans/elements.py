@@ -8,8 +8,9 @@ from dataclasses import replace
 from mcp_sim.domain import Entity, Field, How
 from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.keys import key_argument
-from mcp_sim.plans.looks import Element, Look, envelope_meant
+from mcp_sim.plans.looks import Element, Look
 from mcp_sim.plans.names import Words
+from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.words import plural, singular_phrase, snake, vocabulary
 

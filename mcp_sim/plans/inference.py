@@ -23,7 +23,7 @@ from mcp_sim.plans.given import Given, given_state
 from mcp_sim.plans.insides import with_insides
 from mcp_sim.plans.kindred import with_kindred
 from mcp_sim.plans.lone import told_alone
-from mcp_sim.plans.looks import Look, looks_at, readings_of, spoken
+from mcp_sim.plans.looks import Look, looks_at, readings_of
 from mcp_sim.plans.makers import making
 from mcp_sim.plans.named_fields import naming_fields, with_named_fields
 from mcp_sim.plans.occupying import occupying
@@ -33,6 +33,7 @@ from mcp_sim.plans.planning import plan_of, sharing_of
 from mcp_sim.plans.preconditions import alike
 from mcp_sim.plans.roles import roles_and_fields, shown
 from mcp_sim.plans.said import look_beside, tells_deed
+from mcp_sim.plans.spoken import spoken
 from mcp_sim.plans.summaries import summing, with_summaries
 from mcp_sim.plans.takings import taking
 from mcp_sim.plans.tallies import tallied

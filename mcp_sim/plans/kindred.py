@@ -9,8 +9,9 @@ from dataclasses import replace
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
-from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.plans.looks import Look
 from mcp_sim.plans.names import Words
+from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.plans.registered import registered
 from mcp_sim.plans.states import state_of
 from mcp_sim.plans.subjects import names_key

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mcp_sim.domain import RECORDLESS, Entity, Envelope, How, Verb
+from mcp_sim.domain import Entity, Envelope, How, Verb
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.data_texts import data_texts
 from mcp_sim.plans.deeds import MAKING
-from mcp_sim.plans.envelopes import envelope_of, plain_envelope, rows_schema
+from mcp_sim.plans.envelopes import rows_schema
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.lone import alone_in
 from mcp_sim.plans.names import Reading
-from mcp_sim.plans.nouns import Nouns
+from mcp_sim.plans.outputs import envelope_meant, output_of
 from mcp_sim.plans.pages import is_paged
 from mcp_sim.plans.readings import read_names
-from mcp_sim.plans.shown_types import argument_types, typed
+from mcp_sim.plans.shown_types import argument_types
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.singletons import single_of
-from mcp_sim.plans.subjects import NO_NOUNS, entity_meant, finds_several, verb_meant
-from mcp_sim.result_forms import form_declared, shown_result
+from mcp_sim.plans.subjects import entity_meant, finds_several, verb_meant
 from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties, required, schema_of
-from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import singular_phrase, snake, vocabulary, words
+from mcp_sim.schemas import as_object, expanded, properties, required
+from mcp_sim.types import Record, Tool
+from mcp_sim.words import snake, vocabulary, words
 
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})
 _BEGINNINGS = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
 _MAKES = vocabulary("create add new make")
 _COPIES = MAKING | {"fork", "restore"}
-_NO_TYPES: Mapping[str, Record] = {}
-_DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +102,12 @@ def looks_at(
     for id_, tool in tools.items():
         said, reading = overrides.get(id_, {}), readings[id_]
         schema = expanded(tool.input_schema)
-        output = _output(tool, shown.get(id_, shown.get(tool.name)), texts.get(id_), types[tool.server])
+        output = output_of(tool, shown.get(id_, shown.get(tool.name)), texts.get(id_), types[tool.server])
         entity = said.get("entity") or entity_meant(reading, schema, output, nouns, tables, tool.description)
         verb: Verb = said.get("verb") or verb_meant(reading, entity, schema, output, nouns, declared)
         is_open = "verb" not in said
-        if is_open and verb == "create" and _is_begun(reading, entity, schema, tables, readings):
-            verb, reading = "update", replace(reading, status=_BEGINNINGS[reading.word])
-        if is_open and verb == "create" and _is_set(reading, entity, schema, tables, readings):
-            verb = "update"
+        if is_open and verb == "create":
+            verb, reading = _made_or_changed(reading, entity, schema, tables, readings)
         if verb == "create" and entity not in declared and "entity" not in said:
             entity = _made(entity, schema, output, tables)
         if is_open and reading.word == "cancel" and entity in tables and _is_stateless(tables[entity], looks):
@@ -129,13 +124,11 @@ def looks_at(
             verb, entity = single.verb, single.entity
         else:
             single = None
-        paged = is_paged(schema)
-        bare = (entity in held or _stands_apart(entity, declared)) and not paged
-        envelope = said.get("envelope") or envelope_meant(
-            verb, entity, output, bare=bare, paged=paged, text=texts.get(id_)
-        )
+        bare, paged = entity in held or _stands_apart(entity, declared), is_paged(schema)
+        envelope = envelope_meant(verb, entity, output, bare=bare and not paged, paged=paged, text=texts.get(id_))
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
+        envelope = said.get("envelope") or envelope
         each = (said.get("each"), declared.get(entity))
         one = unfolded(reading, verb, entity, schema, *each) if single is None else Unfolded(schema)
         known = said.get("key") if one.each is None else None
@@ -176,6 +169,15 @@ def _made(entity: str, schema: Record, output: Record, tables: Mapping[str, Enti
     """The entity that a create makes a record of."""
     stem = _new_id(entity, schema, output)
     return stem if stem is not None and stem in tables and not tables[stem].singleton else entity
+
+
+def _made_or_changed(
+    reading: Reading, entity: str, schema: Record, tables: Mapping[str, Entity], readings: Mapping[str, Reading]
+) -> tuple[Verb, Reading]:
+    """What a tool does that is called as one that makes something: that, or another step of what others make."""
+    if _is_begun(reading, entity, schema, tables, readings):
+        return "update", replace(reading, status=_BEGINNINGS[reading.word])
+    return ("update" if _is_set(reading, entity, schema, tables, readings) else "create"), reading
 
 
 def _is_begun(
@@ -226,35 +228,6 @@ def _is_of_one(
     return verb in _ONE and key_argument(verb, entity, known.key if known else "id", schema)[1] == 0
 
 
-def spoken(readings: Iterable[Reading], tools: Iterable[Tool]) -> Nouns:
-    """The nouns that the tools speak of, and the arguments that are whole numbers or texts."""
-    names: set[str] = set()
-    for reading in readings:
-        phrase = (*reading.noun, *reading.after[1:]) if reading.noun else reading.after[1:]
-        ends = [(start, end) for start in range(len(phrase)) for end in range(start + 1, len(phrase) + 1)]
-        names |= {singular_phrase(phrase[start:end]) for start, end in ends}
-    numbers: set[str] = set()
-    texts: set[str] = set()
-    bare: set[str] = set()
-    shown: set[str] = set()
-    for tool in tools:
-        parts = properties(tool.input_schema)
-        numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
-        texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
-        bare |= {snake(name) for name in parts if "id" in properties(_output(tool, None))}
-        shown |= {snake(name) for name in _shown_names(_output(tool, None))}
-        names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
-    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare), frozenset(shown))
-
-
-def _shown_names(output: Record, depth: int = 0) -> Iterator[str]:
-    """What the records in a result have, as far as its schema tells."""
-    for name, part in properties(output).items():
-        yield name
-        if depth < _DEEPEST:
-            yield from _shown_names(items(part) if main_type(part) == "array" else part, depth + 1)
-
-
 def readings_of(tools: Mapping[str, Tool]) -> dict[str, Reading]:
     by_server: dict[str, list[Tool]] = defaultdict(list)
     for tool in tools.values():
@@ -271,31 +244,3 @@ def _nouns(readings: Iterable[Reading], declared: Mapping[str, Entity]) -> dict[
     """Noun phrases that surely name an entity, with its name: declared ones, and those that tools make, get or list."""
     nouns = {reading.noun: "_".join(reading.noun) for reading in readings if reading.noun and reading.verb != "unknown"}
     return nouns | {words(name): name for name in declared}
-
-
-def _output(tool: Tool, example: Json, text: str | None = None, types: Mapping[str, Record] = _NO_TYPES) -> Record:
-    """The outputSchema, expanded; without one, the shape of an example's result; else what the description shows.
-
-    {} where nothing is known. `text` is the property that holds the whole as JSON text, `types` are those of arguments.
-    """
-    if tool.output_schema is None and isinstance(example, dict | list):
-        return schema_of(example)
-    said = form_declared(tool) if text is None else None
-    return _first_form(said) if said is not None else typed(shown_result(tool.description) or {}, types)
-
-
-def _first_form(output: Record) -> Record:
-    """Of a result that has one of several forms, the first that says what is in it."""
-    forms = [as_object(form) for word in ("anyOf", "oneOf") for form in as_list(output.get(word))]
-    return output if properties(output) else next((form for form in forms if properties(form)), output)
-
-
-def envelope_meant(
-    verb: Verb, entity: str, output: Record, *, bare: bool = False, paged: bool = False, text: str | None = None
-) -> Envelope:
-    """Where things stand in the result, by its schema if there is one. `text` is what holds it all as JSON text."""
-    if verb in RECORDLESS:
-        return Envelope()
-    said = properties(output) or items(output)
-    envelope = envelope_of(verb, entity, output) if said else plain_envelope(verb, entity, bare=bare, paged=paged)
-    return replace(envelope, text=text)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from mcp_sim.domain import Also, Entity, How, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
-from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.plans.looks import Look
+from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.plans.preconditions import IN_USE
 from mcp_sim.plans.told_states import status_field
 from mcp_sim.schemas import main_type, properties, required

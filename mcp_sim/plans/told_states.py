@@ -10,7 +10,8 @@ from itertools import islice
 from mcp_sim.choices import choices_of
 from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
-from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.plans.looks import Look
+from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
 from mcp_sim.words import singular, snake

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.drafts import Draft
-from mcp_sim.plans.looks import Look, envelope_meant
+from mcp_sim.plans.looks import Look
+from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.plans.readings import last_segment
 from mcp_sim.schemas import required
 from mcp_sim.words import words
