@@ -12,10 +12,10 @@ from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.result_forms import result_schema, text_place
+from mcp_sim.result_forms.prose import SAYING
 from mcp_sim.schemas import as_object, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.validation import Validator
-from mcp_sim.words import vocabulary
 
 
 @behaviours.register("schema_only")
@@ -33,7 +33,7 @@ class SchemaOnly(Behaviour):
             example = Transition(Observation(ToolResult(shown.result, form="blocks")))
             return lambda _turn, _invent: example
         place = text_place(tool)
-        if schema is None or place in _SAYING:
+        if schema is None or place in SAYING:
             told = acknowledgement(tool.name, tool.description)
             return lambda turn, _invent: _said(told(turn.call.arguments), place)
         form = "json" if tool.output_schema is None else "structured"
@@ -47,10 +47,6 @@ class SchemaOnly(Behaviour):
             return Transition(Observation(told), guessed=True)
 
         return answer
-
-
-_SAYING = vocabulary("result message text output content response")
-"""What the only text of a result is called where it says what came of the call."""
 
 
 def _said(text: str, place: str | None) -> Transition:

@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.claiming.data import is_paged, says_data
 from mcp_sim.claiming.fitting import Names, Told, fitter
 from mcp_sim.claiming.sentences import worded_like
 from mcp_sim.domain import Domain, Example
 from mcp_sim.extensions import Answer, Invent
 from mcp_sim.json_text import encode
 from mcp_sim.result_forms import result_schema
-from mcp_sim.schemas import as_list, as_object, schema_of
+from mcp_sim.result_forms.prose import returns_data
+from mcp_sim.schemas import as_list, as_object, expanded, properties, schema_of
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.words import snake, vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ Operate: TypeAlias = Callable[[Turn], Outcome]
 """What a tool does, before it is told; raises Refused."""
 
 _OPEN: Record = {"type": "object"}
+_PAGED = vocabulary("cursor page page_size page_token next_token next_cursor continuation_token")
+"""Arguments by which callers ask for more: what they need for that they get as data."""
 
 Tell: TypeAlias = Callable[[Turn, Outcome], Observation]
 
@@ -124,7 +127,11 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
 def _answers_in_data(tool: Tool, domain: Domain) -> bool:
     """Does it, or does its whole server, where one of its tools is asked for pages?"""
     others = (one for one in domain.tools.values() if one.server == tool.server)
-    return says_data(tool) or any(is_paged(one) for one in others)
+    return returns_data(tool.description) or any(_gives_pages(one) for one in others)
+
+
+def _gives_pages(tool: Tool) -> bool:
+    return not _PAGED.isdisjoint(map(snake, properties(expanded(tool.input_schema))))
 
 
 def _told(turn: Turn, outcome: Outcome) -> Told:

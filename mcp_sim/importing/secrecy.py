@@ -55,9 +55,3 @@ def _in_url(url: str) -> Iterator[str]:
             yield from (value, unquote(value))
     yield from (value for _, value in parse_qsl(parts.query))
     yield from (part for part in parts.query.split("&") if part)
-
-
-def without_secrets(url: str) -> str:
-    """A URL without the user, the query and the fragment, any of which may be a secret."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

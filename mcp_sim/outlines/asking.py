@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.claiming.data import says_data
 from mcp_sim.claiming.outcomes import Outcome, done
 from mcp_sim.domain import Domain, Plan
 from mcp_sim.outlines.given import DOCUMENT, ONLY
-from mcp_sim.schemas import as_list, expanded, main_type, properties
+from mcp_sim.result_forms import text_place
+from mcp_sim.result_forms.prose import returns_data
+from mcp_sim.schemas import as_list, properties
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.words import vocabulary
 
@@ -30,8 +31,7 @@ class Asking:
     @property
     def is_in_words(self) -> bool:
         """Is its result only a text, of which nothing says that it is data?"""
-        parts = properties(expanded(self.tool.output_schema or {}))
-        return [*map(main_type, parts.values())] == ["string"] and not says_data(self.tool)
+        return text_place(self.tool) is not None and not returns_data(self.tool.description)
 
     def _given(self, turn: Turn, role: str) -> Json:
         name = self.plan.arguments.get(role)

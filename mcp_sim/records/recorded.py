@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mcp_sim.domain import Example
-from mcp_sim.result_forms.prose import TEXTS
+from mcp_sim.result_forms.prose import SAYING
 from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.words import snake
@@ -33,7 +33,7 @@ def text_of(result: Json) -> str | None:
         return result
     body = as_object(result)
     inner: Json = next(iter(body.values())) if len(body) == 1 else None
-    return inner if isinstance(inner, str) and snake(next(iter(body))) in {*TEXTS, "message"} else None
+    return inner if isinstance(inner, str) and snake(next(iter(body))) in SAYING else None
 
 
 def samples(examples: Iterable[Example], tool: Tool) -> Iterator[Sample]:

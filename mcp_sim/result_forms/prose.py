@@ -8,6 +8,9 @@ from typing import Final
 TEXTS: Final = frozenset({"result", "text", "output", "content", "response"})
 """What the only property of a result is called that is a text for people."""
 
+SAYING: Final = TEXTS | {"message"}
+"""What it is called where it says what came of a call."""
+
 _PROSE = re.compile(
     r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text|(?:success|confirmation|"
     r"status) (?:message|string)|a (?:message|sentence|string|text|summary))\b|\breturns?:?\s*\n?\s*str\b",
@@ -25,6 +28,10 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
+_DATA_BACK = re.compile(
+    r"\b(?:returns?|result|output|response)\b[^.\n]{0,60}\b(?:json|dict|dictionary|objects?)\b|\breturns?:?\s*\{",
+    re.IGNORECASE,
+)
 
 
 def speaks(description: str) -> bool:
@@ -33,8 +40,13 @@ def speaks(description: str) -> bool:
 
 
 def says_data(description: str) -> bool:
-    """Does a description say that the result is data?"""
+    """Does a description of what works on records speak of data? Then the result is data."""
     return bool(_DATA.search(description))
+
+
+def returns_data(description: str) -> bool:
+    """Does a description say so of the result itself? What computes may speak of data that it is given."""
+    return bool(_DATA_BACK.search(description))
 
 
 def gives_key(description: str) -> bool:
