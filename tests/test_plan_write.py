@@ -304,6 +304,18 @@ def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsy
     assert "stands beside widgets.tools.json already" in capsys.readouterr().err
 
 
+def test_the_list_that_a_scenario_names_gets_a_spec_beside_it(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec.unlink()
+    scenario = spec.with_name("run.yaml")
+    text = "mcp_sim: 1\nseed: 1\ntools: widgets.tools.json\n"
+    scenario.write_text(text, encoding="utf-8")
+    assert main(["plan", str(scenario), "--write"]) == 0
+    assert scenario.read_text(encoding="utf-8") == text
+    assert "name it where widgets.tools.json is named" in capsys.readouterr().err
+    scenario.write_text(text.replace("widgets.tools.json", "widgets.yaml"), encoding="utf-8")
+    assert not [problem for problem in check([spec, scenario]) if problem.severity == "error"]
+
+
 def test_each_server_of_a_scenario_gets_its_own_plans(spec: Path) -> None:
     scenario = spec.with_name("two.yaml")
     other = spec.with_name("other.yaml")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from mcp_sim.documents.domains import check_links, check_records, domain_of
 from mcp_sim.documents.entries import (
@@ -19,15 +18,14 @@ from mcp_sim.documents.presets import is_preset, merged, read_preset
 from mcp_sim.documents.scenario_document import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.sources import Reading, display, documents_in, is_folder, is_readable, locate
-from mcp_sim.documents.specs import Spec, is_tool_list, read_spec, spec_file
+from mcp_sim.documents.specs import Spec, is_spec, read_spec, spec_file
 from mcp_sim.domain import Domain
 from mcp_sim.errors import DocumentError, Problem, UsageError
 from mcp_sim.extensions import world_models
 from mcp_sim.importing.foreign import foreign
 from mcp_sim.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
 from mcp_sim.surface import Choices
-from mcp_sim.tool_spec import ToolSpecDocument
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
 
 _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
@@ -89,7 +87,7 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
     if told := foreign(place.value):
         place.error(told)
         return None
-    if _is_spec(place.value):
+    if is_spec(place.value):
         return _calm(place, path, reading, override)
     if is_preset(place):
         read_preset(place, None)
@@ -99,21 +97,6 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
         place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
         return None
     return _scenario(place, path, reading, override)
-
-
-def _is_spec(value: Json) -> bool:
-    """Is it a tool spec, or a list of tools, rather than a scenario?"""
-    if is_tool_list(value):
-        return True
-    if not isinstance(value, dict):
-        return False
-    body = cast("Record", value)
-    keys, tools = set(body), body.get("tools")
-    spec_only = set(ToolSpecDocument.model_fields) - set(ScenarioDocument.model_fields)
-    scenario_only = set(ScenarioDocument.model_fields) - set(ToolSpecDocument.model_fields)
-    if keys & scenario_only:
-        return bool(keys & spec_only) and isinstance(tools, list)
-    return bool(keys & spec_only) or isinstance(tools, list) or str(tools).endswith(".json")
 
 
 # a tool spec alone ----------------------------------------------------------------------------------------------------
@@ -220,7 +203,7 @@ def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, pref
     if told := foreign(root.value):
         root.error(told)
         return None
-    if not _is_spec(root.value):
+    if not is_spec(root.value):
         root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
         return None
     return read_spec(root, file, reading, server or None, prefix)

@@ -10,6 +10,7 @@ from typing import Any, cast
 from mcp_sim.documents.lint import example_problems, usable_tools
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.plans import check_sim, override
+from mcp_sim.documents.scenario_document import ScenarioDocument
 from mcp_sim.documents.sources import Reading, is_file_name, is_readable, shipped
 from mcp_sim.documents.styles import error_style
 from mcp_sim.documents.surface import (
@@ -60,6 +61,21 @@ def is_tool_list(value: Json) -> bool:
         body = cast("Record", value)
         return "mcp_sim" not in body and isinstance(body.get("tools"), list)
     return isinstance(value, list)
+
+
+def is_spec(value: Json) -> bool:
+    """Is it a tool spec, or a list of tools, rather than a scenario?"""
+    if is_tool_list(value):
+        return True
+    if not isinstance(value, dict):
+        return False
+    body = cast("Record", value)
+    keys, tools = set(body), body.get("tools")
+    spec_only = set(ToolSpecDocument.model_fields) - set(ScenarioDocument.model_fields)
+    scenario_only = set(ScenarioDocument.model_fields) - set(ToolSpecDocument.model_fields)
+    if keys & scenario_only:
+        return bool(keys & spec_only) and isinstance(tools, list)
+    return bool(keys & spec_only) or isinstance(tools, list) or str(tools).endswith(".json")
 
 
 def read_spec(place: Place, path: Path, reading: Reading, server: str | None = None, prefix: str = "") -> Spec:

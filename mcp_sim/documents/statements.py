@@ -11,7 +11,7 @@ from typing import Any, cast
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.relocation import relocated
 from mcp_sim.documents.sources import TOOL_LIST, Reading, locate
-from mcp_sim.documents.specs import is_tool_list, spec_file
+from mcp_sim.documents.specs import is_spec, is_tool_list, spec_file
 from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
 from mcp_sim.errors import DocumentError
 from mcp_sim.schemas import as_object
@@ -40,7 +40,7 @@ def spec_files(reference: str | Path) -> list[SpecFile]:
     if is_tool_list(place.value):
         return [SpecFile("", path, is_list=True)]
     named: Json = place.mapping.get("tools")
-    if isinstance(named, str) and not named.endswith(".json"):
+    if isinstance(named, str) and not is_spec(place.value):
         return [_spec(reading, "", named, path)]
     if isinstance(named, dict):
         return [_spec(reading, server, str(value), path) for server, value in as_object(named).items()]
