@@ -102,3 +102,11 @@ async def test_nothing_is_made_up_where_the_question_is_refused(tmp_path: Path) 
     async with service(tmp_path, desk, "records: {concert: 0}") as sim, sim.open() as world:
         assert not (await world.call("list_concerts", {"city": "Zwolle", "sort_by": "nonsense"})).ok
         assert world.view.count("concert") == 0
+
+
+async def test_what_goes_by_the_key_of_something_else_is_known_of_what_there_is(tmp_path: Path) -> None:
+    desk = spec(tool("read_inbox", "user", output={}), tool("list_users"), tool("create_user", "name"))
+    async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
+        ann = value(await world.call("create_user", {"name": "ann"}))["id"]
+        assert value(await world.call("read_inbox", {"user": ann}))["user"] == ann
+        assert not (await world.call("read_inbox", {"user": "nobody"})).ok

@@ -129,10 +129,15 @@ def _pinned(answer: Answer, turn: Turn, invent: Invent, pins: list[Change]) -> T
 
 
 def may_exist(view: View, entity: Entity, key: Json) -> bool:
-    """May there be a record of this id that nobody mentioned yet? Not where it was deleted, nor if it looks odd."""
+    """May there be a record of this id that nobody mentioned yet?
+
+    Not where it was deleted, if it looks odd, or if it is that of something else which there is not.
+    """
     if isinstance(key, bool) or not isinstance(key, str | int) or entity.singleton:
         return False
     if view.get(entity.name, key) is not None or view.version(entity.name, key) > 0:
+        return False
+    if not _leads_somewhere(view, entity, {entity.key: key}):
         return False
     if entity.open:
         return not isinstance(key, str) or bool(key.strip())
