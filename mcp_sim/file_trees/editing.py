@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mcp_sim.abilities.differences import differing, patch
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.writing import content_of, written
@@ -24,7 +25,7 @@ def edit(asked: Asked) -> Outcome:
             told = f"Text to replace occurs {found} times in {asked.path}, not {wanted}: {old}"
             raise Refused("invalid", told, path=asked.path)
         many = 1 if wanted is None and not asked.flag("everywhere") else found
-        count, content = count + many, content.replace(old, new, many)
+        count, content = count + many, replaced(content, old, new, many)
     difference = _difference(asked, entry.content or "", content)
     if asked.flag("dry"):
         return Outcome(difference, {"diff": difference, "path": asked.path, "count": count}, "diff")

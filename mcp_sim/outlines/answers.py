@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Operate, Outcome, answering, valued
 from mcp_sim.domain import Domain, Plan
@@ -143,7 +144,7 @@ class Outlined(Wholes):
         old, new = str(self._given(turn, "query")), str(self._given(turn, "replacement") or "")
         if not old or old not in text_of(parts[at]):
             raise Refused("not_found", f"Text not found in {self.noun}: {old}", key=old, entity=self.noun)
-        parts[at] = {**parts[at], "text": text_of(parts[at]).replace(old, new)}
+        parts[at] = {**parts[at], "text": replaced(text_of(parts[at]), old, new)}
         return self._kept(turn, {**record, "parts": parts}, f"{_begun(self.noun)} updated successfully")
 
     def _remove_many(self, turn: Turn) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.outcomes import Outcome, done, plain, valued
 from mcp_sim.outlines.asking import Asking, text_of
 from mcp_sim.outlines.given import DOCUMENT, document_of
@@ -152,7 +153,7 @@ class Wholes(Asking):
 
 def _replaced(part: Record, old: str, new: str) -> Record:
     return {
-        name: value.replace(old, new) if isinstance(value, str) and name != "kind" else value
+        name: replaced(value, old, new) if isinstance(value, str) and name != "kind" else value
         for name, value in part.items()
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from mcp_sim.abilities import grids
 from mcp_sim.abilities.patterns import holds_match
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.outcomes import Outcome, done, plain, valued
 from mcp_sim.schemas import expanded, properties
 from mcp_sim.sheets.asking import Asking
@@ -75,5 +76,5 @@ def _counted(record: Record, old: str) -> int:
 
 
 def _replaced(record: Record, old: str, new: str) -> Record:
-    rows = [[one.replace(old, new) if isinstance(one, str) else one for one in row] for row in record["rows"]]
+    rows = [[replaced(one, old, new) if isinstance(one, str) else one for one in row] for row in record["rows"]]
     return {**record, "rows": rows}

@@ -279,3 +279,11 @@ async def test_documents_are_saved_opened_again_and_merged(tmp_path: Path) -> No
         assert "none.pptx" in refused(await world.call("open_presentation", {"file_path": "none.pptx", "id": "x"}))
         told(await world.call("merge_presentations", {"output_path": "/w/all", "file_paths": ["one", "again"]}))
         assert "Tides" in str(told(await world.call("get_slide", {"presentation_id": "/w/all", "slide_index": 1})))
+
+
+async def test_a_text_that_is_replaced_over_and_over_has_an_end(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD).open() as world:
+        await world.call("create_document", FACTS)
+        await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
+        asked = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
+        assert "too long" in refused(await world.call("search_and_replace", asked))
