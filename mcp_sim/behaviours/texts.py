@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.abilities import chances, matching, readings, texts
+from mcp_sim.abilities import chances, codes, matching, readings, texts
 from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
 from mcp_sim.domain import Domain, Plan
@@ -10,7 +10,7 @@ from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.schemas import main_type
 from mcp_sim.types import Tool
 
-_OPERATIONS = (*texts.OPERATIONS, *matching.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
+_OPERATIONS = (*texts.OPERATIONS, *codes.OPERATIONS, *matching.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
 
 
 @behaviours.register("texts")
