@@ -61,7 +61,7 @@ def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) ->
 def plain_envelope(verb: Verb, entity: str, *, bare: bool = False, paged: bool = False) -> Envelope:
     """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them.
 
-    A list says how many rows it tells, a page how many there are; what is found are results, of whatever kind.
+    How many there are is the `count` of a list, the `total` of pages; what is found are results, of whatever kind.
     """
     if verb in {"list", "search"}:
         if bare:
