@@ -17,6 +17,9 @@ from mcp_sim.words import vocabulary, words
 
 _NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
 _TITLED = vocabulary("heading slide item step")
+_BY_INDEX = frozenset({"cell", "slide"})
+"""Parts that people speak of by their numbers."""
+
 _HIGHEST = 9
 _KINDS = vocabulary("table slide cell item picture footnote endnote")
 
@@ -48,10 +51,11 @@ class Outlined(Wholes):
             at = places[int(index) - self.first]
         parts.insert(at, self._part(turn, self.noun))
         number = sum(1 for place in self._counted({**record, "parts": parts}) if place < at) + self.first
-        place = f"to {record['name']} at index {number}" if "document" in self.plan.arguments else f"at index {number}"
+        where = [f"to {record['name']}"] if "document" in self.plan.arguments else []
+        where += [f"at index {number}"] if not where or self.noun in _BY_INDEX else []
         text = text_of(parts[at]) if self.noun in _TITLED else ""
         called = f" '{text}'" if text else ""
-        told = f"{_begun(self.noun)}{called} added {place}"
+        told = f"{_begun(self.noun)}{called} added {' '.join(where)}"
         return self._kept(turn, {**record, "parts": parts}, told, index=number, **{f"{self.noun}_index": number})
 
     def _near(self, turn: Turn, parts: list[Record]) -> int:
