@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
+from math import prod
 from typing import Any
 
 from mcp_sim.abilities.operation import Operation, Role, compact
@@ -56,6 +57,8 @@ def recognised(purpose: Purpose, operations: Sequence[Operation], behaviour: str
 def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: str) -> Plan | None:
     """The plan of a tool with an argument that says which of the operations it does, or two together."""
     for names in _choosers(purpose):
+        if prod(len(choices_of(purpose.arguments[name])) for name in names) > _MOST_CHOICES:
+            continue
         values = choices_together([purpose.arguments[name] for name in names])
         known = [value for value in values if operations_chosen(value, purpose.tool, operations)]
         if len(known) < 2 or 2 * len(known) < len(values):
@@ -72,6 +75,8 @@ def chosen_among(purpose: Purpose, operations: Sequence[Operation], behaviour: s
 
 
 _CHOOSERS = ("operation", "variant")
+_MOST_CHOICES = 300
+"""What chooses among more than so many names no operations."""
 
 
 def _choosers(purpose: Purpose) -> Iterator[tuple[str, ...]]:

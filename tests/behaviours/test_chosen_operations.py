@@ -65,3 +65,9 @@ async def test_dates_are_worked_on_as_an_argument_chooses(tmp_path: Path) -> Non
         assert await said(world, "date", action="era", date="2026-07-04") == "date: done"
         assert await said(world, "get_timestamp", time="1970-01-02 00:00:00") == "86400"
         assert await said(world, "days_in_month", date="2024-02-10") == "29"
+
+
+def test_what_chooses_among_very_many_names_no_operations(tmp_path: Path) -> None:
+    many = {"enum": [f"v{at}" for at in range(400)]}
+    sim = simulator(tmp_path, [tool("code", "Encode", input=TEXT, action=many, type=many, operation=many, mode=many)])
+    assert sim.scenario.domain.plans["code"].operation != "chosen"
