@@ -58,16 +58,16 @@ def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) ->
     return counted or bool(about & _MONEY) or not _LINES.isdisjoint(words(entity))
 
 
-def plain_envelope(verb: Verb, entity: str, *, bare: bool = False, paged: bool = False) -> Envelope:
+def plain_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bool = False) -> Envelope:
     """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them.
 
-    How many there are is the `count` of a list, the `total` of pages; what is found are results, of whatever kind.
+    How many there are is the `count` of a list that tells them all, else the `total`; what is found are results.
     """
     if verb in {"list", "search"}:
         if bare:
             return Envelope(rows="")
         rows = "results" if verb == "search" else plural(entity)
-        return Envelope(rows=rows, total="total" if paged else "count", cursor="next_cursor")
+        return Envelope(rows=rows, total="total" if limited else "count", cursor="next_cursor")
     return Envelope(key="id", success="deleted") if verb == "delete" else Envelope(record="")
 
 

@@ -16,7 +16,7 @@ from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.lone import alone_in
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.outputs import envelope_meant, output_of
-from mcp_sim.plans.pages import is_paged
+from mcp_sim.plans.pages import is_limited, is_paged
 from mcp_sim.plans.readings import read_names
 from mcp_sim.plans.shown_types import argument_types
 from mcp_sim.plans.single_deeds import Single
@@ -124,8 +124,8 @@ def looks_at(
             verb, entity = single.verb, single.entity
         else:
             single = None
-        bare, paged = entity in held or _stands_apart(entity, declared), is_paged(schema)
-        envelope = envelope_meant(verb, entity, output, bare=bare and not paged, paged=paged, text=texts.get(id_))
+        bare = (entity in held or _stands_apart(entity, declared)) and not is_paged(schema)
+        envelope = envelope_meant(verb, entity, output, bare=bare, limited=is_limited(schema), text=texts.get(id_))
         if verb == "get" and reading.noun[-1:] in {("id",), ("key",)} and not properties(output):
             envelope = Envelope(key="")
         envelope = said.get("envelope") or envelope

@@ -33,11 +33,11 @@ def _first_form(output: Record) -> Record:
 
 
 def envelope_meant(
-    verb: Verb, entity: str, output: Record, *, bare: bool = False, paged: bool = False, text: str | None = None
+    verb: Verb, entity: str, output: Record, *, bare: bool = False, limited: bool = False, text: str | None = None
 ) -> Envelope:
     """Where things stand in the result, by its schema if there is one. `text` is what holds it all as JSON text."""
     if verb in RECORDLESS:
         return Envelope()
     said = properties(output) or items(output)
-    envelope = envelope_of(verb, entity, output) if said else plain_envelope(verb, entity, bare=bare, paged=paged)
+    envelope = envelope_of(verb, entity, output) if said else plain_envelope(verb, entity, bare=bare, limited=limited)
     return replace(envelope, text=text)

@@ -27,6 +27,11 @@ def is_paged(schema: Record) -> bool:
     return not {snake(name) for name in properties(schema)}.isdisjoint(OFFSETS | PAGES | CURSORS)
 
 
+def is_limited(schema: Record) -> bool:
+    """May a tool show fewer rows than there are?"""
+    return is_paged(schema) or not {snake(name) for name in properties(schema)}.isdisjoint(LIMITS)
+
+
 def paging_of(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> Paging:
     limit = _of_type(by_name, arguments, LIMITS, ("integer", "number"))
     page = _of_type(by_name, arguments, PAGES, ("integer", "number"))
