@@ -59,7 +59,17 @@ def entities_of(
         is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
         whole_entity = beginning_as_given(whole_entity, rows)
         entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
-    return entities
+    return entities if given.entities else {name: _under_others(one, entities) for name, one in entities.items()}
+
+
+def _under_others(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
+    """The entity; what is kept under the ids of another, as a rota under a `doctor_id`, has ids like those."""
+    stem = snake(entity.key).removesuffix("_id")
+    other = entities.get(stem) if stem not in {snake(entity.key), entity.name} else None
+    if other is None or other.inside is not None or not all(one.key in one.fields for one in (entity, other)):
+        return entity
+    mine, theirs = (main_type(one.fields[one.key].schema) for one in (entity, other))
+    return replace(entity, key_like=other.key_like) if mine == theirs else entity
 
 
 def _is_chosen(entity: str, keys: Mapping[str, str], looks: Sequence[Look], roles: Mapping[str, Roles]) -> bool:
