@@ -15,11 +15,11 @@ __all__ = ["Simulator", "World", "__version__"]
 def __getattr__(name: str) -> Any:
     """Import the public classes on first use, so that `import mcp_sim` stays cheap."""
     if name == "Simulator":
-        from mcp_sim.simulator import Simulator  # noqa: PLC0415 (lazy on purpose)
+        from mcp_sim.simulator import Simulator  # noqa: PLC0415 (importing the package must stay cheap)
 
         return Simulator
     if name == "World":
-        from mcp_sim.world import World  # noqa: PLC0415 (lazy on purpose)
+        from mcp_sim.world import World  # noqa: PLC0415 (importing the package must stay cheap)
 
         return World
     raise AttributeError(name)

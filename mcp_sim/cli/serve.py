@@ -135,8 +135,8 @@ def _serving() -> ModuleType:
 
 async def _serve(simulator: Simulator, server: str, clock: Mode, log: CallLog, args: argparse.Namespace) -> int:
     # Imported late, so that what is wrong with the documents is told without waiting half a second for the SDK.
-    from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (see above)
-    from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (see above)
+    from mcp_sim.server.impersonation import Context, Impersonation  # noqa: PLC0415 (loads the SDK)
+    from mcp_sim.server.stdio import Stdio  # noqa: PLC0415 (loads the SDK)
 
     async with simulator, _world(simulator, clock, args) as world:
         if is_talkative(args):

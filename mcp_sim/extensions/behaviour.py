@@ -87,7 +87,7 @@ class Behaviour:
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """The closure that answers calls of this tool, by whoever may call it."""
-        raise NotImplementedError
+        raise NotImplementedError  # every kind compiles its own
 
     def answering(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """The closure that answers calls of this tool; whoever must be logged in and is not is refused."""

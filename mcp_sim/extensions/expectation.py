@@ -32,7 +32,7 @@ class Expectation(Kind):
 
     def verdict(self, facts: Any, view: View, domain: Domain) -> Verdict:
         """The judgement at the end; an expectation that cannot be evaluated fails and says why."""
-        raise NotImplementedError
+        raise NotImplementedError  # every kind judges in its own way
 
     def problems(self, domain: Domain, perturbations: Sequence[str]) -> Sequence[str]:
         """Unknown tools, entities or perturbation ids; each is an error at load."""

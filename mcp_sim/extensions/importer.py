@@ -41,4 +41,4 @@ class Importer(Kind):
 
     async def imported(self) -> Sequence[Imported | Unreached]:
         """The servers, in their order. Raises UsageError or DocumentError where there is nothing to import."""
-        raise NotImplementedError
+        raise NotImplementedError  # every kind imports from elsewhere
