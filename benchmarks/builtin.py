@@ -23,8 +23,8 @@ from mcp_sim import Simulator
 from mcp_sim.documents import load
 from mcp_sim.plans import infer
 from mcp_sim.records.generation import generate
-from mcp_sim.scenario import GivenRecords, Scenario
 from mcp_sim.types import Tool
+from mcp_sim.types.scenario import GivenRecords, Scenario
 from mcp_sim.world import World
 
 SIZES = (1_000, 100_000)

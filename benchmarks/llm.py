@@ -34,7 +34,7 @@ from mcp_sim.language_model.endpoint import Ask, Endpoint, opened
 from mcp_sim.language_model.endpoint import Request as Question
 from mcp_sim.language_model.narrator import Narrator
 from mcp_sim.language_model.tighten import tighten
-from mcp_sim.scenario import Scenario
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
 from mcp_sim.world_models.openai import Openai
 

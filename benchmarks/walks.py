@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from long_walks import Walked, walked
 
 from mcp_sim.documents import load, shipped
-from mcp_sim.errors import DocumentError, McpSimError
+from mcp_sim.types.errors import DocumentError, McpSimError
 
 ENOUGH = 0.7
 """So many calls must succeed: refusing everything is no way to be consistent."""

@@ -21,7 +21,7 @@ from typing import Any
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator, World
-from mcp_sim.scenario import GivenRecords, Scenario
+from mcp_sim.types.scenario import GivenRecords, Scenario
 
 SIZES = (1_000, 100_000)
 MEBIBYTE = 1024 * 1024

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, cast
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Apply
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Apply
+from mcp_sim.types.plans import Plan
 
 Path: TypeAlias = tuple[str | int, ...]
 

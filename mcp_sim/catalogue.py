@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.draws import Draws
-from mcp_sim.extensions import Listing
-from mcp_sim.scenario import PerturbationEntry, in_reach
 from mcp_sim.types import Decided, Observation, Record, Tool, Transition, Turn
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.kinds import Listing
+from mcp_sim.types.scenario import PerturbationEntry, in_reach
 
 IN_FORCE = "in-force"
 """Under this name a perturbation of the catalogue remembers that it has been decided for a call."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mcp_sim.schemas import constants
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import constants
+from mcp_sim.types.lexicon.words import snake
 
 _SAID = re.compile(
     r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain
-from mcp_sim.errors import Unevaluable
-from mcp_sim.extensions import Check, Role, Trigger
-from mcp_sim.extensions import triggers as trigger_kinds
-from mcp_sim.json_text import canonical
-from mcp_sim.scenario import When
 from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Check, Role, Trigger
+from mcp_sim.types.kinds import triggers as trigger_kinds
+from mcp_sim.types.scenario import When
 
 Decide: TypeAlias = Callable[[Turn], bool]
 """Raises Unevaluable where a condition errs on which the decision depends."""

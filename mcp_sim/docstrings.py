@@ -6,9 +6,9 @@ import re
 from collections.abc import Container
 from dataclasses import replace
 
-from mcp_sim.schemas import as_object
 from mcp_sim.shown_arguments import shown_schema
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.json_schema.shapes import as_object
 
 _LINE = re.compile(r"^\s*(?:[-*•]\s*)?[`\"']?(\w+)[`\"']?\s*(?:\([^()]*\))?\s*(?::|[-–—](?=\s))\s*(\S.*)$")
 _BARE = frozenset({"type", "properties", "required", "additionalProperties", "$schema"})

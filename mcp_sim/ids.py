@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from mcp_sim.types import Json
-from mcp_sim.words import last_word
+from mcp_sim.types.lexicon.words import last_word
 
 
 def names_ids(name: str) -> bool:

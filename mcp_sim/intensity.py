@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_sim.errors import UsageError
-from mcp_sim.scenario import PerturbationEntry, Scenario, When
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
 
 
 def with_intensity(scenario: Scenario, intensity: float | None) -> Scenario:

@@ -15,17 +15,17 @@ import anyio
 from anyio.to_thread import run_sync
 from rpds import HashTrieMap
 
-from mcp_sim.clock import Clock, Mode, wall_seconds
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Saved, Shelf
-from mcp_sim.json_text import decode, encode
 from mcp_sim.repeats import KEPT
-from mcp_sim.scenario import Scenario
 from mcp_sim.simulator import Simulator
 from mcp_sim.state import Overlay, Row, State
 from mcp_sim.tagged_json import Untaggable, dumps, loads
 from mcp_sim.trace import History, Ledger, observation_of
 from mcp_sim.types import Call, Change, Observation, Past, Record, Seen
+from mcp_sim.types.clock import Clock, Mode, wall_seconds
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.kinds import Saved, Shelf
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import Version, World
 
 FORMAT = 1

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from mcp_sim.domain import Domain
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Change, Key, Turn, View
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import main_type
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record, RpcError, ToolResult
+from mcp_sim.types.json_text import encode
 
 
 def message(body: ToolResult | RpcError) -> Record:

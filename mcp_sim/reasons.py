@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.deciding import Numbered, checks_of, counted, draw_of, nested_path
-from mcp_sim.domain import Domain
-from mcp_sim.errors import Unevaluable
-from mcp_sim.extensions import Check, Role, Trigger
 from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.kinds import Check, Role, Trigger
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from anyio import Lock
 
-from mcp_sim.errors import UsageError
 from mcp_sim.types import Call, Observation, ToolResult
+from mcp_sim.types.errors import UsageError
 
 KEPT = 1000
 """So many keys are remembered in one world; then the oldest is forgotten."""

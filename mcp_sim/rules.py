@@ -12,10 +12,10 @@ from itertools import count
 
 from mcp_sim.catalogue import IN_FORCE, Lasting
 from mcp_sim.deciding import Decide, Numbered, decision, describe, numbered_in, splitter
-from mcp_sim.domain import Concealed, Domain
-from mcp_sim.extensions import Apply, Stage
-from mcp_sim.scenario import Fires, PerturbationEntry, When, in_reach
 from mcp_sim.types import Memory, Tool, Turn
+from mcp_sim.types.domain import Concealed, Domain
+from mcp_sim.types.kinds import Apply, Stage
+from mcp_sim.types.scenario import Fires, PerturbationEntry, When, in_reach
 
 
 @dataclass(frozen=True, slots=True)

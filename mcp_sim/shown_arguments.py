@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mcp_sim.json_text import parsed
-from mcp_sim.schemas import type_name
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import type_name
+from mcp_sim.types.json_text import parsed
 
 _CALL = re.compile(r"^\s*(?:[-*•]|\d+\.)\s*([^{]*)(\{[^{}]*\})")
 _NO_CALL = re.compile(r"\b(?:incorrect|wrong|invalid|bad|not|never|returns?|response|result|output)\b", re.IGNORECASE)

@@ -14,20 +14,20 @@ from rpds import HashTrieMap
 
 from mcp_sim import documents
 from mcp_sim.catalogue import added_answer, with_news
-from mcp_sim.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.consistency import inspection
-from mcp_sim.domain import Plan
-from mcp_sim.errors import BadArguments, Crash, UsageError
-from mcp_sim.extensions import UNCLAIMING, Behaviour, Predictor, Sink, Tables, behaviours, world_models
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Innermost, Passage, Pipeline
 from mcp_sim.records.counts import counted
 from mcp_sim.rules import compile_rules
-from mcp_sim.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.state import State
-from mcp_sim.surface import SILENT
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
-from mcp_sim.validation import Validator
+from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
+from mcp_sim.types.errors import BadArguments, Crash, UsageError
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import UNCLAIMING, Behaviour, Predictor, Sink, Tables, behaviours, world_models
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
+from mcp_sim.types.surface import SILENT
 from mcp_sim.world import Origin, Version, World
 
 BASES_KEPT = 16

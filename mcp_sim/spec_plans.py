@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.domain import How, Operator, Verb
-from mcp_sim.options import Count, CountFromZero
 from mcp_sim.spec_content import Blocks, Part
 from mcp_sim.spec_surface import Asks, NotifyPart
 from mcp_sim.types import Json
+from mcp_sim.types.options import Count, CountFromZero
+from mcp_sim.types.plans import How, Operator, Verb
 
 
 class FilterPart(Part):

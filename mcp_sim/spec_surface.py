@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.options import Duration, MatcherSource
 from mcp_sim.spec_content import (
     Annotations,
     AudioBlock,
@@ -24,6 +23,7 @@ from mcp_sim.spec_content import (
     one_of,
 )
 from mcp_sim.types import Json
+from mcp_sim.types.options import Duration, MatcherSource
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 

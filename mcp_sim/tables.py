@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_sim.json_text import canonical
-from mcp_sim.paths import values_at
 from mcp_sim.types import Bound, Json, Key, Record
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.paths import values_at
 
 Rows = list[tuple[Key, Record]]
 

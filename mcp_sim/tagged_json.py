@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from rpds import HashTrieMap
 
-from mcp_sim.errors import McpSimError
-from mcp_sim.json_text import decode, encode
+from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.json_text import decode, encode
 
 MICROSECOND = timedelta(microseconds=1)
 SCALARS = (str, int, float, bool, type(None))

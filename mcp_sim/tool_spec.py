@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from mcp_sim.errors import CRASH_CODE, did_you_mean
-from mcp_sim.options import Count
 from mcp_sim.spec_content import Blocks, IconPart, Part, one_of
 from mcp_sim.spec_plans import SimPart
 from mcp_sim.spec_surface import PromptPart, ResourcePart, StubPart
 from mcp_sim.types import Json
+from mcp_sim.types.errors import CRASH_CODE, did_you_mean
+from mcp_sim.types.options import Count
 
 
 class Root(Part):

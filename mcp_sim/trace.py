@@ -12,9 +12,6 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from mcp_sim.clock import iso
-from mcp_sim.errors import Crash
-from mcp_sim.json_text import decode, encode
 from mcp_sim.types import (
     BrokenDelivery,
     Change,
@@ -27,6 +24,9 @@ from mcp_sim.types import (
     ToolResult,
     Transition,
 )
+from mcp_sim.types.clock import iso
+from mcp_sim.types.errors import Crash
+from mcp_sim.types.json_text import decode, encode
 
 FORMAT = 1
 MOST_BYTES = 64 * 1024 * 1024

@@ -6,7 +6,7 @@ from typing import Any
 
 from strategies import scenario_of
 
-from mcp_sim.domain import Domain
+from mcp_sim.types.domain import Domain
 
 Json = Any
 STRING: dict[str, Json] = {"type": "string"}

@@ -11,12 +11,13 @@ from checker import Report, judged
 from walking import MAKING, Walker
 
 from mcp_sim import Simulator
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.errors import Crash
-from mcp_sim.scenario import Scenario
-from mcp_sim.schemas import expanded, types_of
 from mcp_sim.types import Observation, Record, Tool, ToolResult
-from mcp_sim.words import words
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Crash
+from mcp_sim.types.json_schema.shapes import expanded, types_of
+from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
 
 READING = {

@@ -9,11 +9,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import world_models
 from mcp_sim.plans import infer
-from mcp_sim.scenario import GivenRecords, Scenario, ServerSpec, WorldModelEntry
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import world_models
+from mcp_sim.types.scenario import GivenRecords, Scenario, ServerSpec, WorldModelEntry
 
 Json = Any
 Schema = dict[str, Any]

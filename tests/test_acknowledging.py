@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcp_sim.claiming.acknowledging import acknowledgement
-from mcp_sim.words import participle
+from mcp_sim.types.lexicon.words import participle
 from tests.given import service, tool, value
 
 

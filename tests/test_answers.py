@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from mcp_sim.answers import NOTHING, Anatomy, part, with_part, with_told
-from mcp_sim.domain import Entity, Envelope, Field, Plan
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.plans import Envelope, Plan
 
 TOOL = Tool("list_things", "", {"name": "list_things", "inputSchema": {"type": "object"}})
 FIELDS = {

@@ -14,9 +14,9 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import BadArguments, Crash, DocumentError
-from mcp_sim.scenario import Scenario
 from mcp_sim.types import Observation, ToolResult
+from mcp_sim.types.errors import BadArguments, Crash, DocumentError
+from mcp_sim.types.scenario import Scenario
 
 Json = Any
 Schema = dict[str, Any]

@@ -15,10 +15,10 @@ from strategies import scenario_of, scenarios, values
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.domain import Plan
-from mcp_sim.scenario import Scenario
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Observation, ToolResult
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
 
 Json = Any

@@ -16,7 +16,7 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.scenario import Scenario
+from mcp_sim.types.scenario import Scenario
 from tests import given
 
 CALLS = 600

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mcp_sim.clock import LONGEST, RealClock, VirtualClock, duration
+from mcp_sim.types.clock import LONGEST, RealClock, VirtualClock, duration
 
 LAST_START = datetime(2999, 12, 31, 23, 59, 59, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_sim.conditions import ABSENT, OPERATORS, at_path, contradiction, equal, matcher
+from mcp_sim.types.conditions import ABSENT, OPERATORS, at_path, contradiction, equal, matcher
 
 JSON = st.recursive(
     st.none()

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 from mcp_sim import Simulator, documents
 from mcp_sim.cli import main
-from mcp_sim.extensions import Verdict
-from mcp_sim.schemas import constants, expanded, properties
 from mcp_sim.types import Json, Observation, RpcError, ToolResult
+from mcp_sim.types.json_schema.shapes import constants, expanded, properties
+from mcp_sim.types.kinds import Verdict
 from mcp_sim.world import World
 
 RUNS = Path(__file__).parent / "runs"

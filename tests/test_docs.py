@@ -12,7 +12,7 @@ from pages import ROOT, Block, Workplace, blocks, commands, shown
 from trace_example import every_kind_of_line, kind_of
 
 from mcp_sim import documents, yaml12
-from mcp_sim.json_text import decode
+from mcp_sim.types.json_text import decode
 
 PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),

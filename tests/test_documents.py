@@ -11,9 +11,6 @@ import pytest
 from pets import HEAD, PETS, Told, Write
 
 from mcp_sim import documents
-from mcp_sim.domain import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
-from mcp_sim.errors import UsageError
-from mcp_sim.scenario import Span
 from mcp_sim.spec_plans import (
     AlsoPart,
     AmongPart,
@@ -26,6 +23,9 @@ from mcp_sim.spec_plans import (
     SimPart,
     SwapPart,
 )
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.plans import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+from mcp_sim.types.scenario import Span
 
 
 @pytest.mark.parametrize("folder", ["scenarios", "tool_specs"])

@@ -11,7 +11,7 @@ from pets import HEAD
 
 from mcp_sim import documents, yaml12
 from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
-from mcp_sim.validation import Validator
+from mcp_sim.types.json_schema.validation import Validator
 
 
 @pytest.mark.parametrize(("folder", "schema"), [("scenarios", scenario_schema), ("tool_specs", tool_spec_schema)])

@@ -13,7 +13,7 @@ from mcp_sim import Simulator, documents
 from mcp_sim.documents.styles import error_style
 from mcp_sim.tool_spec import Style
 from mcp_sim.types import ToolResult
-from mcp_sim.wording import FAILURES
+from mcp_sim.types.error_templates import FAILURES
 
 STYLES = get_args(Style)
 TOOLS = (Path(__file__).parents[1] / "tool_specs" / "crm.tools.json").read_text(encoding="utf-8")

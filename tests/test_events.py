@@ -8,10 +8,10 @@ import pytest
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.types import Change, Proceed, ToolResult, Transition, Turn
+from mcp_sim.types.errors import Crash
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world import replayed
 
 DEAL = "deal_0001"

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import Verdict, expectations
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import Verdict, expectations
 from mcp_sim.world import World
 
 Crm = Callable[[str], Simulator]

@@ -9,7 +9,7 @@ import pytest
 from services import message, service, value
 
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash, DocumentError
+from mcp_sim.types.errors import Crash, DocumentError
 
 Json = Any
 TOOLS = """\

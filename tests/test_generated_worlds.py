@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from mcp_sim.documents import load
-from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.generation import generate
 from mcp_sim.records.people import slug
 from mcp_sim.records.setting import described, setting_of
 from mcp_sim.records.themes import GENERAL
-from mcp_sim.scenario import GivenRecords
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.scenario import GivenRecords
 
 Json = Any
 NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)

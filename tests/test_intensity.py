@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import DocumentError, UsageError
-from mcp_sim.extensions import perturbations, triggers
 from mcp_sim.intensity import in_force, with_intensity
-from mcp_sim.scenario import PerturbationEntry, Scenario, When
+from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.kinds import perturbations, triggers
+from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
 
 Crm = Callable[[str], Simulator]
 CALLS: list[tuple[str, Any]] = [

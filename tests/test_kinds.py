@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mcp_sim.cli.list import example
-from mcp_sim.errors import UnknownKind
-from mcp_sim.extensions import (
+from mcp_sim.types.errors import UnknownKind
+from mcp_sim.types.kinds import (
     UNCLAIMING,
     Behaviour,
     Expectation,
@@ -25,7 +25,7 @@ from mcp_sim.extensions import (
     behaviours,
     families,
 )
-from mcp_sim.registry import Registry
+from mcp_sim.types.kinds.registry import Registry
 
 EVERY: list[tuple[Registry[Any], str]] = [
     (registry, name) for registry in families.values() for name in registry.names()
@@ -114,7 +114,7 @@ def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -
         looked.append(group)
         return EntryPoints([EntryPoint("also", "mcp_sim.triggers.nth:Nth", group)])
 
-    monkeypatch.setattr("mcp_sim.registry.entry_points", entry_points)
+    monkeypatch.setattr("mcp_sim.types.kinds.registry.entry_points", entry_points)
     registry = Registry("triggers", Trigger)
     for name in ("evry", "evre"):
         with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):

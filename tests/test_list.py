@@ -8,7 +8,7 @@ import pytest
 
 from mcp_sim import documents
 from mcp_sim.cli import main
-from mcp_sim.extensions import families
+from mcp_sim.types.kinds import families
 
 
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> str:

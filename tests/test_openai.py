@@ -17,9 +17,9 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import BadArguments
-from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.types import ToolResult
+from mcp_sim.types.errors import BadArguments
+from mcp_sim.types.scenario import WorldModelEntry
 from mcp_sim.world_models.openai import Openai
 
 Json = Any

@@ -13,7 +13,7 @@ from endpoint import Asked, Engine, Respond, completion, giving, saying, serving
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from mcp_sim import Simulator
-from mcp_sim.errors import Crash, DocumentError, UsageError
+from mcp_sim.types.errors import Crash, DocumentError, UsageError
 
 Json = Any
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim.extensions import perturbations
+from mcp_sim.types.kinds import perturbations
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "perturbations.md").read_text(encoding="utf-8")

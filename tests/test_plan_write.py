@@ -15,7 +15,8 @@ from mcp_sim.cli import main
 from mcp_sim.documents import check, load, shipped
 from mcp_sim.documents.relocation import relocated
 from mcp_sim.documents.statements import spec_files, spec_text
-from mcp_sim.domain import Also, Among, Children, Domain, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.plans import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 
 VAGUE = [
     {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from strategies import NOUNS, scenario_of, tool_lists
 
 from mcp_sim.documents import load
-from mcp_sim.domain import Entity, Example, Filter, Plan
 from mcp_sim.plans import infer
 from mcp_sim.plans.readings import read_names
 from mcp_sim.types import Tool
-from mcp_sim.words import plural, singular
+from mcp_sim.types.domain import Entity, Example
+from mcp_sim.types.lexicon.words import plural, singular
+from mcp_sim.types.plans import Filter, Plan
 
 
 @pytest.mark.parametrize(

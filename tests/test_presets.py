@@ -12,9 +12,9 @@ from walking import Walker
 
 from mcp_sim import Simulator, documents, yaml12
 from mcp_sim.documents.editor_schema import preset_schema, scenario_schema
-from mcp_sim.errors import DocumentError
-from mcp_sim.scenario import PerturbationEntry, Scenario
-from mcp_sim.validation import Validator
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world import World, replayed
 
 HEAD = "mcp_sim: 1\ntools: crm\n"

@@ -12,9 +12,9 @@ from strategies import scenarios
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.extensions import perturbations, triggers
-from mcp_sim.scenario import PerturbationEntry, Scenario, When
 from mcp_sim.types import Tool
+from mcp_sim.types.kinds import perturbations, triggers
+from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
 from mcp_sim.world import World, replayed
 
 Calls = list[tuple[str, dict[str, Any]]]

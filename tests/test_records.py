@@ -17,8 +17,6 @@ from rpds import HashTrieMap
 from strategies import NOW, field_schemas, scenarios
 
 from mcp_sim.documents import load
-from mcp_sim.domain import Domain, Entity, Field, Filter, Paging, Plan
-from mcp_sim.draws import Draws
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.counts import counted
 from mcp_sim.records.generation import generate
@@ -29,10 +27,13 @@ from mcp_sim.records.queries import selection
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.scenario import GivenRecords, Scenario
-from mcp_sim.schemas import expanded
 from mcp_sim.state import State
 from mcp_sim.types import Call, Change, Key, Memories, Record, Tool, Turn
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import expanded
+from mcp_sim.types.plans import Filter, Paging, Plan
+from mcp_sim.types.scenario import GivenRecords, Scenario
 
 Json = Any
 STRING: dict[str, Json] = {"type": "string"}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.json_text import decode, encode
 from mcp_sim.server.rendering import call_result, call_result_bytes, is_modern
 from mcp_sim.types import ToolResult
+from mcp_sim.types.json_text import decode, encode
 
 META = {"about": {"name": "crm"}}
 

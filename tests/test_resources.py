@@ -15,8 +15,8 @@ from mcp_types import (
 )
 
 from mcp_sim import documents
-from mcp_sim.surface import expanded, filled, matched
 from mcp_sim.testing import connected
+from mcp_sim.types.surface import expanded, filled, matched
 
 
 @eras

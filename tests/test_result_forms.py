@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mcp_sim.result_forms import result_schema
-from mcp_sim.schemas import properties
 from mcp_sim.types import Tool
+from mcp_sim.types.json_schema.shapes import properties
 
 Json = Any
 _TASK: Json = {"title": "Task", "type": "object", "properties": {"id": {"type": "string"}}}

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_sim import Simulator
-from mcp_sim.clock import duration
 from mcp_sim.documents import load
-from mcp_sim.extensions import perturbations, triggers
-from mcp_sim.scenario import Fires, PerturbationEntry, Scenario, Span, When
+from mcp_sim.types.clock import duration
+from mcp_sim.types.kinds import perturbations, triggers
+from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, Span, When
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 ADA = {"contact_id": "con_00001"}

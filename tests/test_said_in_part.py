@@ -11,7 +11,8 @@ from declared import INTEGER, STRING, obj, tool
 
 from mcp_sim.documents import load
 from mcp_sim.documents.statements import spec_text
-from mcp_sim.domain import CALLER, Also, Domain, Filter
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.plans import CALLER, Also, Filter
 
 Json = Any
 

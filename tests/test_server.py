@@ -14,13 +14,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim import Simulator
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import perturbations
 from mcp_sim.server.carriage import refuse_uncarried
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.rendering import call_result, listing
 from mcp_sim.testing import connected
 from mcp_sim.types import BrokenDelivery, Tool, ToolResult
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.kinds import perturbations
 from mcp_sim.world import World
 
 

@@ -8,9 +8,9 @@ import pytest
 from declared import STRING, Json, domain, tool
 from strategies import scenario_of
 
-from mcp_sim.domain import Domain
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import ToolResult
+from mcp_sim.types.domain import Domain
 
 OPERATIONS = ["create", "read", "update", "delete", "list", "search"]
 

@@ -13,11 +13,11 @@ import anyio
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.conditions import matcher
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash, Unwritable, UsageError
-from mcp_sim.scenario import Stub
 from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
+from mcp_sim.types.conditions import matcher
+from mcp_sim.types.errors import Crash, Unwritable, UsageError
+from mcp_sim.types.scenario import Stub
 from mcp_sim.world import World, replayed
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}

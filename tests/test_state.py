@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.errors import StaleChange
 from mcp_sim.state import SETTLE, State
 from mcp_sim.types import Change, Due, Key, Record
+from mcp_sim.types.errors import StaleChange
 from mcp_sim.world import replayed
 
 KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2, "", 0])
@@ -117,7 +117,7 @@ def test_a_removed_record_leaves_its_key_as_the_last_one_and_its_version_counts(
 
 
 def test_an_agenda_is_split_by_what_is_due_earliest_first() -> None:
-    from mcp_sim.clock import DEFAULT_NOW, duration
+    from mcp_sim.types.clock import DEFAULT_NOW, duration
 
     late = Due(DEFAULT_NOW + duration("2h"), "ops", ())
     soon = Due(DEFAULT_NOW + duration("1h"), "ops", ())

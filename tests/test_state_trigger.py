@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 
 Crm = Callable[[str], Simulator]
 ADA: tuple[str, Any] = ("get_contact", {"contact_id": "con_00001"})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mcp_sim.language_model.patterns import FORMATS, bounded
 from mcp_sim.language_model.tighten import IMPOSSIBLE, tighten
-from mcp_sim.validation import Validator
+from mcp_sim.types.json_schema.validation import Validator
 
 Json = Any
 ALLOWED = frozenset(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim.errors import Crash, Unwritable
 from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.trace import MOST_BYTES, History, Ledger, crash_line, fork_line, header_line, step_line
 from mcp_sim.types import (
@@ -22,6 +21,7 @@ from mcp_sim.types import (
     ToolResult,
     Transition,
 )
+from mcp_sim.types.errors import Crash, Unwritable
 
 AT = datetime(2030, 1, 1, 9, 0, 1, tzinfo=UTC)
 PUT = Change("put", "deal", "d1", {"id": "d1"}, part=2)

@@ -16,12 +16,12 @@ from pydantic import ValidationError
 
 from mcp_sim import Simulator
 from mcp_sim.documents.contradictions import contradictions
-from mcp_sim.domain import Domain
-from mcp_sim.draws import Draws, below
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import Role, triggers
-from mcp_sim.scenario import When
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.draws import Draws, below
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import Role, triggers
+from mcp_sim.types.scenario import When
 
 Crm = Callable[[str], Simulator]
 ADA = {"contact_id": "con_00001"}
@@ -171,8 +171,8 @@ async def test_arguments_hold_where_all_matchers_do(
 
 
 def test_a_dotted_argument_reaches_nested_values_unless_the_call_has_one_of_that_name() -> None:
-    from mcp_sim.calls import argument_test
-    from mcp_sim.conditions import matcher
+    from mcp_sim.types.call_matchers import argument_test
+    from mcp_sim.types.conditions import matcher
 
     test = argument_test("order.lines.0.sku", matcher("a"))
     assert test({"order": {"lines": [{"sku": "a"}]}})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from mcp_sim.validation import Validator, compiled, compiles
+from mcp_sim.types.json_schema.validation import Validator, compiled, compiles
 
 NAMES = st.sampled_from(["a", "b", "c"])
 NUMBERS = st.integers(-5, 5)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from strategies import NOW
 
-from mcp_sim.contradictions import contradiction
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import expanded
-from mcp_sim.validation import Validator
+from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.shapes import expanded
+from mcp_sim.types.json_schema.validation import Validator
 
 Json = Any
 Schema = dict[str, Any]

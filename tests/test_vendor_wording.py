@@ -6,7 +6,7 @@ from pets import PETS, Write
 
 from mcp_sim import documents
 from mcp_sim.types import RpcError, ToolResult
-from mcp_sim.wording import Template, VendorWording
+from mcp_sim.types.error_templates import Template, VendorWording
 
 
 def test_a_template_is_filled_from_the_failure_and_the_call() -> None:

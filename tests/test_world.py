@@ -13,11 +13,11 @@ import anyio
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.domain import Domain
-from mcp_sim.errors import BadArguments, Crash
-from mcp_sim.extensions import Predictor, WorldModel
-from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.types import Attempt, Change, Due, Observation, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import BadArguments, Crash
+from mcp_sim.types.kinds import Predictor, WorldModel
+from mcp_sim.types.scenario import WorldModelEntry
 from mcp_sim.world import replayed
 
 Say: TypeAlias = Callable[[Turn], Awaitable[Transition]]

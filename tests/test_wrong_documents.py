@@ -14,7 +14,7 @@ from pets import HEAD, PETS, Told, Write
 
 from mcp_sim import documents
 from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
-from mcp_sim.errors import DocumentError, UsageError
+from mcp_sim.types.errors import DocumentError, UsageError
 
 WRONG: dict[str, tuple[str, list[str]]] = {
     "an unknown key": (

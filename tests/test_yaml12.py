@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_sim import yaml12
-from mcp_sim.errors import DocumentError
-from mcp_sim.schemas import as_list, as_object
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)

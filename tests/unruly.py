@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from mcp_sim.cli import main
-from mcp_sim.extensions import Perturbation, Stage, perturbations
 from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 
 Breakage = Literal["no_answer", "closed", "partial", "http"]
 

@@ -13,7 +13,8 @@ import jsonschema_rs
 
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.patterns import matching
-from mcp_sim.schemas import (
+from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     constants,
@@ -25,8 +26,7 @@ from mcp_sim.schemas import (
     required,
     types_of,
 )
-from mcp_sim.types import Observation, Tool, ToolResult
-from mcp_sim.words import singular_phrase, snake, words
+from mcp_sim.types.lexicon.words import singular_phrase, snake, words
 from mcp_sim.world import World
 
 Json = Any

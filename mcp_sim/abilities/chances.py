@@ -9,7 +9,7 @@ from mcp_sim.abilities.operation import NUMBER, TEXT, Circumstances, Given, Oper
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.texts import COUNT, text_operation
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -11,7 +11,7 @@ from mcp_sim.abilities.moments import LENGTHS, moment, pattern_of, shifted, writ
 from mcp_sim.abilities.operation import Circumstances, Given
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.words import singular
+from mcp_sim.types.lexicon.words import singular
 
 
 def told_now(given: Given, around: Circumstances) -> Json:

@@ -21,7 +21,7 @@ from mcp_sim.abilities.date_sums import (
 from mcp_sim.abilities.moments import moment, zone, zoned
 from mcp_sim.abilities.operation import ANY, NUMBER, TEXT, Circumstances, Given, Operation, Role, phrases, role
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 _ZONES = "tz, time_zone, timezone_name, zone, location, tz_name"
 _DATES = "date_string, date_str, start_date, base_date, datetime, timestamp, day, start, from_date, input_date, time"

@@ -12,7 +12,7 @@ from mcp_sim.abilities.patterns import expression
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.texts import LONGEST, SUBJECT, text_operation, worked_out
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 _MOST_MATCHES = 1_000
 _MOST_PAIRS = 4_000_000

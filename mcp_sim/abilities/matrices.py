@@ -11,7 +11,7 @@ from mcp_sim.abilities.numbers import RESULTS, worked_out
 from mcp_sim.abilities.operation import LIST, NUMBER, Given, Operation, Role, phrases, role
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 Matrix = list[list[Any]]
 

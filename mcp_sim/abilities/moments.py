@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.words import singular
+from mcp_sim.types.lexicon.words import singular
 
 _PATTERNS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y",

@@ -22,7 +22,7 @@ from mcp_sim.abilities.operation import (
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.units import converted
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 RESULTS = ("result", "value", "output", "answer")
 _FIRST = "a, x, n1, num1, number1, first, first_number, left, augend, minuend, dividend, numerator, value1, operand1"

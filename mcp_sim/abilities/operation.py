@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.draws import Draws
 from mcp_sim.types import Json
-from mcp_sim.words import words
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.lexicon.words import words
 
 
 @dataclass(frozen=True, slots=True)

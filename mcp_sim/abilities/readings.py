@@ -9,7 +9,7 @@ from dataclasses import replace
 from mcp_sim.abilities.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
 from mcp_sim.abilities.texts import COUNT, SUBJECT, changed, text_operation, worked_out
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 _GOOD = vocabulary("good great excellent love loved wonderful happy best amazing nice perfect fantastic enjoy awesome "
                    "like brilliant pleased thanks thank delighted superb beautiful recommend helpful fast")  # fmt: skip

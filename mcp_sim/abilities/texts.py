@@ -10,7 +10,7 @@ from typing import Any
 from mcp_sim.abilities.operation import NUMBER, TEXT, Circumstances, Given, Operation, phrases, role
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.lexicon.words import vocabulary, words
 
 SUBJECT = role("text", TEXT, "input, string, content, str, data, value, message, input_text, source_text, document")
 _PLACES = ("result", "text", "output", "value")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.words import singular, snake
+from mcp_sim.types.lexicon.words import singular, snake
 
 
 @dataclass(frozen=True, slots=True)

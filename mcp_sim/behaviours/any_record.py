@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import invalid, not_found
 from mcp_sim.records.showing import shown
 from mcp_sim.types import Observation, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.kinds import Answer, Behaviour, Invent, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("any_record")

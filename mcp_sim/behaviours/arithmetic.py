@@ -9,9 +9,10 @@ from mcp_sim.abilities.units import between
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.operations import chosen_among, plan_of, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 
 _OPERATIONS = (*numbers.OPERATIONS, *statistics.OPERATIONS, *matrices.OPERATIONS)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.corpora.recognition import PAGE, entity, given_pages, plan_for, recognised
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("corpus")

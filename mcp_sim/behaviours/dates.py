@@ -8,11 +8,12 @@ from mcp_sim.abilities.dates import OPERATIONS
 from mcp_sim.abilities.moments import told_layout
 from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Tool
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("dates")

@@ -6,13 +6,14 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import server_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.file_trees.entities import DIRECTORY, FILE, SHELL, entities
 from mcp_sim.file_trees.given import Given, given_files
 from mcp_sim.file_trees.paths import ROOT, directories_above, names_of, normal, parent
 from mcp_sim.file_trees.recognition import plans_of
 from mcp_sim.types import Key, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, Tables, behaviours
+from mcp_sim.types.plans import Plan
 from mcp_sim.version_control.recognition import plans_of as repository_plans
 
 

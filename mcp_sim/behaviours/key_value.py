@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.purposes import server_purposes
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.key_values.recognition import ENTRY, plans_of
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("key_value")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.purposes import server_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.graphs.given import given_graph, keyed
 from mcp_sim.graphs.recognition import plans_of, shape_of
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("knowledge_graph")

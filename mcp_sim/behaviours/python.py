@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.functions import function
 from mcp_sim.types import Json, Observation, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Invent, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("python")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import CALLER, Domain, Entity, Plan
-from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batches import Batch, WriteMany, batch
 from mcp_sim.records.children import together
@@ -28,8 +26,11 @@ from mcp_sim.records.results import result, tells_failures
 from mcp_sim.records.said_values import as_said
 from mcp_sim.records.updates import updating
 from mcp_sim.records.whole_numbers import with_whole_numbers
-from mcp_sim.schemas import properties
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Answer, Behaviour, Invent, behaviours
+from mcp_sim.types.plans import CALLER, Plan
 
 _WRITES = {"create": creation, "update": updating, "delete": removal}
 

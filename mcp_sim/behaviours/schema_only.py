@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from mcp_sim.claiming.acknowledging import acknowledgement
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.result_forms import result_schema, text_place
 from mcp_sim.result_forms.prose import SAYING
-from mcp_sim.schemas import as_object, fitting_type, properties, schema_of
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.validation import Validator
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Answer, Behaviour, Invent, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("schema_only")

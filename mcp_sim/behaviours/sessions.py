@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from mcp_sim.claiming.purposes import whole_purposes
 from mcp_sim.claiming.scopes import scopes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.logins.recognition import claimed, recognised, session_part
 from mcp_sim.logins.session import begun
 from mcp_sim.types import Key, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, Tables, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("sessions")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.claiming.purposes import whole_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.sheets.entities import ONLY, SHEET, WHOLE, entities, given_sheets, key_of, sheet_of
 from mcp_sim.sheets.recognition import plan_for, recognised
 from mcp_sim.types import Key, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, Tables, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("spreadsheets")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.purposes import server_purposes
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.sql_tables.recognition import SCHEMA, plans_of
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("sql")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.claiming.outcomes import plain as plain_text
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Answer, Behaviour, Invent, behaviours
 from mcp_sim.records.matching import matching_rows
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import neighbours, not_found
@@ -15,9 +13,12 @@ from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
 from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.result_forms.prose import says_data
-from mcp_sim.schemas import as_object, expanded, main_type, properties
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object, expanded, main_type, properties
+from mcp_sim.types.kinds import Answer, Behaviour, Invent, behaviours
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("summaries")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from mcp_sim.abilities import chances, codes, matching, readings, texts
 from mcp_sim.claiming.operations import chosen_among, recognised
 from mcp_sim.claiming.purposes import Purpose, whole_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 
 _OPERATIONS = (*texts.OPERATIONS, *codes.OPERATIONS, *matching.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.claiming.purposes import whole_purposes
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.thoughts.recognition import LOG, recognised
 from mcp_sim.types import Key, Record, Tool
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, Tables, behaviours
+from mcp_sim.types.plans import Plan
 
 
 @behaviours.register("thoughts")

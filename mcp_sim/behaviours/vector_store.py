@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.purposes import server_purposes
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, behaviours
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 from mcp_sim.vectors.recognition import COLLECTION, DOCUMENT, plans_of
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcp_sim.claiming.purposes import server_purposes
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, Behaviour, Claims, Survey, Tables, behaviours
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Behaviour, Claims, Survey, Tables, behaviours
+from mcp_sim.types.plans import Plan
 from mcp_sim.version_control.entities import COMMIT, entities
 from mcp_sim.version_control.recognition import plans_of
 

@@ -12,7 +12,7 @@ from mcp_sim.plans.names import noun_phrase
 from mcp_sim.plans.readings import last_segment
 from mcp_sim.plans.verbs import PHRASES, verb_meant
 from mcp_sim.types import Json, Record
-from mcp_sim.words import participle, plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.words import participle, plural, snake, vocabulary, words
 
 Acknowledge: TypeAlias = Callable[[Record], str]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mcp_sim.schemas import as_list, constants, items, main_type, types_of
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type, types_of
 
 _LISTED = re.compile(r"\[Enum\]:?\s*(\[[^\]]*\]|[\w ,/|-]+)")
 _ANYTHING = frozenset({"string", "number", "integer", "boolean", "object", "array", "numbers", "strings", "lists"})

@@ -16,11 +16,12 @@ from mcp_sim.claiming.operations import (
     together,
 )
 from mcp_sim.claiming.outcomes import Outcome, answering, plain
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.draws import Draws
-from mcp_sim.extensions import Answer
-from mcp_sim.schemas import properties
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 _NO_CHANCE = Draws(0, "", "", 0)
 _ANSWER = "answer"

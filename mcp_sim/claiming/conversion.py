@@ -7,9 +7,18 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object, constants, fitting_type, is_nullable, items, main_type, properties
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    constants,
+    fitting_type,
+    is_nullable,
+    items,
+    main_type,
+    properties,
+)
+from mcp_sim.types.json_text import encode
 
 ABSENT: Any = object()
 """Stands for a value that there is not."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mcp_sim.claiming.conversion import ABSENT, converted
-from mcp_sim.schemas import (
+from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types.json_schema.shapes import (
     IMPOSSIBLE,
     as_list,
     as_object,
@@ -19,8 +20,7 @@ from mcp_sim.schemas import (
     required,
     types_of,
 )
-from mcp_sim.types import Json, Record, Turn
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
 """Fact -> what else a result may call it."""

@@ -10,9 +10,9 @@ from typing import Any
 from mcp_sim.abilities.operation import Operation, Role, compact
 from mcp_sim.claiming.arguments import choices_of, kinds_of
 from mcp_sim.claiming.purposes import Purpose, last_segment
-from mcp_sim.domain import Plan
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Plan
 
 _NOISE = vocabulary(
     "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "

@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names, Told, fitter
 from mcp_sim.claiming.sentences import worded_like
-from mcp_sim.domain import Domain, Example
-from mcp_sim.extensions import Answer, Invent
-from mcp_sim.json_text import encode
 from mcp_sim.result_forms import result_schema
 from mcp_sim.result_forms.prose import returns_data
-from mcp_sim.schemas import as_list, as_object, expanded, properties, schema_of
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Domain, Example
+from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, properties, schema_of
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from functools import cached_property
 from mcp_sim.choices import choices_of
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.result_forms import result_schema
-from mcp_sim.schemas import expanded, properties, required
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import expanded, properties, required
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 
 SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operation_type", "action_type")
 """The names of arguments that select what a tool does."""

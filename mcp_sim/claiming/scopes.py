@@ -9,7 +9,7 @@ from typing import cast
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.types import Json, Record
-from mcp_sim.words import words
+from mcp_sim.types.lexicon.words import words
 
 
 @dataclass(frozen=True, slots=True)

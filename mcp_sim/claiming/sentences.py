@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from mcp_sim.domain import Example
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Example
+from mcp_sim.types.json_text import encode
 
 
 def worded_like(examples: Sequence[Example]) -> Callable[[Record], str | None]:

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.purposes import Purpose, purposes_of
-from mcp_sim.domain import Plan
 from mcp_sim.types import Record, Tool
+from mcp_sim.types.plans import Plan
 
 Way: TypeAlias = tuple[str, Mapping[str, str]]
 """An operation, and what it needs -> the argument that gives it."""

@@ -21,8 +21,8 @@ from importlib import import_module
 from keyword import iskeyword
 
 from mcp_sim import __version__
-from mcp_sim.errors import Crash, DocumentError, McpSimError, UsageError, did_you_mean
 from mcp_sim.server.descriptors import open_standard_streams
+from mcp_sim.types.errors import Crash, DocumentError, McpSimError, UsageError, did_you_mean
 
 COMMANDS = {
     "serve": "serve a scenario as an MCP server, over stdio or HTTP",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mcp_sim.clock import Mode, iso
 from mcp_sim.deciding import describe
-from mcp_sim.scenario import PerturbationEntry, Scenario
+from mcp_sim.types.clock import Mode, iso
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
 MOST_NAMED = 12
 """So many of a kind are named when a server starts."""

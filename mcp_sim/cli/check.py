@@ -10,7 +10,7 @@ from dataclasses import asdict
 from mcp_sim.cli.announcing import MOST_NAMED
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import checked
-from mcp_sim.errors import Problem
+from mcp_sim.types.errors import Problem
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.documents import load
-from mcp_sim.errors import UsageError
-from mcp_sim.scenario import Scenario
 from mcp_sim.types import Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)

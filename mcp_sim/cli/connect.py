@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import anyio
 import httpx2
 
-from mcp_sim.errors import UsageError
 from mcp_sim.server.access import TOKEN_VARIABLE
 from mcp_sim.server.bridge import Bridge
 from mcp_sim.server.descriptors import open_standard_streams
 from mcp_sim.server.stdio import Stdio
+from mcp_sim.types.errors import UsageError
 
 GONE = 4
 """The exit code when nobody answers at the URL."""

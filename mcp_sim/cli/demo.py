@@ -20,12 +20,12 @@ from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import load
-from mcp_sim.json_text import decode
-from mcp_sim.scenario import Scenario
 from mcp_sim.server.telling import faults, shortened
 from mcp_sim.simulator import Simulator
 from mcp_sim.testing import spawned
 from mcp_sim.types import Record
+from mcp_sim.types.json_text import decode
+from mcp_sim.types.scenario import Scenario
 
 SCENARIO = "flaky_crm"
 MOST_TRIES = 4

@@ -15,13 +15,13 @@ import anyio
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.progress import Progress
 from mcp_sim.cli.style import Palette
-from mcp_sim.errors import Unanswered
 from mcp_sim.evaluation.results import Results
 from mcp_sim.evaluation.running import Evaluation
 from mcp_sim.evaluation.samples import samples_in
 from mcp_sim.evaluation.scores import DIMENSIONS, Outcome, Standing, standing, standings
 from mcp_sim.language_model.endpoint import Line, opened
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import Unanswered
 
 TEMPERATURE = 0.6
 """At which the benchmark samples."""

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from mcp_sim.errors import UsageError
+from mcp_sim.types.errors import UsageError
 
 
 def replace_file(path: Path, text: str) -> None:

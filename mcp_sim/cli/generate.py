@@ -15,15 +15,15 @@ from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.progress import Progress
 from mcp_sim.documents import load
-from mcp_sim.errors import Unanswered, UsageError
 from mcp_sim.fictional.flaws import flaws
 from mcp_sim.fictional.invention import Inventor, Tally, drafted
 from mcp_sim.fictional.shares import USUAL_TOTAL, shared
 from mcp_sim.fictional.unfinished import Unfinished
 from mcp_sim.language_model.endpoint import Line, opened
 from mcp_sim.records.generation import Draft
-from mcp_sim.scenario import Scenario
 from mcp_sim.types import Key, Record
+from mcp_sim.types.errors import Unanswered, UsageError
+from mcp_sim.types.scenario import Scenario
 
 MOST_TOLD = 20
 """So many flaws are told one by one."""

@@ -15,9 +15,9 @@ from pydantic_core import to_jsonable_python
 
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import shipped
-from mcp_sim.errors import UsageError, did_you_mean
-from mcp_sim.extensions import Kind, Perturbation, families
-from mcp_sim.registry import Registry
+from mcp_sim.types.errors import UsageError, did_you_mean
+from mcp_sim.types.kinds import Kind, Perturbation, families
+from mcp_sim.types.kinds.registry import Registry
 
 KINDS: Mapping[str, Registry[Any]] = {name.replace("_", "-"): registry for name, registry in families.items()}
 SHIPPED = {"scenarios": "scenarios", "specs": "tool_specs", "presets": "presets"}

@@ -6,9 +6,9 @@ import argparse
 import os
 
 from mcp_sim.documents.entries import named_world_model
-from mcp_sim.errors import UsageError
 from mcp_sim.language_model.endpoint import Line
 from mcp_sim.types import Json
+from mcp_sim.types.errors import UsageError
 
 
 def named_line(text: str, option: str, **options: Json) -> Line:

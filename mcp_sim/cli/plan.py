@@ -18,10 +18,11 @@ from mcp_sim.cli.plan_lines import entity_lines, plan_lines
 from mcp_sim.cli.style import Palette
 from mcp_sim.documents import load, shipped
 from mcp_sim.documents.statements import SpecFile, left_out, spec_beside, spec_files, spec_text
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.errors import UsageError, did_you_mean
 from mcp_sim.plans import alternatives, corrections
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import UsageError, did_you_mean
+from mcp_sim.types.plans import Plan
 
 _GUESS = "a guess"
 

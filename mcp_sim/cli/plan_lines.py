@@ -8,7 +8,8 @@ from dataclasses import fields
 from textwrap import wrap
 
 from mcp_sim.cli.style import Palette
-from mcp_sim.domain import Also, Entity, Envelope, Field, Paging, Plan
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.plans import Also, Envelope, Paging, Plan
 
 _WIDTH = 100
 _OPERATORS = {

@@ -14,15 +14,15 @@ import anyio
 from mcp_sim.cli.asking import Tally
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.clock import iso
 from mcp_sim.documents import load
-from mcp_sim.errors import BadArguments, Crash, UsageError
-from mcp_sim.extensions import Sink, Verdict
 from mcp_sim.intensity import with_intensity
-from mcp_sim.json_text import decode, encode
-from mcp_sim.scenario import ExpectationEntry, Scenario
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
+from mcp_sim.types.clock import iso
+from mcp_sim.types.errors import BadArguments, Crash, UsageError
+from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.kinds import Sink, Verdict
+from mcp_sim.types.scenario import ExpectationEntry, Scenario
 from mcp_sim.world import World
 
 STDIN = 0

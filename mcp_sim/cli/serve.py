@@ -18,16 +18,16 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.announcing import announcement, first_of
 from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.clock import Mode
 from mcp_sim.documents import load
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Sink, stores
 from mcp_sim.intensity import with_intensity
-from mcp_sim.scenario import Scenario
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
 from mcp_sim.simulator import Simulator
+from mcp_sim.types.clock import Mode
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.kinds import Sink, stores
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
 
 STDERR = 2

@@ -15,15 +15,15 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.announcing import announcement
 from mcp_sim.cli.serve import is_talkative, spare_the_collector
-from mcp_sim.clock import Mode, duration
-from mcp_sim.errors import UsageError
-from mcp_sim.scenario import Scenario
 from mcp_sim.server.access import Access, access, environment
 from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import address, bound, listen, url
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
 from mcp_sim.simulator import Simulator
+from mcp_sim.types.clock import Mode, duration
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.scenario import Scenario
 
 
 def check(args: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from mcp_sim.domain import Entity
 from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.types.domain import Entity
 
 
 class After:

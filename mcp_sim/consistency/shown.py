@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from mcp_sim.consistency.after import After, finder
 from mcp_sim.consistency.places import NOWHERE, at
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.plans import Plan
 
 
 def record_problems(value: Json, plan: Plan, entity: Entity, after: After) -> Iterator[str]:

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 from mcp_sim.consistency.after import After
 from mcp_sim.consistency.places import NOWHERE, at
-from mcp_sim.domain import Domain, Entity, Field, How, Plan
-from mcp_sim.json_text import decode
-from mcp_sim.schemas import types_of
 from mcp_sim.types import Change, Json, Record, Turn
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import types_of
+from mcp_sim.types.json_text import decode
+from mcp_sim.types.plans import How, Plan
 
 
 def change_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...], after: After, domain: Domain) -> Iterator[str]:

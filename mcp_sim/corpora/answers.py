@@ -11,10 +11,11 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.corpora.pages import MOST_FOUND, page_at, pages_about
 from mcp_sim.corpora.recognition import PAGE
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {
     "results": (

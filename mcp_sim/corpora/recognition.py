@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Entity, Field, Plan
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular, snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 PAGE = "page"
 _QUERIES = ("query", "q", "search_query", "question", "keywords", "keyword", "search_term", "search", "topic", "text")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import Plan
-from mcp_sim.extensions import UNCLAIMING, Claims, Survey, behaviours
 from mcp_sim.types import Record
+from mcp_sim.types.kinds import UNCLAIMING, Claims, Survey, behaviours
+from mcp_sim.types.plans import Plan
 
 
 def claims_of(survey: Survey, overrides: Mapping[str, Mapping[str, Any]]) -> Claims:

@@ -7,10 +7,10 @@ from datetime import datetime
 from itertools import combinations
 from typing import NamedTuple
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Stage
-from mcp_sim.scenario import Fires, PerturbationEntry, When, in_reach
-from mcp_sim.stretches import ENDLESS, Numbers, Stretch, are_apart, shared
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Stage
+from mcp_sim.types.scenario import Fires, PerturbationEntry, When, in_reach
+from mcp_sim.types.time_bounds import ENDLESS, Numbers, Stretch, are_apart, shared
 from mcp_sim.yaml12 import Path
 
 

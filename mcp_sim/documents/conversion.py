@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.documents.sentences import shown
-from mcp_sim.json_text import parsed
 from mcp_sim.types import Json
+from mcp_sim.types.json_text import parsed
 
 ABSENT: Any = object()
 """The field is left out."""

@@ -13,15 +13,16 @@ from mcp_sim.documents.relocation import relocated, renamed
 from mcp_sim.documents.scenario_document import WorldPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.specs import Spec
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Survey
 from mcp_sim.plans import Inferred, infer
 from mcp_sim.records.counts import orphans
-from mcp_sim.scenario import GivenRecords
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.validation import Validator
-from mcp_sim.wrapping import unwrapped, within_of
+from mcp_sim.types.argument_unwrapping import unwrapped, within_of
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Survey
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import GivenRecords
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from mcp_sim.documents.scenario_document import (
     ScenarioDocument,
     WorldModelKeys,
 )
-from mcp_sim.extensions import Kind, expectations, perturbations, triggers, world_models
-from mcp_sim.options import duration_text
-from mcp_sim.registry import Registry
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.tool_spec import Root, ToolSpecDocument
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Kind, expectations, perturbations, triggers, world_models
+from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.options import duration_text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = "#/$defs/{model}"

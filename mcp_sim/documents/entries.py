@@ -8,17 +8,22 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar, cast
 
-from mcp_sim.calls import share_problems
-from mcp_sim.conditions import matcher
 from mcp_sim.documents.contradictions import conflicts, kept_out
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import ExpectationKeys, PerturbationKeys, WorldModelKeys
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.surface import check_blocks, dumped
 from mcp_sim.documents.whens import judge_when, read_when
-from mcp_sim.domain import Domain
-from mcp_sim.errors import UnknownKind, UsageError, did_you_mean
-from mcp_sim.extensions import (
+from mcp_sim.spec_content import Part
+from mcp_sim.spec_surface import StubPart
+from mcp_sim.types import Json, Tool
+from mcp_sim.types.call_matchers import share_problems
+from mcp_sim.types.conditions import matcher
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import UnknownKind, UsageError, did_you_mean
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import (
     COMMON_EXPECTATION_KEYS,
     COMMON_PERTURBATION_KEYS,
     COMMON_WORLD_MODEL_KEYS,
@@ -30,13 +35,8 @@ from mcp_sim.extensions import (
     perturbations,
     world_models,
 )
-from mcp_sim.json_text import canonical
-from mcp_sim.registry import Registry
-from mcp_sim.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
-from mcp_sim.spec_content import Part
-from mcp_sim.spec_surface import StubPart
-from mcp_sim.types import Json, Tool
-from mcp_sim.validation import Validator
+from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
 
 K = TypeVar("K", bound=Kind)
 P = TypeVar("P", bound=Part)

@@ -13,14 +13,14 @@ from mcp_sim.documents.scenario_document import EVERY, RecordsPart
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.sources import Reading
 from mcp_sim.documents.tables import KEY, Table, entity_named, read_tables
-from mcp_sim.domain import Domain, Entity
-from mcp_sim.errors import Problem, did_you_mean
 from mcp_sim.records.times import sense
-from mcp_sim.scenario import GivenRecords
-from mcp_sim.schemas import is_nullable, main_type, types_of
 from mcp_sim.types import Json, Record
-from mcp_sim.validation import Validator
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import Problem, did_you_mean
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.scenario import GivenRecords
 
 MOST_TOLD = 20
 """How many problems of one table are told."""

@@ -16,10 +16,10 @@ from typing import cast
 
 from mcp_sim import yaml12
 from mcp_sim.documents.repair import served
-from mcp_sim.errors import DocumentError, UsageError
-from mcp_sim.extensions import Imported
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Imported
 from mcp_sim.yaml12.insertion import with_entries
 
 _OPENED = {"entities", "sim", "errors"}

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from mcp_sim.contradictions import contradiction
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.recursion import has_end
 from mcp_sim.documents.sentences import shown
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.validation import Validator, compiled, compiles
+from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.validation import Validator, compiled, compiles
 
 _USUAL_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
 _OPTIONAL: Mapping[str, tuple[type, str]] = {

@@ -19,13 +19,13 @@ from mcp_sim.documents.scenario_document import EVERY, RecordsPart, ScenarioDocu
 from mcp_sim.documents.sentences import shown
 from mcp_sim.documents.sources import Reading, display, documents_in, is_folder, is_readable, locate
 from mcp_sim.documents.specs import Spec, is_spec, read_spec, spec_file
-from mcp_sim.domain import Domain
-from mcp_sim.errors import DocumentError, Problem, UsageError
-from mcp_sim.extensions import world_models
 from mcp_sim.importing.foreign import foreign
-from mcp_sim.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
-from mcp_sim.surface import Choices
 from mcp_sim.types import Json
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import DocumentError, Problem, UsageError
+from mcp_sim.types.kinds import world_models
+from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
+from mcp_sim.types.surface import Choices
 
 _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from mcp_sim.documents.sentences import sentences
-from mcp_sim.errors import Problem
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json
+from mcp_sim.types.errors import Problem
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.yaml12 import Document, Path, dotted
 
 M = TypeVar("M", bound=BaseModel)

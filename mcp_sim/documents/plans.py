@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.documents.places import Place
-from mcp_sim.domain import CALLER, Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Swap
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import behaviours
 from mcp_sim.functions import located, problem
-from mcp_sim.schemas import as_object, expanded, properties
 from mcp_sim.spec_plans import SimPart
 from mcp_sim.types import Record
-from mcp_sim.wrapping import wrapper_of
+from mcp_sim.types.argument_unwrapping import wrapper_of
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import as_object, expanded, properties
+from mcp_sim.types.kinds import behaviours
+from mcp_sim.types.plans import CALLER, Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Swap
 
 _ARGUMENT_KEYS = ("key", "each", "copies", "holder", "within", "query", "sort", "order", "choice")
 _NO_PART_OF_PLANS = ("ask", "notify", "blocks", "python")

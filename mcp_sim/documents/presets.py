@@ -15,9 +15,9 @@ from mcp_sim.documents.entries import read_perturbations
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import PresetDocument
 from mcp_sim.documents.sources import Reading, is_file_name, is_readable, shipped
-from mcp_sim.domain import Domain
-from mcp_sim.errors import Problem, did_you_mean
-from mcp_sim.scenario import PerturbationEntry
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Problem, did_you_mean
+from mcp_sim.types.scenario import PerturbationEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.schemas import as_list, as_object, constants, referred, types_of
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, referred, types_of
 
 _CONTAINERS = {"object", "array"}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Field, Plan
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.plans import Plan
 
 
 def relocated(plan: Plan, called: Callable[[str], str]) -> Plan:

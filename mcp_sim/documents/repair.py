@@ -10,11 +10,11 @@ from typing import cast
 from mcp_sim import yaml12
 from mcp_sim.documents.lint import usable_tools
 from mcp_sim.documents.places import Place
-from mcp_sim.errors import DocumentError, Problem
 from mcp_sim.importing.dialects import proper
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.validation import compiled
+from mcp_sim.types.errors import DocumentError, Problem
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.validation import compiled
 
 _TYPES = {"title": str, "description": str, "annotations": dict, "icons": list, "_meta": dict}
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from mcp_sim.clock import DEFAULT_NOW, Mode
-from mcp_sim.options import Count, CountFromZero, Duration, Moment, SpanText
 from mcp_sim.spec_content import Part
 from mcp_sim.spec_surface import StubPart
 from mcp_sim.tool_spec import Root
 from mcp_sim.types import Json
+from mcp_sim.types.clock import DEFAULT_NOW, Mode
+from mcp_sim.types.options import Count, CountFromZero, Duration, Moment, SpanText
 
 
 def _listed(value: Any) -> Any:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from mcp_sim.errors import did_you_mean
 from mcp_sim.types import Json
+from mcp_sim.types.errors import did_you_mean
 from mcp_sim.yaml12 import Path
 
 LONGEST_VALUE = 60

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcp_sim import yaml12
 from mcp_sim.documents.places import Place
-from mcp_sim.errors import DocumentError, Problem, UsageError, did_you_mean
+from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mean
 
 SUFFIXES = (".yaml", ".yml", ".json")
 END = 1 << 62

@@ -22,14 +22,14 @@ from mcp_sim.documents.surface import (
     read_resources,
     resource_entities,
 )
-from mcp_sim.domain import Entity, Example, Field
-from mcp_sim.errors import did_you_mean
-from mcp_sim.scenario import ServerSpec
 from mcp_sim.spec_surface import StubPart
-from mcp_sim.surface import Manner
 from mcp_sim.tool_spec import EntityPart, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.types import Json, Record, Tool, plain_failure
-from mcp_sim.wording import Template, VendorWording
+from mcp_sim.types.domain import Entity, Example, Field
+from mcp_sim.types.error_templates import Template, VendorWording
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.scenario import ServerSpec
+from mcp_sim.types.surface import Manner
 
 
 @dataclass(frozen=True, slots=True)

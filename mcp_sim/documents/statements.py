@@ -12,12 +12,13 @@ from mcp_sim.documents.places import Place
 from mcp_sim.documents.relocation import relocated
 from mcp_sim.documents.sources import TOOL_LIST, Reading, locate
 from mcp_sim.documents.specs import is_spec, is_tool_list, spec_file
-from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
-from mcp_sim.errors import DocumentError
-from mcp_sim.schemas import as_object
 from mcp_sim.spec_plans import SimPart
 from mcp_sim.tool_spec import EntityPart
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.yaml12 import Path as Parts
 from mcp_sim.yaml12.insertion import with_entries
 

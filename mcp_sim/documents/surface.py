@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from mcp_sim.documents.places import Place
-from mcp_sim.schemas import properties, types_of
 from mcp_sim.spec_plans import SimPart
 from mcp_sim.spec_surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
-from mcp_sim.surface import Ask, Choices, Manner, Prompt, Resource, Round, heads, unread, variables
 from mcp_sim.tool_spec import ToolSpecDocument
 from mcp_sim.types import Record
-from mcp_sim.validation import compiled
+from mcp_sim.types.json_schema.shapes import properties, types_of
+from mcp_sim.types.json_schema.validation import compiled
+from mcp_sim.types.surface import Ask, Choices, Manner, Prompt, Resource, Round, heads, unread, variables
 
 P = TypeVar("P", bound=BaseModel)
 

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.sources import SUFFIXES, Reading, display
-from mcp_sim.errors import Problem
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular_phrase, snake, words
+from mcp_sim.types.errors import Problem
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import singular_phrase, snake, words
 from mcp_sim.yaml12 import dotted
 
 MOST_ROWS = 1_000_000

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_sim.calls import share_problems
 from mcp_sim.documents.contradictions import contradictions
 from mcp_sim.documents.places import Place
 from mcp_sim.documents.scenario_document import per
 from mcp_sim.documents.sentences import shown
-from mcp_sim.domain import Domain
-from mcp_sim.errors import UnknownKind, did_you_mean
-from mcp_sim.extensions import COMBINATORS, Role, triggers
-from mcp_sim.scenario import When
 from mcp_sim.types import Tool
+from mcp_sim.types.call_matchers import share_problems
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import UnknownKind, did_you_mean
+from mcp_sim.types.kinds import COMBINATORS, Role, triggers
+from mcp_sim.types.scenario import When
 
 
 def read_when(place: Place) -> When:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 
-from mcp_sim.errors import Rejected
 from mcp_sim.evaluation.samples import Sample
 from mcp_sim.evaluation.scores import DIMENSIONS
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.prompt import Message
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 LONGEST_REMARK = 300
 LONGEST_REASONING = 4_000

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from mcp_sim.errors import UsageError
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_text import encode
 
 
 @dataclass(slots=True)

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_sim.errors import Rejected, Unanswered
 from mcp_sim.evaluation.asking import JUDGEMENT, judgement, judging_messages, predicted, prediction_messages
 from mcp_sim.evaluation.results import Results
 from mcp_sim.evaluation.samples import Sample
@@ -17,6 +16,7 @@ from mcp_sim.evaluation.scores import Outcome
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.endpoint import Ask, Request
 from mcp_sim.types import Record
+from mcp_sim.types.errors import Rejected, Unanswered
 
 MOST_JUDGEMENTS = 3
 """So often a judge is asked whose answer has no scores."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from mcp_sim.errors import UsageError
-from mcp_sim.json_text import canonical
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import canonical
 
 PATTERN = "*_test.jsonl"
 MOST_TOLD = 5

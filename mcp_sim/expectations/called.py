@@ -6,11 +6,11 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.calls import CallExpectation, times
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Verdict, expectations
-from mcp_sim.options import Count, CountFromZero
 from mcp_sim.types import Step, View
+from mcp_sim.types.call_matchers import CallExpectation, times
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Verdict, expectations
+from mcp_sim.types.options import Count, CountFromZero
 
 
 @expectations.register("called")

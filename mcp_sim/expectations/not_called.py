@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mcp_sim.calls import CallExpectation
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Verdict, expectations
 from mcp_sim.types import Step, View
+from mcp_sim.types.call_matchers import CallExpectation
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Verdict, expectations
 
 
 @expectations.register("not_called")

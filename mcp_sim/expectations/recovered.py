@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 
 from pydantic import Field
 
-from mcp_sim.calls import times
-from mcp_sim.conditions import ABSENT, at_path, equal
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Expectation, Verdict, expectations
-from mcp_sim.schemas import takes_null
 from mcp_sim.types import Change, Json, Key, Record, Step, Transition, View
+from mcp_sim.types.call_matchers import times
+from mcp_sim.types.conditions import ABSENT, at_path, equal
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import takes_null
+from mcp_sim.types.kinds import Expectation, Verdict, expectations
+from mcp_sim.types.plans import Plan
 
 MOST_GOALS = 200
 """So many different faulted calls are followed."""

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from mcp_sim.clock import iso
-from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.uniqueness import is_unique, once_together
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.validation import Validator
+from mcp_sim.types.clock import iso
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.validation import Validator
 
 _FORMS: dict[str, re.Pattern[str]] = {
     "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),

@@ -9,7 +9,6 @@ from typing import TypeAlias, cast
 
 import anyio
 
-from mcp_sim.errors import Rejected, TooLong, Unanswered
 from mcp_sim.fictional import prompt
 from mcp_sim.fictional.flaws import Taken, doubles, row_problems
 from mcp_sim.fictional.openings import Opening, candidates, item_schema, opening
@@ -21,9 +20,10 @@ from mcp_sim.language_model.tighten import tighten
 from mcp_sim.records.generation import Draft
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.values import chance_of
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Key, Record
-from mcp_sim.validation import Validator
+from mcp_sim.types.errors import Rejected, TooLong, Unanswered
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.validation import Validator
 
 BATCH = 8
 """So many records are one question."""

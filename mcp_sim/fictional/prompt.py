@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from mcp_sim.clock import iso
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.language_model.prompt import Message
 from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.clock import iso
+from mcp_sim.types.domain import Domain, Entity
 
 MOST_TAKEN = 80
 """So many of the values that were taken last are told."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.counts import DEFAULT_COUNT
-from mcp_sim.scenario import GivenRecords
-from mcp_sim.schemas import main_type
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.scenario import GivenRecords
 
 USUAL_TOTAL = 400
 """How many records a fictional world has where nobody says."""

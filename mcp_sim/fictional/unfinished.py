@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from mcp_sim.errors import UsageError
-from mcp_sim.json_text import decode, encode
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import decode, encode
 
 FORMAT = 1
 

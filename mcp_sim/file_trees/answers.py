@@ -9,8 +9,6 @@ from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way, way_chooser
 from mcp_sim.docstrings import described
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.file_trees import changing, editing, looking, ranges, reading, running, tagging, writing
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.batching import batch_of
@@ -20,6 +18,9 @@ from mcp_sim.file_trees.recognition import judged
 from mcp_sim.file_trees.spaces import located
 from mcp_sim.file_trees.tree import Tree
 from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 _OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
     "allowed": looking.allowed, "append": writing.append, "cd": changing.cd, "copy": changing.copy,

@@ -11,9 +11,9 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.file_trees.paths import ROOT
 from mcp_sim.file_trees.standing import is_absolute
 from mcp_sim.file_trees.tree import Entry, Tree
-from mcp_sim.schemas import as_list, expanded, properties
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import singular, vocabulary, words
+from mcp_sim.types.json_schema.shapes import as_list, expanded, properties
+from mcp_sim.types.lexicon.words import singular, vocabulary, words
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
 _TOLD_ONCE = ("name", "path", "type", "size", "modified")

@@ -11,8 +11,8 @@ from mcp_sim.claiming.purposes import purposes_of
 from mcp_sim.claiming.ways import Way
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.operation_lists import choices_of, list_of, ways_of
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 def batch_of(tool: Tool, known: Mapping[str, Callable[[Asked], Outcome]]) -> Callable[[Asked], Outcome]:

@@ -8,9 +8,9 @@ from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.writing import content_of, written
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import snake
 
 
 def edit(asked: Asked) -> Outcome:

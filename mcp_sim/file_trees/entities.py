@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
 
 FILE, DIRECTORY, SHELL = "file", "directory", "shell"
 

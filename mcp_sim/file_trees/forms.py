@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TypeAlias, cast
 
 from mcp_sim.file_trees.paths import joined
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _HELD = ("contents", "children", "entries", "items", "files")
 _TEXTS = ("content", "contents", "text", "data", "body")

@@ -7,9 +7,9 @@ from typing import cast
 
 from mcp_sim.file_trees.forms import flat_files, is_tree, nested_files
 from mcp_sim.file_trees.paths import ROOT, is_within, joined, normal
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
 _ALLOWED = vocabulary("allowed_directories allowed_dirs allowed_paths allowed_roots roots")

@@ -12,7 +12,7 @@ from mcp_sim.claiming.outcomes import Outcome, plain
 from mcp_sim.file_trees.asking import Asked, matches_name, shown
 from mcp_sim.file_trees.tree import Entry
 from mcp_sim.types import Json, Record
-from mcp_sim.words import words
+from mcp_sim.types.lexicon.words import words
 
 
 def listing(asked: Asked) -> Outcome:

@@ -9,7 +9,7 @@ from mcp_sim.claiming.purposes import Purpose, choices
 from mcp_sim.claiming.ways import Way
 from mcp_sim.file_trees.operations import operation_of
 from mcp_sim.file_trees.roles import MUST, arguments_of, given_instead
-from mcp_sim.schemas import items, properties, required
+from mcp_sim.types.json_schema.shapes import items, properties, required
 
 BATCH = "batch"
 _LISTS = ("operations", "actions", "steps", "tasks", "commands", "items", "changes")

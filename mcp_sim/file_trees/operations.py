@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Verb
 from mcp_sim.file_trees.range_lists import ranged
 from mcp_sim.file_trees.roles import EXACT, given_roles
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.types.plans import Verb
 
 VERBS: Mapping[str, Verb] = {
     "allowed": "get", "append": "update", "batch": "update", "delete_lines": "update", "replace_lines": "update",

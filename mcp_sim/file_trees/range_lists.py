@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.lexicon.words import snake
 
 _FILES = ("files", "paths", "file_paths")
 RANGES = ("patches", "ranges", "line_ranges", "edits", "changes")

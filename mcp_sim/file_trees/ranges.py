@@ -10,10 +10,10 @@ from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.paths import parent
 from mcp_sim.file_trees.range_lists import ENDS, RANGES, STARTS
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import snake
 
 
 def hash_of(text: str) -> str:

@@ -8,9 +8,9 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.tagging import ahead, fields_of
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import snake
 
 _USUAL_LINES = 10
 _MOST_READ = 20_000_000

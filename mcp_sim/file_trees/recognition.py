@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.operation_lists import BATCH, list_of
 from mcp_sim.file_trees.operations import DEEDS, VERBS, is_named, operation_of
 from mcp_sim.file_trees.roles import EXACT, MUST, arguments_of, given_instead, given_roles
 from mcp_sim.file_trees.spaces import NAMES, lists_spaces, space_nouns
-from mcp_sim.schemas import expanded, items, main_type, properties, required
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import expanded, items, main_type, properties, required
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.plans import Plan
 
 _KNOWN = vocabulary(
     "path paths file files filename name type kind size bytes content contents text data lines line total count "

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.file_trees.range_lists import ranged
 from mcp_sim.file_trees.spaces import spaces_of
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 _PATHS = (
     "path", "file_path", "filepath", "filename", "file_name", "file", "pathname", "relative_path", "full_path",

@@ -9,7 +9,7 @@ from mcp_sim.file_trees.command_lines import Pipe, in_words, pipes
 from mcp_sim.file_trees.commands import COMMANDS
 from mcp_sim.file_trees.shell import Shell
 from mcp_sim.types import Record
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.lexicon.words import vocabulary, words
 
 _STARTS = vocabulary("start launch spawn")
 

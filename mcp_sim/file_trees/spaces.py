@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.file_trees.paths import ROOT
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json
-from mcp_sim.words import singular, snake, vocabulary
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary
 
 if TYPE_CHECKING:  # what lists files is known before any tree is looked at
     from mcp_sim.file_trees.tree import Tree

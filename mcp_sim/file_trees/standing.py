@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from mcp_sim.file_trees.paths import ROOT, is_within, names_of, parent
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Past
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _FIRST_CALLS = 30
 """So many calls are looked at for a path that tells where the tree is."""

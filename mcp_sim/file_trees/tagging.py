@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.errors import DocumentError
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.paths import ROOT, joined
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Record
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.yaml12 import load
 
 _AHEAD = re.compile(r"\A---\n(.*?)^---\n+", re.DOTALL | re.MULTILINE)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.clock import iso
 from mcp_sim.file_trees.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.file_trees.paths import ROOT, directories_above, is_within, joined, names_of, parent, resolved
 from mcp_sim.file_trees.standing import above_of, above_told, below, is_absolute
 from mcp_sim.types import Change, Past, Record, Turn, View
+from mcp_sim.types.clock import iso
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked, refuse_to_take
 from mcp_sim.file_trees.paths import parent
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record
-from mcp_sim.words import words
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import words
 
 _MAKING = (
     "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",

@@ -8,13 +8,14 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way, way_chooser
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.graphs.asking import Asked, Graph
 from mcp_sim.graphs.operations import OPERATIONS
 from mcp_sim.graphs.recognition import operation_of, roles_of, shape_of
 from mcp_sim.types import Tool, Turn
-from mcp_sim.words import plural
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.plans import Plan
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.graphs.recognition import Shape
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, View
-from mcp_sim.words import plural
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import plural
 
 
 @dataclass(slots=True)

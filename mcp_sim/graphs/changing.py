@@ -7,10 +7,10 @@ from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.graphs.asking import Asked, Graph, bare
 from mcp_sim.graphs.given import keyed
 from mcp_sim.graphs.recognition import named_key, named_notes
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, singular
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import plural, singular
 
 
 def add_nodes(graph: Graph, asked: Asked) -> Outcome:

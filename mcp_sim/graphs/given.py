@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from mcp_sim.graphs.recognition import Shape
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 def given_graph(state: Json, shape: Shape) -> tuple[list[Record], list[Record], Json]:

@@ -6,9 +6,9 @@ from collections import deque
 
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.graphs.asking import Asked, Graph, bare
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import plural
 
 
 def read(graph: Graph, _asked: Asked) -> Outcome:

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.claiming.purposes import Purpose, purposes
-from mcp_sim.domain import Entity, Field, Plan, Verb
-from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan, Verb
 
 _NODES = ("entity", "node", "vertex", "concept")
 _EDGES = ("relation", "relationship", "edge", "link", "triple")

@@ -13,13 +13,13 @@ from typing import Any
 import anyio
 from pydantic import Field
 
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Imported, Importer, Unreached, importers
 from mcp_sim.importing.naming import distinct, file_name
 from mcp_sim.importing.placeholders import Unfilled, filled
 from mcp_sim.importing.reading import read_value
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
 AT_ONCE = 8
 """How many servers are asked at the same time."""

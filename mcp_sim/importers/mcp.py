@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 import anyio
 from pydantic import Field, ValidationError
 
-from mcp_sim.extensions import Imported, Importer, Unreached, importers
 from mcp_sim.importing.naming import file_name, shortened
 from mcp_sim.importing.secrecy import secrets_of
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
 MOST_PAGES = 200
 _SHOWN_LINES = 3

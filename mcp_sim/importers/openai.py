@@ -7,13 +7,13 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Imported, Importer, Unreached, importers
 from mcp_sim.importing.dialects import proper
 from mcp_sim.importing.naming import file_name
 from mcp_sim.importing.reading import read_value
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
 _INPUTS = ("inputSchema", "input_schema", "parameters", "parametersJsonSchema")
 _OUTPUTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Imported, Importer, Unreached, importers
 from mcp_sim.importing.dialects import proper
 from mcp_sim.importing.naming import distinct, file_name
 from mcp_sim.importing.openapi import Operation, operations, parsed
 from mcp_sim.importing.reading import read_value
 from mcp_sim.importing.rest import Resource, entity_entry, resources, sim_entry
-from mcp_sim.schemas import as_list, as_object, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
+from mcp_sim.types.lexicon.words import plural
 
 _COMPONENTS = "#/components/schemas/"
 _LEFT_OUT = frozenset({"authorization", "accept", "content-type", "user-agent"})

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
 from mcp_sim.importing.naming import shortened
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 Doubt: TypeAlias = Callable[[str], None]
 """Takes a sentence about something that was not understood."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 _MARKS = {
     "openapi": ("openapi", "an OpenAPI document"),

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from mcp_sim.errors import UsageError
 from mcp_sim.importing.naming import shortened
-from mcp_sim.schemas import as_list, as_object, referred
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object, referred
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options", "trace")
 _MOST_ROUNDS = 20

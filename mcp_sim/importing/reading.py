@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from mcp_sim import yaml12
-from mcp_sim.errors import DocumentError, UsageError
 from mcp_sim.types import Json
+from mcp_sim.types.errors import DocumentError, UsageError
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])', re.DOTALL)
 

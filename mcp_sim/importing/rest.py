@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mcp_sim.importing.openapi import Operation
-from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, expanded, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, singular, snake
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, expanded, main_type, properties
+from mcp_sim.types.lexicon.words import plural, singular, snake
 
 _PARAMETER = re.compile(r"\{([^}]+)\}")
 _KEYS = ("id", "uuid", "guid", "key", "_id")

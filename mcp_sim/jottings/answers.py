@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering, done
-from mcp_sim.clock import iso
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.jottings.recognition import NUMBER, entry
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Change, Json, Record, Tool, Turn
-from mcp_sim.words import plural
+from mcp_sim.types.clock import iso
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Entity, Field, Plan, Verb
-from mcp_sim.schemas import as_list, as_object, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, singular, snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.lexicon.words import plural, singular, snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
 
 NUMBER = "number"
 _NOUNS = vocabulary("note scratchpad scratch memo todo to_do task memory insight journal reminder jotting finding log "

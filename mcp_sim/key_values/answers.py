@@ -5,11 +5,12 @@ from __future__ import annotations
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.ways import way_chooser
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.key_values.operations import OPERATIONS, Store
 from mcp_sim.key_values.recognition import ENTRY, judged
 from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {
     "value": ("data", "content"), "keys": ("items", "results", "names", "matches"),

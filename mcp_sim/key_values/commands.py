@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Verb
+from mcp_sim.types.plans import Verb
 
 _KEY = ("name", "hash_name", "hash_key", "list_name", "set_name", "stream", "hash", "list", "set", "key")
 _NAMES: Mapping[str, tuple[str, ...]] = {

@@ -9,14 +9,14 @@ from typing import Any
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.json_text import encode
 from mcp_sim.key_values.entries import Store
 from mcp_sim.key_values.recalling import recall, said_besides
 from mcp_sim.key_values.recognition import ENTRY, is_database
 from mcp_sim.key_values.structures import STRUCTURES
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import snake
 
 _MOST = 2**63
 """No number is counted as far as this."""

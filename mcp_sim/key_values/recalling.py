@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.outcomes import Outcome
-from mcp_sim.clock import iso
-from mcp_sim.json_text import encode
 from mcp_sim.key_values.entries import Store
-from mcp_sim.schemas import as_object, expanded, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular, snake
+from mcp_sim.types.clock import iso
+from mcp_sim.types.json_schema.shapes import as_object, expanded, properties
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import singular, snake
 
 
 def said_besides(store: Store) -> Record:

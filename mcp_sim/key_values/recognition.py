@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan, Verb
 from mcp_sim.key_values.commands import command_of, verb_of
 from mcp_sim.types import Tool
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.plans import Plan, Verb
 
 ENTRY = "entry"
 _KEYS = ("key", "old_key", "name", "setting", "variable", "setting_name", "variable_name", "memory_key")

@@ -12,8 +12,8 @@ from typing import Any
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, plain
 from mcp_sim.key_values.entries import Store
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 def _held(store: Store, kind: str) -> Any:

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Domain, Entity, Field
-from mcp_sim.extensions import Invent
 from mcp_sim.records.invention import candidates, chosen, made_up, may_exist
-from mcp_sim.schemas import is_nullable
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
-from mcp_sim.words import plural, singular, snake
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import is_nullable
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import plural, singular, snake
 
 Path: TypeAlias = tuple[str, ...]
 

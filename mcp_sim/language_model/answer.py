@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NoReturn
 
-from mcp_sim.errors import Rejected
 from mcp_sim.types import Json
+from mcp_sim.types.errors import Rejected
 
 MOST_CHARACTERS = 1_000_000
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"

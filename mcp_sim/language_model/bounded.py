@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from httpx2 import AsyncByteStream, Response
 
-from mcp_sim.errors import Unanswered
+from mcp_sim.types.errors import Unanswered
 
 MOST_BYTES = 16 * 1024 * 1024
 

@@ -10,12 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from mcp_sim.errors import Unanswered, UsageError
-from mcp_sim.json_text import canonical
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.endpoint import Ask, Line, Request
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import Unanswered, UsageError
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_text import canonical
 
 SHOWN = 120
 """How much of a text is shown where two questions differ, in characters."""

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
-from mcp_sim.errors import TooLong, Unanswered, UsageError, did_you_mean
-from mcp_sim.json_text import canonical
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.complaints import ELSEWHERE, KEYLESS, TOO_LONG, reason_of
 from mcp_sim.language_model.completions import reply_of
 from mcp_sim.language_model.dialects import Dialect
 from mcp_sim.language_model.forms import RUNGS, form_of
 from mcp_sim.language_model.prompt import Message
-from mcp_sim.options import duration_text
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import TooLong, Unanswered, UsageError, did_you_mean
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.options import duration_text
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mcp_sim.clock import iso
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.language_model.sight import Sight
 from mcp_sim.language_model.transcript import Said
 from mcp_sim.types import Json, Past, Record, Turn
+from mcp_sim.types.clock import iso
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.plans import Plan
 
 MOST_ENTRIES = 50
 """How many earlier calls and events are told in one turn; the newest ones."""

@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mcp_sim.answers import NOTHING, READS, part, with_part, with_told
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.errors import Rejected
-from mcp_sim.extensions import Answer, Invent, behaviours
-from mcp_sim.json_text import canonical, nests_deeper
 from mcp_sim.language_model.absorbing import Path, Reading, Vocabulary
 from mcp_sim.records.times import sense
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.validation import Validator
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import canonical, nests_deeper
+from mcp_sim.types.kinds import Answer, Invent, behaviours
+from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.types.plans import Plan
 
 DEEPEST = 64
 """How many levels an observation may nest."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from mcp_sim.json_text import canonical
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_text import canonical
 
 MARKS = (
     "<think>",

@@ -7,10 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from mcp_sim.domain import Domain
-from mcp_sim.errors import Rejected
-from mcp_sim.extensions import Answer, Invent
-from mcp_sim.json_text import canonical
 from mcp_sim.language_model import prompt
 from mcp_sim.language_model.answer import Reply, json_or_text, observed, parsed
 from mcp_sim.language_model.conversation import Conversation
@@ -20,6 +16,10 @@ from mcp_sim.language_model.leaks import leak_problems
 from mcp_sim.language_model.openings import Filling, Survey
 from mcp_sim.language_model.roles import Role, Roles
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Answer, Invent
 
 MOST_RAW = 20_000
 """How much of what a model said, and of what it thought, is kept in the ledger, in characters."""

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Invent
 from mcp_sim.language_model.sight import Sight
 from mcp_sim.types import Json, Key, Record, Transition, Turn, View
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Invent
 
 Place = tuple[str, str, int]
 """Entity, field, and the how-manieth time it was asked for in the call."""

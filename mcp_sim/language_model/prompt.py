@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from mcp_sim.domain import Domain, Example
 from mcp_sim.language_model.sight import Sight
 from mcp_sim.language_model.transcript import Said
 from mcp_sim.types import Attempt, Json, Observation, Record, RpcError, Tool, ToolResult, Turn
+from mcp_sim.types.domain import Domain, Example
 
 LONGEST_RETRY = 4_000
 """How much of a rejected answer is shown again, in characters."""

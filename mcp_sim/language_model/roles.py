@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer, behaviours
-from mcp_sim.json_text import decode
 from mcp_sim.language_model.absorbing import Vocabulary
 from mcp_sim.language_model.facts import Bearing, bearing
 from mcp_sim.language_model.guesses import Guess
 from mcp_sim.language_model.tighten import MOST_TEXT, tighten
 from mcp_sim.records.invention import opened
-from mcp_sim.schemas import schema_of
 from mcp_sim.types import Record, Tool
-from mcp_sim.validation import Validator
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import schema_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import decode
+from mcp_sim.types.kinds import Answer, behaviours
+from mcp_sim.types.plans import Plan
 
 FORMS_KEPT = 1_024
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mcp_sim.domain import Concealed, Domain
 from mcp_sim.language_model.leaks import without
 from mcp_sim.types import Change, Json, Record, View
+from mcp_sim.types.domain import Concealed, Domain
 
 _GONE: Any = object()
 """Stands for what is not told."""

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from mcp_sim.language_model.patterns import FORMATS, bounded
-from mcp_sim.schemas import as_object, referred, type_name
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object, referred, type_name
 
 MOST_TEXT = 300
 MOST_ITEMS = 8

@@ -8,8 +8,6 @@ from typing import Any
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.logins.session import (
     CURRENT,
     FLAGS,
@@ -20,9 +18,12 @@ from mcp_sim.logins.session import (
     logged_out,
     user_of,
 )
-from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Change, Json, Record, Tool, Turn
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {
     "is_in": ("login_status", "status", *FLAGS, "valid", "active", "is_active"),

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from mcp_sim.claiming.purposes import LONGEST_READ, Purpose, whole_purposes
 from mcp_sim.claiming.scopes import common_beginning
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.logins.session import CURRENT, FLAGS
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.plans import Plan
 
 _SAYS_SO = re.compile(
     r"\b(requires?|needs?|must|only (for|to|when|if|available))\b[^.;]{0,40}"

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose, within
 from mcp_sim.claiming.scopes import Scope, common_beginning, kinship, without
-from mcp_sim.domain import Entity, Field, Plan
-from mcp_sim.extensions import Claims, Survey
 from mcp_sim.logins.session import CREDENTIALS, CURRENT, FLAGS, SECRETS
-from mcp_sim.schemas import as_list, as_object, main_type, properties, schema_of
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties, schema_of
+from mcp_sim.types.kinds import Claims, Survey
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 _LOGINS = (("login",), ("log", "in"), ("signin",), ("sign", "in"), ("logon",), ("authenticate",))
 _LOGOUTS = (("logout",), ("log", "out"), ("signout",), ("sign", "out"), ("logoff",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_sim.types import Json, Record, Turn
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 FLAGS = ("authenticated", "is_authenticated", "logged_in", "is_logged_in")
 CURRENT = ("current_user", "current_user_id", "logged_in_user", "active_user", "current_username")

@@ -9,14 +9,15 @@ from typing import TypeAlias
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering, done, plain
-from mcp_sim.clock import iso
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.mailboxes.directories import DIRECTORY
 from mcp_sim.mailboxes.recognition import ENTITY
 from mcp_sim.records.keys import keys_of, next_key
-from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
+from mcp_sim.types.clock import iso
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {
     "messages": ("results", "matches", "inbox", "conversation", "history"),

@@ -8,10 +8,11 @@ from typing import Any
 
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose, within
-from mcp_sim.domain import Entity, Field, Plan, Verb
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
 
 DIRECTORY = "user"
 MAPS = vocabulary("user_map users user_ids user_directory contacts contact_map directory")

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.scopes import Scope, kinship, scopes, without
-from mcp_sim.domain import Entity, Field, Plan, Verb
-from mcp_sim.extensions import Claims, Survey
 from mcp_sim.mailboxes.directories import DIRECTORY, MAPS, Directory, directory_in, directory_plans
-from mcp_sim.schemas import as_list, as_object, main_type, properties
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
+from mcp_sim.types.kinds import Claims, Survey
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
 
 ENTITY = "message"
 _NOUNS = vocabulary("message messages dm dms sms inbox outbox conversation chat")

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan, Verb
-from mcp_sim.words import singular, vocabulary
+from mcp_sim.types.lexicon.words import singular, vocabulary
+from mcp_sim.types.plans import Plan, Verb
 
 _NOUNS = vocabulary("message email mail comment post review ticket sms dm conversation")
 TEXTS = ("text", "content", "body", "message", "comment", "reply", "reply_text", "message_text")

@@ -8,13 +8,14 @@ from typing import TypeAlias
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, done, inventing, plain
-from mcp_sim.clock import iso
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.extensions import Answer, Invent
 from mcp_sim.mailboxes.replies import TEXTS, THREADS
 from mcp_sim.records.keys import keys_of, next_key
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
+from mcp_sim.types.clock import iso
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Plan
 
 _SENDERS = ("sender", "from", "sender_id", "from_id", "from_email", "author", "author_id", "from_address")
 _RECEIVERS = ("to", "receiver", "recipient", "recipients", "receiver_id", "recipient_id", "to_email", "to_address")

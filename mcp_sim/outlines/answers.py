@@ -6,14 +6,15 @@ from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Operate, Outcome, answering, valued
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.outlines.asking import text_of
 from mcp_sim.outlines.operations import indexed_item
 from mcp_sim.outlines.wholes import Wholes
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record, Tool, Turn
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {"value": ("text", "content", "result", "outline", "documents")}
 _TITLED = vocabulary("heading slide item step")

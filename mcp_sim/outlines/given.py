@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.domain import Entity, Field
-from mcp_sim.json_text import parsed
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import parsed
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 DOCUMENT = "document"
 ONLY = "document"

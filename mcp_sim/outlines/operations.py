@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular, snake, vocabulary
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary
 
 _DOCUMENTS = vocabulary("filename file_name document document_id doc_id filepath file_path path presentation_id "
                         "presentation notebook notebook_path doc_path")  # fmt: skip

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan
 from mcp_sim.outlines.given import DOCUMENT
 from mcp_sim.outlines.operations import (
     MANY,
@@ -20,9 +19,10 @@ from mcp_sim.outlines.operations import (
     operation_of,
     roles_of,
 )
-from mcp_sim.schemas import items, main_type
 from mcp_sim.types import Json
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import items, main_type
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 _MADE_AS = ("name", "id", "filename", "file_name", "file_path", "path", "title")
 

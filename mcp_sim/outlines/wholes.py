@@ -7,9 +7,9 @@ from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.outcomes import Outcome, done, plain, valued
 from mcp_sim.outlines.asking import Asking, text_of
 from mcp_sim.outlines.given import DOCUMENT, document_of
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, Turn
-from mcp_sim.words import snake, words
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import snake, words
 
 _OWN = frozenset({"name", "parts"})
 """What a document is kept by, which nobody may say of it besides."""

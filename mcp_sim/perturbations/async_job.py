@@ -10,15 +10,16 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from mcp_sim.answers import NOTHING, answered, no_writes
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.late_writes import deferred, writes
-from mcp_sim.options import Span, SpanText
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.times import sense, written
-from mcp_sim.schemas import constants, main_type
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Span, SpanText
+from mcp_sim.types.plans import Plan
 
 ACTOR = "the job"
 PENDING = ("pending", "queued", "accepted", "running", "processing", "in_progress", "started")

@@ -8,13 +8,13 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.domain import Domain
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import CountFromZero, SpanText, span_text
-from mcp_sim.scenario import in_reach
 from mcp_sim.types import Proceed, Tool, Transition, Turn
-from mcp_sim.wording import failure_of, refusal, status_phrase
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import failure_of, refusal, status_phrase
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import CountFromZero, SpanText, span_text
+from mcp_sim.types.scenario import in_reach
 
 
 @perturbations.register("auth_expiry")

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from mcp_sim.answers import READS, Anatomy
-from mcp_sim.calls import argument_value
-from mcp_sim.conditions import ABSENT
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.edits import Editor, value_problems
 from mcp_sim.records.named import found_key
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
-from mcp_sim.wording import refusal
+from mcp_sim.types.call_matchers import argument_value
+from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import refusal
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 WITHOUT_RECORD = (*READS, "create", "none", "unknown")
 

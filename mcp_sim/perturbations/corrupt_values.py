@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import Field
 
 from mcp_sim.answers import Anatomy, each_value, part, unknown_fields, with_part
-from mcp_sim.domain import Domain
-from mcp_sim.draws import Draws
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.json_text import canonical
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 TYPES: Mapping[str, Sequence[str]] = {

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Listing, Perturbation, Stage, perturbations
 from mcp_sim.types import Proceed, Record, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 
 
 @perturbations.register("description_drift")

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_sim.extensions import Listing, Perturbation, Stage, perturbations
-from mcp_sim.options import Count
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count
 
 MOST = 500
 WAYS = (

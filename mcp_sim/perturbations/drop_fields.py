@@ -8,10 +8,10 @@ from typing import Literal, cast
 from pydantic import Field
 
 from mcp_sim.answers import Anatomy, each_value, part, unknown_fields, with_part
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.json_text import canonical
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 
 @perturbations.register("drop_fields")

@@ -8,12 +8,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from mcp_sim.errors import CRASH_CODE
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.json_text import encode
-from mcp_sim.options import Duration
 from mcp_sim.types import BrokenDelivery, Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
-from mcp_sim.wording import failure_of, status_phrase
+from mcp_sim.types.error_templates import failure_of, status_phrase
+from mcp_sim.types.errors import CRASH_CODE
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Duration
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})

@@ -10,18 +10,18 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.calls import unfit_fields
-from mcp_sim.conditions import Matcher, at_path, matcher
-from mcp_sim.domain import Domain, Entity
-from mcp_sim.draws import Draws
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Apply, Occasion, Perturbation, Stage, perturbations
 from mcp_sim.late_writes import fitting
-from mcp_sim.options import Count, MatcherSource, Point, PositiveDuration
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.edits import Editor, value_problems
 from mcp_sim.records.inserts import Inserter
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
+from mcp_sim.types.call_matchers import unfit_fields
+from mcp_sim.types.conditions import Matcher, at_path, matcher
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Apply, Occasion, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count, MatcherSource, Point, PositiveDuration
 
 SHORTEST = timedelta(seconds=1)
 MOST_AT_ONCE = 1_000

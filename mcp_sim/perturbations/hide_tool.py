@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.extensions import Listing, Perturbation, Stage, perturbations
 from mcp_sim.types import Observation, Proceed, RpcError, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.kinds import Listing, Perturbation, Stage, perturbations
 
 UNKNOWN_TOOL = -32602
 

@@ -11,9 +11,9 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import CountFromZero, Duration, PositiveDuration
 from mcp_sim.types import Proceed, Record, Transition, Turn
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import CountFromZero, Duration, PositiveDuration
 
 MOST_PROGRESS = 100
 LONGEST = timedelta(days=1)

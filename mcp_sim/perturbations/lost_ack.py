@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Perturbation, Stage, perturbations
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 
 READS = ("get", "list", "search")
 

@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.json_text import encode
 from mcp_sim.messages import beginning, message
 from mcp_sim.types import BrokenDelivery, Proceed, RpcError, ToolResult, Transition, Turn
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 
 PAGE = (
     "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>"

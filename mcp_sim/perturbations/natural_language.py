@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from mcp_sim.conditions import ABSENT, at_path, matcher
-from mcp_sim.domain import Domain
-from mcp_sim.errors import UnknownKind, did_you_mean
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.json_text import canonical
-from mcp_sim.options import MatcherSource
 from mcp_sim.types import Instruction, Json, Observation, Proceed, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.conditions import ABSENT, at_path, matcher
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import UnknownKind, did_you_mean
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import MatcherSource
 
 
 class Must(BaseModel):

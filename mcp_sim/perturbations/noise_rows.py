@@ -9,13 +9,13 @@ from typing import ClassVar, Literal, cast
 from pydantic import Field
 
 from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
-from mcp_sim.domain import Domain, Entity
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.options import Count
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.showing import shown
-from mcp_sim.schemas import expanded, items, properties
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import expanded, items, properties
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count
 
 LISTS = ("list", "search")
 MOST_LOOKED_AT = 1_000

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pydantic import Field
 
 from mcp_sim.answers import Anatomy, no_reads
-from mcp_sim.calls import argument_value
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
 from mcp_sim.records.refusals import not_found
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
-from mcp_sim.wording import own_words
+from mcp_sim.types.call_matchers import argument_value
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import own_words
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 
 @perturbations.register("not_found_glitch")

@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import Duration, PositiveDuration
 from mcp_sim.types import Proceed, Transition, Turn
-from mcp_sim.wording import failure_of, refusal, status_phrase
+from mcp_sim.types.error_templates import failure_of, refusal, status_phrase
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Duration, PositiveDuration
 
 
 @perturbations.register("outage")

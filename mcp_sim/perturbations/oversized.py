@@ -10,10 +10,10 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 
 from mcp_sim.answers import NOTHING, Anatomy, part, with_body, with_part
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 
 LINES = (
     "DEBUG request.begin method={tool} attempt=1",

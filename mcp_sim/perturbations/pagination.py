@@ -9,12 +9,13 @@ from typing import Any, Literal, Self, cast
 from pydantic import Field, model_validator
 
 from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, part, reshaped, twice, with_part, with_told
-from mcp_sim.domain import Domain, Envelope, Paging
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.json_text import canonical
-from mcp_sim.options import Count, SpanText, span_text
-from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Json, Observation, Proceed, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import expanded, properties
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count, SpanText, span_text
+from mcp_sim.types.plans import Envelope, Paging
 
 LISTS = ("list", "search")
 

@@ -10,17 +10,17 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
-from mcp_sim.calls import argument_value, unfit_fields
-from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
-from mcp_sim.domain import Concealed, Domain, Entity
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.options import MatcherSource
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import not_found
-from mcp_sim.schemas import at, expanded, is_nullable, items, properties, required
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
-from mcp_sim.wording import refusal
+from mcp_sim.types.call_matchers import argument_value, unfit_fields
+from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
+from mcp_sim.types.domain import Concealed, Domain, Entity
+from mcp_sim.types.error_templates import refusal
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import at, expanded, is_nullable, items, properties, required
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import MatcherSource
 
 Withhold: TypeAlias = Literal["null", "absent"]
 """How a field looks that the agent may not see."""

@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from mcp_sim.calls import Shared, argument_value, share_of, share_problems
-from mcp_sim.conditions import at_path
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.options import PositiveDuration
 from mcp_sim.types import Json, Proceed, Tool, ToolResult, Transition, Turn
-from mcp_sim.wording import refusal, status_phrase
+from mcp_sim.types.call_matchers import Shared, argument_value, share_of, share_problems
+from mcp_sim.types.conditions import at_path
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import refusal, status_phrase
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import PositiveDuration
+from mcp_sim.types.plans import Plan
 
 
 def _measure(value: Any) -> Any:

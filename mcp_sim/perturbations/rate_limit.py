@@ -8,12 +8,12 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from mcp_sim.calls import Shared, share_of, share_problems
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import Count, PositiveDuration, duration_text
 from mcp_sim.types import Proceed, Tool, Transition, Turn
-from mcp_sim.wording import refusal
+from mcp_sim.types.call_matchers import Shared, share_of, share_problems
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import refusal
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count, PositiveDuration, duration_text
 
 MOST_SLIDING = 10_000
 """The largest quota of a sliding window, which remembers each call in it."""

@@ -9,14 +9,23 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Domain
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Apply, Listing, Perturbation, Stage, perturbations
-from mcp_sim.json_text import encode
-from mcp_sim.schemas import as_list, as_object, constants, expanded, main_type, properties, required, types_of
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
-from mcp_sim.validation import Validator, compiled
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    constants,
+    expanded,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
+from mcp_sim.types.json_schema.validation import Validator, compiled
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import Apply, Listing, Perturbation, Stage, perturbations
 
 Type = Literal["string", "number", "integer", "boolean"]
 

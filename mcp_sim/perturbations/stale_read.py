@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from mcp_sim.answers import Anatomy, no_reads, twice
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.options import Count, Span, SpanText
 from mcp_sim.types import Proceed, Seen, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count, Span, SpanText
 
 
 @perturbations.register("stale_read")

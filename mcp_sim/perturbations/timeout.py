@@ -8,10 +8,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import Duration, duration_text
 from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
-from mcp_sim.wording import refusal
+from mcp_sim.types.error_templates import refusal
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Duration, duration_text
 
 
 @perturbations.register("timeout")

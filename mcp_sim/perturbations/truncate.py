@@ -8,11 +8,11 @@ from typing import Self, cast
 from pydantic import Field, model_validator
 
 from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Apply, Perturbation, Stage, perturbations
-from mcp_sim.json_text import encode
-from mcp_sim.options import Count, CountFromZero
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count, CountFromZero
 
 
 @perturbations.register("truncate")

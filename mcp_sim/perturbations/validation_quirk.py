@@ -8,14 +8,14 @@ from typing import Any, Literal, Self, TypeAlias, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.calls import argument_value, unknown_argument
-from mcp_sim.conditions import ABSENT, Matcher, matcher
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Perturbation, Stage, perturbations
-from mcp_sim.options import Count, MatcherSource
-from mcp_sim.schemas import constants, properties
 from mcp_sim.types import Json, Proceed, Tool, Transition, Turn
-from mcp_sim.wording import refusal
+from mcp_sim.types.call_matchers import argument_value, unknown_argument
+from mcp_sim.types.conditions import ABSENT, Matcher, matcher
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import refusal
+from mcp_sim.types.json_schema.shapes import constants, properties
+from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.types.options import Count, MatcherSource
 
 Rule: TypeAlias = Literal["no_emoji", "ascii", "uppercase", "lowercase", "trimmed", "one_line", "no_html"]
 

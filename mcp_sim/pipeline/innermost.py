@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from mcp_sim.conditions import ABSENT
 from mcp_sim.consistency import Inspection
-from mcp_sim.errors import Crash, Rejected
-from mcp_sim.extensions import Predictor
-from mcp_sim.scenario import Stub
-from mcp_sim.schemas import as_object
-from mcp_sim.surface import MISSING_CAPABILITY, SILENT, Manner, filled, lacking
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
-from mcp_sim.validation import Validator
+from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.errors import Crash, Rejected
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Predictor
+from mcp_sim.types.scenario import Stub
+from mcp_sim.types.surface import MISSING_CAPABILITY, SILENT, Manner, filled, lacking
 
 MOST_RAW = 20_000
 """How much of a rejected answer is kept, in characters."""

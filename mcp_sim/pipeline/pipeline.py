@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mcp_sim.errors import Unevaluable
-from mcp_sim.extensions import Stage
 from mcp_sim.pipeline.innermost import Innermost
 from mcp_sim.rules import Rule
 from mcp_sim.types import Decided, Erred, Outcome, Proceed, Transition, Turn
+from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.kinds import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import Entity, Envelope, Plan
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, properties, required
-from mcp_sim.words import is_plural, singular, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import is_plural, singular, snake, vocabulary, words
+from mcp_sim.types.plans import Envelope, Plan
 
 _ANY = vocabulary(
     "detail details object record item entity entry resource element thing node document data info information any "

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from mcp_sim.domain import Filter, Paging, Verb
 from mcp_sim.plans.customary import CONTAINERS, OPTIONS, ORDERS, QUERIES, SORTS
 from mcp_sim.plans.filters import filtered_by, is_time
 from mcp_sim.plans.known import Known
 from mcp_sim.plans.pages import NO_PAGING, paging_of
-from mcp_sim.schemas import items, line_parts, main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import plural, snake
+from mcp_sim.types.json_schema.shapes import items, line_parts, main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.plans import Filter, Paging, Verb
 
 _SETS = frozenset({"set", "adjust", "change", "update"})
 _SEARCHES = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")

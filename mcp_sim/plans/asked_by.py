@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from mcp_sim.domain import Filter
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.known import Known
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Filter
 
 _PART = re.compile(r"\bpart(?:ial|ially)?\b(?: of)?|\bsubstring\b|\bfuzz(?:y|ily)\b", re.IGNORECASE)
 

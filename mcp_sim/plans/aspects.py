@@ -6,14 +6,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import Entity, Envelope, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.entries import entry_fields
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, required
 from mcp_sim.types import Record
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, required
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.plans import Envelope, Plan
 
 _UNITS = vocabulary("gb mb kb tb usd eur percent pct ms seconds minutes hours days km kg amount total current id ids")
 _SMALL = vocabulary("a an the of for in on to and by per is at")

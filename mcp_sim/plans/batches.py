@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from mcp_sim.domain import Entity, Plan, Verb
 from mcp_sim.plans.customary import CONTAINERS
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
-from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import plural, singular, snake, vocabulary
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.words import plural, singular, snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
 
 _GENERIC = vocabulary("items records entries rows objects data list batch elements")
 _SCALAR = frozenset({"string", "integer", "number"})

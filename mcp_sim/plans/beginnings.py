@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.domain import Entity, Field
-from mcp_sim.schemas import as_object, main_type
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object, main_type
 
 _LOOKED_AT = 200
 _OPEN = object()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Also, Entity, Field, Owner, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import as_list, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular_phrase, snake, vocabulary, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.words import singular_phrase, snake, vocabulary, words
+from mcp_sim.types.plans import Also, Owner, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 _REFERRING = vocabulary("reference ref key code number no uuid guid")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import required
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import RECORDLESS
 
 _READS = frozenset({"get", "list", "search"})
 

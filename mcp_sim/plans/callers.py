@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.domain import CALLER, Entity, Envelope, Field, Filter, Plan
 from mcp_sim.plans.details import WHO
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import as_list, items, main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import last_word, snake, vocabulary, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
+from mcp_sim.types.lexicon.words import last_word, snake, vocabulary, words
+from mcp_sim.types.plans import CALLER, Envelope, Filter, Plan
 
 _NAMED = ("current_user", "current_user_id", "logged_in_user", "current_username", "active_user", "logged_in_as")
 _ABOUT_ONESELF = vocabulary("whoami me myself profile")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import Children, Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import line_parts, properties
-from mcp_sim.words import singular_phrase, snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import line_parts, properties
+from mcp_sim.types.lexicon.words import singular_phrase, snake, words
+from mcp_sim.types.plans import Children, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.verbs import verb_meant
-from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 _LOOKING = frozenset({"get", "list", "search"})
 

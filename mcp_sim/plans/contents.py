@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.domain import Entity, Envelope, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import plural, singular_phrase, snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, singular_phrase, snake, words
+from mcp_sim.types.plans import Envelope, Plan
 
 _LOOKS = frozenset({"get", "list"})
 

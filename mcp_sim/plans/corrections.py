@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.plans.keys import key_argument, noun_of_key
 from mcp_sim.plans.readings import read_names
-from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import expanded, properties
+from mcp_sim.types.plans import Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 

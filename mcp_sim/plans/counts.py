@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Envelope
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.names import Words
 from mcp_sim.plans.readings import last_segment
-from mcp_sim.schemas import main_type, properties
-from mcp_sim.words import singular_phrase, words
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.words import singular_phrase, words
+from mcp_sim.types.plans import Envelope
 
 _ASKS = frozenset({"get", "show", "fetch", "read"})
 

@@ -9,9 +9,9 @@ from typing import cast
 
 from mcp_sim.result_forms import shown_result, text_place
 from mcp_sim.result_forms.prose import TEXTS, says_data, speaks
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Tool
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import snake
 
 _IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.schemas import properties
-from mcp_sim.tongues import verb_in_english
 from mcp_sim.types import Tool
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.lexicon.translations import verb_in_english
+from mcp_sim.types.lexicon.words import vocabulary, words
 
 DEEDS = vocabulary(
     "press click hover drag type scroll tap swipe focus wait sleep resize zoom navigate go jump walk look turn rotate "

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.given import Given
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.meant import matched
-from mcp_sim.schemas import at, constants, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 
 _LOOKED_AT = 200
 WHO = vocabulary("username user_name user author owner creator created_by sender reporter requester user_id login by")

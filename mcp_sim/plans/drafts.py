@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.said import plan_beside
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Field, How
 from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Element, Look
 from mcp_sim.plans.names import Words
 from mcp_sim.plans.outputs import envelope_meant
-from mcp_sim.schemas import items, main_type, properties, required
-from mcp_sim.words import plural, singular_phrase, snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, singular_phrase, snake, vocabulary
+from mcp_sim.types.plans import How
 
 _IN = vocabulary(
     "add append assign attach push insert put include invite join tag enroll enrol link share grant label register "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Entity, Field
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.beginnings import beginning_as_given
 from mcp_sim.plans.boundless import is_boundless
@@ -15,10 +14,12 @@ from mcp_sim.plans.given import Given
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.states import begun, with_choices, with_stamp
-from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_object, constants, main_type, required
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import RECORDLESS
+from mcp_sim.types.scenario import Example
 
 _ONE = frozenset({"get", "update", "delete"})
 

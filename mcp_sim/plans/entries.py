@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from mcp_sim.domain import Entity, Picked, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, snake, words
+from mcp_sim.types.plans import Picked, Plan
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LOOKED_AT = 20

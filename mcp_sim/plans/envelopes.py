@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.domain import Envelope, Verb
-from mcp_sim.schemas import at, is_rows, items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import plural, snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
+from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.plans import Envelope, Verb
 
 ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
 RECORD_NAMES = ("data", "result", "record", "item", "object", "entity", "response", "value")

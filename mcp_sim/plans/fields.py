@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.envelopes import SUCCESS
-from mcp_sim.schemas import constants, is_nullable, items, main_type, properties, required
 from mcp_sim.types import Key, Record
-from mcp_sim.words import plural, snake, vocabulary, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
 
 _PERSON_ROLES = vocabulary(
     "owner assignee author creator user reporter reviewer manager sender recipient assigned_to created_by updated_by "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from mcp_sim.domain import Filter, Operator
 from mcp_sim.plans.known import Known
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Record
-from mcp_sim.words import plural, singular, snake
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import plural, singular, snake
+from mcp_sim.types.plans import Filter, Operator
 
 BOUNDS: tuple[tuple[str, Operator], ...] = (
     (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Filter, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.told_states import known_states
-from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Filter, Plan
 
 _MANY = frozenset({"list", "search"})
 _LETS_IN = frozenset({"include", "show"})

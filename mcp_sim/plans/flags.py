@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.verbs import TRANSITIONS
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json
-from mcp_sim.words import plural, snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import plural, snake
 
 _PARTICIPLES = {
     "pin": "pinned", "star": "starred", "mute": "muted", "block": "blocked", "hide": "hidden", "flag": "flagged",

@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from mcp_sim.domain import Entity, Field, Inside
 from mcp_sim.plans.given_ids import with_whole_ids
 from mcp_sim.plans.given_lists import Lists, Tables, lists_by_key, with_lists
 from mcp_sim.plans.given_rows import alike, is_scope, only_row, rows_of, strays
 from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.tables import MOST_LOOKED_AT, fields_of, key_among, table_of
-from mcp_sim.schemas import as_list, schema_of, types_of
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import singular, snake
+from mcp_sim.types.domain import Entity, Field, Inside
+from mcp_sim.types.json_schema.shapes import as_list, schema_of, types_of
+from mcp_sim.types.lexicon.words import singular, snake
 
 
 @dataclass(frozen=True, slots=True)

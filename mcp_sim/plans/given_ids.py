@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from mcp_sim.ids import is_written_as_float, names_ids, whole
 from mcp_sim.plans.tables import MOST_LOOKED_AT
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.json_schema.shapes import as_list
 
 Rows: TypeAlias = "list[tuple[Key | None, Record]]"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.tables import fields_of
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
 
 Tables: TypeAlias = "dict[str, tuple[Entity, list[Record]]]"
 Lists: TypeAlias = "dict[str, dict[str, list[Json]]]"

@@ -8,9 +8,9 @@ from typing import cast
 
 from mcp_sim.plans.nouns import COLLECTIONS, Nouns
 from mcp_sim.plans.tables import MOST_LOOKED_AT
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import is_plural, last_word, snake, vocabulary
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.lexicon.words import is_plural, last_word, snake, vocabulary
 
 _ABOUT = vocabulary(
     "info information details settings setting config configuration profile preferences options account session status "

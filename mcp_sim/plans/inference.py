@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.any_kind import of_any_kind, without_nouns
 from mcp_sim.plans.aspects import with_aspects
 from mcp_sim.plans.belongings import belonging, with_lists, with_owners
@@ -40,9 +39,11 @@ from mcp_sim.plans.tallies import tallied
 from mcp_sim.plans.told_states import with_told_states
 from mcp_sim.plans.upserts import upserting
 from mcp_sim.plans.which import singled_out
-from mcp_sim.scenario import Example
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import vocabulary
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Example
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Among, Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import line_parts, main_type, properties
-from mcp_sim.words import singular_phrase, snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import line_parts, main_type, properties
+from mcp_sim.types.lexicon.words import singular_phrase, snake, words
+from mcp_sim.types.plans import Among, Plan
 
 _KINDS = ("", "_method", "_account", "_card", "_option")
 """What is called `payment_id` may be a `payment_method`."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from mcp_sim.domain import Verb
 from mcp_sim.plans.customary import OPTIONS, QUERIES
-from mcp_sim.schemas import main_type, properties, required
-from mcp_sim.tongues import noun_in_english
 from mcp_sim.types import Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.translations import noun_in_english
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Verb
 
 _FILE_NAMES = vocabulary("filename file_name file_path filepath")
 _KEPT_IN_FILES = vocabulary("file document presentation workbook notebook spreadsheet deck")

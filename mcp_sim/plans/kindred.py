@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.names import Words
@@ -16,9 +15,11 @@ from mcp_sim.plans.registered import registered
 from mcp_sim.plans.states import state_of
 from mcp_sim.plans.subjects import names_key
 from mcp_sim.plans.told_states import known_states, status_field
-from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import RECORDLESS
 
 _MANY = frozenset({"list", "search"})
 _DONE = vocabulary("done complete completed finished")

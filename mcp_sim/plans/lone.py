@@ -7,15 +7,15 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.envelopes import SUCCESS, envelope_of
 from mcp_sim.plans.flags import flag_of
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading, Words
-from mcp_sim.schemas import at, expanded, main_type, map_of, properties, required
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import at, expanded, main_type, map_of, properties, required
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _FACETS = vocabulary("status state setting settings mode level value config configuration option options preference")
 _NO_THINGS = vocabulary("id key name type detail list all value number count message text data file")

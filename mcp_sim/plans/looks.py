@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mcp_sim.domain import Entity, Envelope, How, Verb
 from mcp_sim.plans.batches import Unfolded, unfolded
 from mcp_sim.plans.data_texts import data_texts
 from mcp_sim.plans.deeds import MAKING
@@ -22,10 +21,12 @@ from mcp_sim.plans.shown_types import argument_types
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.singletons import single_of
 from mcp_sim.plans.subjects import entity_meant, finds_several, verb_meant
-from mcp_sim.scenario import Example
-from mcp_sim.schemas import as_object, expanded, properties, required
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_object, expanded, properties, required
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Envelope, How, Verb
+from mcp_sim.types.scenario import Example
 
 _STATUS = ("status", "state", "stage")
 _ONE = frozenset({"get", "update", "delete"})

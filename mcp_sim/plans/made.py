@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from mcp_sim.domain import Entity
 from mcp_sim.plans.flags import regular
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.names import Reading
-from mcp_sim.schemas import required
 from mcp_sim.types import Record
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 
 _LENDING = vocabulary("borrow lend rent hire lease loan")
 """Verbs that make a record of what they are done to: a loan, a rental."""

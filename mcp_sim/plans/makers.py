@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import required
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.plans import Plan
 
 _WHOLE = 3
 """So many fields must an update demand to be given a whole record."""

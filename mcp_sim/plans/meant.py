@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.domain import Entity
 from mcp_sim.plans.names import Reading, Words
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Record
-from mcp_sim.words import singular, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import singular, vocabulary, words
 
 _LOOSE = vocabulary("new current updated total my the latest remaining final resulting user account")
 _ENDINGS = vocabulary("status state list value amount level limit mode setting settings info")

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 _FIELDS = vocabulary("field field_name property property_name attribute attribute_name column column_name")
 _SURE = 0.85

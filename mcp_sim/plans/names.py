@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from mcp_sim.domain import Verb
 from mcp_sim.plans.verbs import TRANSITIONS, verb_of, verb_place
-from mcp_sim.tongues import in_english
-from mcp_sim.words import is_plural, singular_phrase, vocabulary, words
+from mcp_sim.types.lexicon.translations import in_english
+from mcp_sim.types.lexicon.words import is_plural, singular_phrase, vocabulary, words
+from mcp_sim.types.plans import Verb
 
 Words: TypeAlias = "tuple[str, ...]"
 

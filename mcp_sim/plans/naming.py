@@ -9,9 +9,9 @@ from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.fields import is_counted
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import snake
 
 _ONE = frozenset({"get", "update", "delete"})
 _SCALAR = frozenset({"string", "integer", "number", ""})

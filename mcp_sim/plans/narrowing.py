@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.domain import Field
 from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.filters import BOUNDS, is_time
-from mcp_sim.schemas import constants, items, main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular, snake, vocabulary, words
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 
 ANY = vocabulary("all any both none every everything")
 """What an argument says that narrows nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcp_sim.words import singular, vocabulary, words
+from mcp_sim.types.lexicon.words import singular, vocabulary, words
 
 COLLECTIONS = vocabulary(
     "list map queue record records table history store db database collection data entries index dict registry log set"

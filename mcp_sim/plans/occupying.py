@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Also, Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.told_states import known_states
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Record
-from mcp_sim.words import last_word, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import last_word, snake, vocabulary, words
+from mcp_sim.types.plans import Also, Plan
 
 _TAKES = vocabulary("book reserve rent borrow lend loan hire lease checkout check_out schedule occupy")
 _TAKEN = vocabulary("booking reservation rental loan lease hire appointment checkout stay visit")

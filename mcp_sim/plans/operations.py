@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import Plan
 from mcp_sim.plans.names import read
 from mcp_sim.plans.readings import last_segment
-from mcp_sim.schemas import properties, required
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.lexicon.words import singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.plans import Plan
 
 _CHOOSERS = vocabulary(
     "operation action mode command op method verb subcommand operation_type action_type operation_name action_name"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
-from mcp_sim.words import vocabulary
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.plans import Plan
 
 _COPIES = vocabulary("copy duplicate replicate clone")
 _UPSERT = "upsert"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Envelope, Verb
 from mcp_sim.plans.envelopes import envelope_of, plain_envelope
 from mcp_sim.plans.shown_types import typed
 from mcp_sim.result_forms import form_declared, shown_result
-from mcp_sim.schemas import as_list, as_object, items, properties, schema_of
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, schema_of
+from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
 _NO_TYPES: Mapping[str, Record] = {}
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import Paging
 from mcp_sim.plans.customary import CURSORS, LIMITS, OFFSETS, PAGES
 from mcp_sim.plans.envelopes import ROW_NAMES
-from mcp_sim.schemas import main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import plural, snake, words
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.words import plural, snake, words
+from mcp_sim.types.plans import Paging
 
 NO_PAGING = Paging()
 _MOST = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.plans.names import Reading, Words, read
 from mcp_sim.plans.verbs import NOUNS_TOO, STRONG, TRANSITIONS, WEAK
-from mcp_sim.words import singular, vocabulary, words
+from mcp_sim.types.lexicon.words import singular, vocabulary, words
 
 _BETWEEN = frozenset({*STRONG, *WEAK, *TRANSITIONS}) - NOUNS_TOO - {"new"}
 _TO = vocabulary("to from in into on")

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Entity, Envelope, Field, How, Plan
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.confidence import Evidence, judged
 from mcp_sim.plans.deeds import LOOKING, touching_nothing
@@ -22,8 +21,10 @@ from mcp_sim.plans.preconditions import led_to, made_to_be, required_state, swap
 from mcp_sim.plans.said import SAID, judged_as_said, settled, tells_deed
 from mcp_sim.plans.single_deeds import Single
 from mcp_sim.plans.whole_texts import whole_text
-from mcp_sim.schemas import constants, main_type, properties
-from mcp_sim.words import plural, singular_phrase, snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.lexicon.words import plural, singular_phrase, snake
+from mcp_sim.types.plans import RECORDLESS, Envelope, How, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mcp_sim.choices import choices_of, nearest
-from mcp_sim.domain import Entity, Plan, Swap
 from mcp_sim.plans.flags import flag_set, participle_meant, regular, switch_of
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.told_states import flags_needed, known_states, spelt, stated, states_needed, status_field
-from mcp_sim.schemas import constants, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Plan, Swap
 
 _STATUS = ("status", "state", "stage")
 _HALTED = frozenset({"frozen", "blocked", "banned", "locked"})

@@ -9,14 +9,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from types import MappingProxyType
 
-from mcp_sim.domain import Verb
 from mcp_sim.plans.deeds import DEEDS, LOOKING, MAKING, deed_named, first_words, verb_said
 from mcp_sim.plans.names import Reading, Words, noun_phrase, read
 from mcp_sim.plans.phrasing import marked, spoken_of, verb_first
 from mcp_sim.plans.unnamed import with_noun_of_all
 from mcp_sim.plans.verbs import MAY_LOOK, NOUNS_TOO, PHRASES, PLAIN, STRONG, TOLD, TRANSITIONS, WEAK, verb_place
-from mcp_sim.tongues import in_english, one_noun_each
-from mcp_sim.words import singular, singular_phrase, vocabulary, words
+from mcp_sim.types.lexicon.translations import in_english, one_noun_each
+from mcp_sim.types.lexicon.words import singular, singular_phrase, vocabulary, words
+from mcp_sim.types.plans import Verb
 
 _MAKES, _CHANGES = vocabulary("create add insert"), vocabulary("update replace edit modify patch set")
 

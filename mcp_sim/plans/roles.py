@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Entity, Field, Filter
 from mcp_sim.plans.arguments import Roles, reading_roles, writing_roles
 from mcp_sim.plans.asked_by import field_said, in_part, is_other_field
 from mcp_sim.plans.fields import example_told, key_field, says_success, shown_fields, with_declared
@@ -18,9 +17,11 @@ from mcp_sim.plans.naming import names_of_records, scoped
 from mcp_sim.plans.narrowing import asked_for
 from mcp_sim.plans.origins import origin_named
 from mcp_sim.plans.states import told_by_verbs
-from mcp_sim.schemas import at, main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import RECORDLESS, Filter
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mcp_sim.domain import RECORDLESS, Plan
 from mcp_sim.plans.looks import Look
+from mcp_sim.types.plans import RECORDLESS, Plan
 
 _DEED = ("verb", "entity", "behaviour")
 """By these, and by another key, two plans are of different deeds; the others tell how one is done."""

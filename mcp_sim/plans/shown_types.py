@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from mcp_sim.schemas import as_object, is_nullable, items, main_type, properties
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import as_object, is_nullable, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _FLAGS = vocabulary(
     "done completed complete finished active inactive enabled disabled archived deleted pinned starred favorite read "

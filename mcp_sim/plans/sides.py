@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.domain import Entity
 from mcp_sim.plans.flags import TOGGLES, participle_flag, switch_of
 from mcp_sim.plans.names import Reading, Words
 from mcp_sim.plans.single_deeds import Single
-from mcp_sim.words import vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.lexicon.words import vocabulary, words
 
 _LOOKS = vocabulary("check display show view get read status print")
 _LOOSE = vocabulary("current my the active device phone system of and")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mcp_sim.domain import Entity, How, Verb
 from mcp_sim.plans.flags import TOGGLES, flag_set
 from mcp_sim.plans.meant import field_meant, joined, matched
 from mcp_sim.plans.names import Reading
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, vocabulary
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import plural, vocabulary
+from mcp_sim.types.plans import How, Verb
 
 _EMPTIES = vocabulary("clear empty reset flush")
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from mcp_sim.choices import choices_of, nearest
-from mcp_sim.domain import Entity, How
 from mcp_sim.plans.customary import OPTIONS
 from mcp_sim.plans.flags import flag_set
 from mcp_sim.plans.meant import core, field_meant, joined, matched, spoken_field
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.sides import side_shown, side_switched
 from mcp_sim.plans.single_deeds import Single, done, emptied, toggled
-from mcp_sim.schemas import at, items, main_type, properties, required, types_of
 from mcp_sim.types import Json, Record
-from mcp_sim.words import plural, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import at, items, main_type, properties, required, types_of
+from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.plans import How
 
 _APPEND = vocabulary(
     "add append follow subscribe push enqueue star like favorite bookmark watch track block mute save include "

@@ -8,9 +8,9 @@ from mcp_sim.plans.names import Reading
 from mcp_sim.plans.nouns import Nouns
 from mcp_sim.plans.outputs import output_of
 from mcp_sim.plans.subjects import NO_NOUNS
-from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import singular_phrase, snake
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.lexicon.words import singular_phrase, snake
 
 _DEEPEST = 2
 

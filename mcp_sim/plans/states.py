@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.arguments import Roles
 from mcp_sim.plans.flags import flags_spoken_of
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.narrowing import ANY
 from mcp_sim.plans.verbs import TRANSITIONS
-from mcp_sim.schemas import at, constants, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake
 
 STATUS = ("status", "state", "stage")
 _TIMES = ("date", "time", "timestamp")

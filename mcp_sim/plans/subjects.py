@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from mcp_sim.domain import Entity, Verb
 from mcp_sim.plans.customary import LIMITS, QUERIES
 from mcp_sim.plans.flags import switch_of
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.made import made_by, made_of, made_or_ended
 from mcp_sim.plans.names import Reading
-from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import plural, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.plans import Verb
 
 _ATTRIBUTES = vocabulary(
     "status state name description title text content size stage priority setting metadata balance price amount email"

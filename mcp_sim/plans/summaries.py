@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import RECORDLESS, Entity, Envelope, Filter, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.filters import filtered_by, is_time
 from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.known import Known
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.readings import last_segment
-from mcp_sim.schemas import items, main_type, properties, required
 from mcp_sim.types import Record
-from mcp_sim.words import plural, singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.lexicon.words import plural, singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.plans import RECORDLESS, Envelope, Filter, Plan
 
 _SUMS = vocabulary("stat stats statistic statistics metric metrics analytics breakdown distribution counts totals kpis")
 _PERHAPS = vocabulary("summary overview dashboard report progress summarize summarise")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.plans.nouns import Nouns
-from mcp_sim.schemas import schema_of, type_name
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import schema_of, type_name
+from mcp_sim.types.lexicon.words import snake
 
 _KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")
 _ENDINGS = ("id", "uuid", "key", "number", "code", "reference", "name")

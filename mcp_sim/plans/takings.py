@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import Also, Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import is_rows, items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import is_rows, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Also, Plan
 
 _TAKERS = vocabulary(
     "order sale reservation booking rental loan checkout registration enrollment enrolment ticket lend borrowing"

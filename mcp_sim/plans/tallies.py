@@ -6,16 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mcp_sim.domain import Also, Entity, How, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.plans.preconditions import IN_USE
 from mcp_sim.plans.told_states import status_field
-from mcp_sim.schemas import main_type, properties, required
 from mcp_sim.types import Json, Record
-from mcp_sim.words import last_word, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import last_word, snake, vocabulary, words
+from mcp_sim.types.plans import Also, How, Plan
 
 _UP = vocabulary(
     "deposit fund credit increase increment earn award refill replenish restock receive top top_up refuel recharge"

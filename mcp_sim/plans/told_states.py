@@ -8,13 +8,14 @@ from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import RECORDLESS, Entity
 from mcp_sim.plans.keys import key_argument
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.outputs import envelope_meant
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import singular, snake
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import singular, snake
+from mcp_sim.types.plans import RECORDLESS
 
 _STATUS = ("status", "state", "stage")
 _LOOKED_AT = 2_000

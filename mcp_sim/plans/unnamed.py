@@ -10,7 +10,7 @@ from dataclasses import replace
 from mcp_sim.plans.deeds import first_words
 from mcp_sim.plans.names import Reading
 from mcp_sim.plans.verbs import verb_meant
-from mcp_sim.words import singular, vocabulary
+from mcp_sim.types.lexicon.words import singular, vocabulary
 
 _READS, _WRITES = frozenset({"get", "list", "search"}), frozenset({"create", "update", "delete"})
 _BEFORE = vocabulary(

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from mcp_sim.plans.keys import noun_of_key
 from mcp_sim.plans.names import Reading
-from mcp_sim.schemas import expanded, main_type, properties, required
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import expanded, main_type, properties, required
+from mcp_sim.types.lexicon.words import snake
 
 _SHOWS = frozenset({"get", "list", "search"})
 

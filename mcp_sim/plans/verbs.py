@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Verb
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.plans import Verb
 
 STRONG: dict[str, Verb] = {
     "create": "create", "add": "create", "new": "create", "insert": "create", "register": "create", "log": "create",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.plans.drafts import Draft
 from mcp_sim.plans.looks import Look
 from mcp_sim.plans.outputs import envelope_meant
 from mcp_sim.plans.readings import last_segment
-from mcp_sim.schemas import required
-from mcp_sim.words import words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.plans import Plan
 
 _WAYS = {
     "latest": "newest", "newest": "newest", "last": "newest", "recent": "newest", "oldest": "oldest",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from mcp_sim.domain import Entity
 from mcp_sim.plans.looks import Look
-from mcp_sim.schemas import main_type, properties
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.lexicon.words import snake, words
 
 _TEXTS = ("content", "contents", "body", "text", "markdown")
 _MORE = re.compile(r"\b(json|details?|metadata|properties|fields|along with|including|together with)\b")

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from mcp_sim.records.chance import Chance
-from mcp_sim.tongues import noun_in_english
-from mcp_sim.words import snake
+from mcp_sim.types.lexicon.translations import noun_in_english
+from mcp_sim.types.lexicon.words import snake
 
 _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)
 

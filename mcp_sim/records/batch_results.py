@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.batches import Batch, Failed
 from mcp_sim.records.facts import Facts, Fill
 from mcp_sim.records.refusals import sentence_of
 from mcp_sim.records.showing import shown
-from mcp_sim.schemas import as_object, constants, is_nullable, items, main_type, properties, required, types_of
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    constants,
+    is_nullable,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 FAILURES = vocabulary(
     "errors failed failures not_found notfound skipped rejected invalid missing failed_items unprocessed failed_ids"

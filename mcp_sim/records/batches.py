@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Plan
-from mcp_sim.draws import Draws
-from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Effect, Write
-from mcp_sim.schemas import as_list, as_object, at, expanded, types_of
 from mcp_sim.types import Change, Json, Observation, Record, Tool, Turn, View
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, expanded, types_of
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)

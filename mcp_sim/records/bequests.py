@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.coherence import COUNTS, PRICES, TOTALS, inherited
 from mcp_sim.records.lines import has_price
 from mcp_sim.records.named import found_key
-from mcp_sim.schemas import is_rows, items, main_type, properties
 from mcp_sim.types import Json, Record, View
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import is_rows, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake
 
 Bequeath: TypeAlias = Callable[[View, Record], None]
 """Fills in what a record that is made now has from others, where it says nothing of it."""

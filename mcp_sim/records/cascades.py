@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain
 from mcp_sim.records.referring import Referrer, let_go, referring
 from mcp_sim.types import Change, Key, View
-from mcp_sim.words import singular, vocabulary, words
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.lexicon.words import singular, vocabulary, words
 
 Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from mcp_sim.domain import Children, Domain, Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.batches import WriteMany, batch
 from mcp_sim.records.creation import creation
 from mcp_sim.records.effects import Consequence, Effect
 from mcp_sim.types import Json, Observation, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Children, Plan
 
 _PARENT = "$parent"
 """The argument, given by nobody, that names the record they belong to."""

@@ -10,9 +10,9 @@ from itertools import accumulate
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import Make
 from mcp_sim.records.progress import ENDED
-from mcp_sim.schemas import constants
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.json_schema.shapes import constants
+from mcp_sim.types.lexicon.words import snake
 
 _OFTEN = frozenset({
     "active", "open", "completed", "complete", "paid", "delivered", "published", "confirmed", "available", "done",

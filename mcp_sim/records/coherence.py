@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.lines import line_mends
 from mcp_sim.records.searching import judge
 from mcp_sim.records.times import moment_of, sense, written
 from mcp_sim.records.whereabouts import path_mends
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
 
 Mend: TypeAlias = Callable[[Record], None]
 """Brings a made-up field into line with what the record says already."""

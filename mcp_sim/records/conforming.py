@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.searching import alternatives, judge
 from mcp_sim.records.shown import shown_schemas
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, properties, required
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, properties, required
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
 """What is shown of a record, the record, and the fields that must stay: what is shown so that the schema allows it."""

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from mcp_sim.contradictions import contradiction
-from mcp_sim.intersections import meet
-from mcp_sim.json_text import canonical
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.lines import has_price
 from mcp_sim.records.making import APART, MOST_ITEMS, Compile, Make
 from mcp_sim.records.numbering import numbered
 from mcp_sim.records.texts import text_fits
 from mcp_sim.records.timeline import Moment
-from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.merge import meet
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
+from mcp_sim.types.json_text import canonical
 
 _OPTIONAL = 0.8
 _USUAL_ITEMS = 3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.domain import Entity, Field
-from mcp_sim.scenario import GivenRecords
-from mcp_sim.schemas import is_nullable, main_type
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.scenario import GivenRecords
 
 DEFAULT_COUNT = 20
 """How many records an entity has of which the scenario says nothing."""

@@ -8,8 +8,6 @@ from datetime import datetime
 from itertools import chain
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.bequests import bequests
 from mcp_sim.records.copying import copying
@@ -26,9 +24,12 @@ from mcp_sim.records.taking import taking
 from mcp_sim.records.times import sense, time_writer
 from mcp_sim.records.uniqueness import is_name, is_unique
 from mcp_sim.records.updates import changing
-from mcp_sim.schemas import constants, fitting_type, is_nullable, main_type
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullable, main_type
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 MOST_OFFERED = 32
 """A link that nobody gave leads to one of so many records."""

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Entity, Field
-from mcp_sim.errors import did_you_mean
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.named import found_key
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.values import value_maker
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Change, Json, Key, Record, View
-from mcp_sim.validation import Validator
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.validation import Validator
 
 TRIES = 8
 """So often another value is drawn for a field, until it differs from the one it has."""

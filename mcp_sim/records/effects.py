@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mcp_sim.extensions import Invent
 from mcp_sim.types import Change, Key, Observation, Record, Turn, View
+from mcp_sim.types.kinds import Invent
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mcp_sim.choices import choices_of
-from mcp_sim.domain import Domain, Envelope, Plan
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batch_results import batch_rows, beside_rows
 from mcp_sim.records.facts import Facts, Fill
@@ -16,7 +15,9 @@ from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.usual import is_optional, says_success
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import (
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import (
     IMPOSSIBLE,
     as_object,
     constants,
@@ -28,8 +29,8 @@ from mcp_sim.schemas import (
     properties,
     required,
 )
-from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import plural, snake
+from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.plans import Envelope, Plan
 
 
 class Filler:

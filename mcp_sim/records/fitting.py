@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.effects import Check, Consequence, Effect
 from mcp_sim.records.given import given, sets_of
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.shown import field_schemas
-from mcp_sim.schemas import as_list, items, types_of
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
-from mcp_sim.validation import Validator
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, items, types_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Plan
 
 _SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default"})
 _NUMBERS = frozenset({"integer", "number"})

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.result_forms import result_schema, shown_result
-from mcp_sim.schemas import (
-    as_list,
-    as_object,
-    is_open,
-    main_type,
-    map_of,
-    schema_of,
-)
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_open, main_type, map_of, schema_of
+from mcp_sim.types.plans import Plan
 
 
 def form(tool: Tool, plan: Plan, domain: Domain) -> Record:

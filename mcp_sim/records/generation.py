@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.counts import orphans, total, usual_count
 from mcp_sim.records.keys import base_keys
 from mcp_sim.records.linking import Targets
 from mcp_sim.records.setting import setting_of
 from mcp_sim.records.writing import Writer, births
-from mcp_sim.scenario import GivenRecords
 from mcp_sim.types import Key, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.scenario import GivenRecords
 
 
 def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> dict[str, dict[Key, Record]]:

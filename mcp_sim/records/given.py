@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.kept import Keep, keeper
 from mcp_sim.records.named import found_key
 from mcp_sim.records.owners import owner_check
 from mcp_sim.records.refusals import invalid, neighbours, not_found
-from mcp_sim.schemas import as_object, at, expanded, items, takes_null
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_object, at, expanded, items, takes_null
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 Find = Callable[[Turn], "Key | Observation"]
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from mcp_sim.domain import Entity, Field
-from mcp_sim.draws import Draws
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense, written
 from mcp_sim.records.values import value_maker
-from mcp_sim.schemas import is_nullable, main_type
 from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 
 MOST_LOOKED_AT = 1000
 """A link leads to one of so many records, those that were made first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from mcp_sim.domain import Entity
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list
 
 
 def found_inside(view: View, entity: Entity, value: Json) -> Record | None:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import cast
 
-from mcp_sim.domain import Among, Plan
-from mcp_sim.extensions import Invent
-from mcp_sim.paths import values_at, with_value
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Check, Consequence, Effect, stepped
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid, not_found, noun, told
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.words import singular
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import singular
+from mcp_sim.types.paths import values_at, with_value
+from mcp_sim.types.plans import Among, Plan
 
 _LEFT = ("balance", "amount", "credit")
 _PAID = ("amount", "sum", "value")

@@ -9,9 +9,6 @@ from datetime import timedelta
 from itertools import islice
 from typing import cast
 
-from mcp_sim.domain import Domain, Entity, Field, Filter, Plan
-from mcp_sim.draws import Draws
-from mcp_sim.extensions import Answer, Invent
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.keys import keys_of, next_key
@@ -19,8 +16,12 @@ from mcp_sim.records.named import found_key
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.times import sense
 from mcp_sim.records.values import value_maker
-from mcp_sim.schemas import as_list, is_nullable, main_type, required
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type, required
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Filter, Plan
 
 MOST_CANDIDATES = 32
 """A link leads to one of so many records."""

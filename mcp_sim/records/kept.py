@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain, Entity
-from mcp_sim.json_text import parsed
 from mcp_sim.records.shown import field_schemas
-from mcp_sim.schemas import type_name, types_of
 from mcp_sim.types import Json
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import type_name, types_of
+from mcp_sim.types.json_text import parsed
 
 Keep: TypeAlias = Callable[[Json], Json]
 

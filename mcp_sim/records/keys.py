@@ -7,15 +7,15 @@ from collections.abc import Callable, Container
 from itertools import chain, count, islice
 from typing import TypeAlias
 
-from mcp_sim.domain import Entity
-from mcp_sim.draws import Draws
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.numbering import numbered
 from mcp_sim.records.searching import judge
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Key, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import main_type
 
 _NUMBERED = re.compile(r"(.*?)(\d+)(\D{0,2})", re.DOTALL)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)

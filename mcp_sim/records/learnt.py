@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.records.recorded import fails, samples
 from mcp_sim.records.recorded_lists import listing
 from mcp_sim.records.sentences import Say
@@ -10,6 +9,8 @@ from mcp_sim.records.showing import shown
 from mcp_sim.records.slots import rendered
 from mcp_sim.records.spotting import Spotter, told_elsewhere
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.plans import Plan
 
 
 def learnt(tool: Tool, plan: Plan, domain: Domain) -> Say | None:

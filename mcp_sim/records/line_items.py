@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, not_found, quoted, told
-from mcp_sim.schemas import as_list, as_object, is_rows, items, properties
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
-from mcp_sim.words import plural, snake
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, properties
+from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.plans import Plan
 
 Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
 """Takes what a call says of a record, and the record before; what it says with whole lines, or what forbids it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mcp_sim.domain import Field
-from mcp_sim.schemas import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake
 
 _SUMS = ("subtotal", "total", "total_amount", "grand_total", "total_price", "amount", "total_cost")
 _PRICES = ("price", "unit_price", "unit_cost", "cost")

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain, Entity, Field
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.counts import must_link
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
 
 _MOST_LINKED = 3
 _TRIES = 6

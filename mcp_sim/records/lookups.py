@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.types import Json, Record, View
+from mcp_sim.types.domain import Entity, Field
 
 Lookup: TypeAlias = Callable[[View, Record], Json]
 

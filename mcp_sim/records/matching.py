@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import overload
 
-from mcp_sim.domain import Entity, Filter, Plan
-from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.comparisons import Test, bound_set, equal, test_maker, text_test, within_time, without
 from mcp_sim.records.lookups import lookup
 from mcp_sim.records.ordering import Row
 from mcp_sim.records.terms import terms
-from mcp_sim.schemas import at, constants
 from mcp_sim.types import Json, Record, Tool, View
-from mcp_sim.words import vocabulary
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import at, constants
+from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.paths import NOWHERE, value_at
+from mcp_sim.types.plans import Filter, Plan
 
 ANY = vocabulary("all any both everything")
 """Choices of an argument that narrow nothing."""

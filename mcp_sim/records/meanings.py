@@ -12,9 +12,9 @@ from mcp_sim.records.prose import says_what
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.things import THINGS
 from mcp_sim.records.writers import Find, Write, Writers, one_of
-from mcp_sim.tongues import noun_in_english
 from mcp_sim.types import Record
-from mcp_sim.words import singular, snake, vocabulary
+from mcp_sim.types.lexicon.translations import noun_in_english
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary
 
 _PEOPLE = vocabulary(
     "person contact user customer employee member lead patient author candidate student teacher agent owner client "

@@ -11,8 +11,8 @@ from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import Make
 from mcp_sim.records.timeline import Moment, time_maker
 from mcp_sim.records.times import sense
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import main_type
 
 _REACH = 100
 """How far numbers go from a bound that stands alone, outside what the name promises."""

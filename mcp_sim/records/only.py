@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.records.facts import Facts, Fill
 from mcp_sim.records.lookups import lookup
 from mcp_sim.types import Json
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.plans import Plan
 
 
 def part_of_record(plan: Plan, domain: Domain) -> Fill:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from mcp_sim.domain import Entity, Plan
-from mcp_sim.json_text import canonical
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.times import sense
-from mcp_sim.schemas import as_list, at, constants, expanded, items
 from mcp_sim.types import Json, Key, Observation, Record, Tool
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, at, constants, expanded, items
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Plan
 
 Row: TypeAlias = tuple[Key, Record]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | Observation"]

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from mcp_sim.domain import Plan
-from mcp_sim.json_text import canonical
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.ordering import Row
 from mcp_sim.records.refusals import invalid
 from mcp_sim.types import Json, Observation, Tool
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.plans import Plan
 
 _LONGEST_OFFSET = 18
 

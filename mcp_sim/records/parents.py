@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.given import Link, linked
-from mcp_sim.schemas import required
 from mcp_sim.types import Observation, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.plans import Plan
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity, Inside, Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.comparisons import test_maker
@@ -21,8 +19,11 @@ from mcp_sim.records.matching import narrowing, standing_tests
 from mcp_sim.records.pages import Page
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.sums import settling
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Inside
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Plan
 
 Stored: TypeAlias = Callable[[Turn, Key, Json], Change]
 """The change that puts a list of parts, or a mapping, into the record of a key."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import LONGEST, MANY
-from mcp_sim.validation import compiled, compiles
+from mcp_sim.types.json_schema.validation import compiled, compiles
 
 _MORE = 4
 _CLASSES = {"d": string.digits, "w": string.ascii_lowercase + string.digits, "s": " "}

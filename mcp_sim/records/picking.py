@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Picked, Plan
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.ordering import Row
 from mcp_sim.records.refusals import not_found, told
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.types.plans import Picked, Plan
 
 Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 

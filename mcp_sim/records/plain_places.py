@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp_sim.paths import NOWHERE, value_at
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.facts import Facts, Fill
-from mcp_sim.schemas import (
-    constants,
-    is_nullable,
-    main_type,
-)
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
+from mcp_sim.types.paths import NOWHERE, value_at
 
 
 def of_record(field: str) -> Fill:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.records.refunds import payments_of
-from mcp_sim.schemas import as_list, as_object, properties
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.plans import Plan
 
 Settled: TypeAlias = Callable[[Turn, Record, Record], Record]
 """The field of payments after a record got other parts, by its name; {} where nothing is to be paid."""

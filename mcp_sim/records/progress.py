@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _STATUS = ("status", "state", "stage", "phase")
 ENDED = vocabulary(

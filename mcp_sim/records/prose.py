@@ -13,7 +13,7 @@ from mcp_sim.records.pools import pool
 from mcp_sim.records.setting import Setting
 from mcp_sim.records.timeline import Moment
 from mcp_sim.types import Record
-from mcp_sim.words import words
+from mcp_sim.types.lexicon.words import words
 
 Slot: TypeAlias = Callable[[Chance, Moment], str]
 Template: TypeAlias = Sequence[str | Slot]

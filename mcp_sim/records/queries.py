@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from mcp_sim.domain import Entity, Plan
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.matching import matching_rows
 from mcp_sim.records.ordering import ordering
@@ -14,6 +13,8 @@ from mcp_sim.records.picking import picked_rows
 from mcp_sim.records.refusals import invalid
 from mcp_sim.records.terms import not_understood, terms
 from mcp_sim.types import Observation, Tool, Turn
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.plans import Plan
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mcp_sim.domain import Example
 from mcp_sim.result_forms.prose import SAYING
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Example
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.words import snake
 
 _FAILS = re.compile(
     r"^\W*(error|failed|failure|invalid|cannot|could not|unable)\b|not found|does not exist|doesn't exist|no such|"

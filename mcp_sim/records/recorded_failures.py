@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.recorded import Sample, fails, samples
 from mcp_sim.types import Json, Tool, plain_failure
-from mcp_sim.wording import DEFAULT, Template, VendorWording
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.error_templates import DEFAULT, Template, VendorWording
+from mcp_sim.types.plans import Plan
 
 
 def failing(tool: Tool, plan: Plan, domain: Domain) -> Tool:

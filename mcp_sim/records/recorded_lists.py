@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.facts import Facts
 from mcp_sim.records.recorded import Sample
 from mcp_sim.records.refusals import noun
@@ -14,7 +13,8 @@ from mcp_sim.records.sentences import Say, nothing_found
 from mcp_sim.records.showing import shown
 from mcp_sim.records.slots import Piece, Slot, rendered
 from mcp_sim.records.spotting import ROW_START, Spotter, key_pattern
-from mcp_sim.words import plural
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.lexicon.words import plural
 
 
 @dataclass(frozen=True, slots=True)

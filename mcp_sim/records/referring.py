@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.domain import Domain, Field
-from mcp_sim.schemas import as_list, is_nullable, main_type
 from mcp_sim.types import Change, Key, Record, View
-from mcp_sim.words import plural
+from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
+from mcp_sim.types.lexicon.words import plural
 
 
 @dataclass(frozen=True, slots=True)

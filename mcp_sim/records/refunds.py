@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mcp_sim.domain import Entity, Field, Plan
-from mcp_sim.schemas import as_list, as_object, items, main_type, properties
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Plan
 
 Refunded: TypeAlias = Callable[[Record], Record]
 """The field of payments as it is afterwards, by its name; {} where nothing is paid back."""

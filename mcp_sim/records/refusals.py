@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from mcp_sim.domain import Entity
-from mcp_sim.errors import did_you_mean
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Key, Observation, Record, Tool, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_text import encode
 
 _SHOWN = 10
 """So many alternatives are named."""

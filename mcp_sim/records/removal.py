@@ -5,8 +5,6 @@ Unless the tool says that it goes too.
 
 from __future__ import annotations
 
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.cascades import cascade, takes_along
 from mcp_sim.records.effects import Effect, Write, followed
 from mcp_sim.records.given import finder
@@ -15,6 +13,9 @@ from mcp_sim.records.refusals import conflict
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.standing import standing
 from mcp_sim.types import Change, Observation, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Plan
 
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Entity
 from mcp_sim.records.facts import Fill
 from mcp_sim.records.summing import Seen, amount
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
 
 _PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
 _COUNTS = ("quantity", "qty")

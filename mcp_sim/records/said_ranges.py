@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import main_type
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(

@@ -7,14 +7,14 @@ from typing import TypeAlias
 
 from mcp_sim.choices import demanded
 from mcp_sim.docstrings import described
-from mcp_sim.domain import Plan
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.effects import Check
 from mcp_sim.records.refusals import either, invalid
 from mcp_sim.records.said_ranges import ranges_said
 from mcp_sim.records.spans import is_reversed, spans_among
-from mcp_sim.schemas import at, expanded
 from mcp_sim.types import Json, Observation, Tool, Turn
+from mcp_sim.types.json_schema.shapes import at, expanded
+from mcp_sim.types.plans import Plan
 
 Test: TypeAlias = "Callable[[Json], str | None]"
 """Why a value is not allowed; None where it is."""

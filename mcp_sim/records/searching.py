@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import cast
 
-from mcp_sim.intersections import meet
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.making import APART, Make
 from mcp_sim.records.timeline import Moment
-from mcp_sim.schemas import IMPOSSIBLE, as_list, as_object, types_of
 from mcp_sim.types import Json, Record
-from mcp_sim.validation import compiled
+from mcp_sim.types.json_schema.merge import meet
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, types_of
+from mcp_sim.types.json_schema.validation import compiled
 
 _COMBINED = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not")
 _HARD = frozenset({

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from mcp_sim.domain import Entity, Plan
-from mcp_sim.json_text import encode
 from mcp_sim.records.facts import Facts
 from mcp_sim.records.refusals import label, noun, told
 from mcp_sim.records.showing import shown
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record, View
-from mcp_sim.words import plural, snake
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.plans import Plan
 
 Say: TypeAlias = Callable[[Facts], str]
 

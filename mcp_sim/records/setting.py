@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from mcp_sim.domain import Domain
 from mcp_sim.records.locales import LOCALES, SCRIPTS, SMALL_WORDS, USUAL, Locale
 from mcp_sim.records.themes import GENERAL, THEMES, Theme
-from mcp_sim.words import singular, words
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.lexicon.words import singular, words
 
 _UNSPACED = "\u2e80"
 READ = 4000

@@ -12,7 +12,7 @@ from mcp_sim.records.setting import Setting
 from mcp_sim.records.things import PARTS, THINGS
 from mcp_sim.records.timeline import Moment
 from mcp_sim.types import Record
-from mcp_sim.words import singular
+from mcp_sim.types.lexicon.words import singular
 
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SLOT = re.compile(r"\{(city|stem|year)\}|CC|[~#@]")

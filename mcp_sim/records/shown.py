@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.domain import Domain, Entity, Plan
 from mcp_sim.result_forms import result_schema
-from mcp_sim.schemas import at, items, properties
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import at, items, properties
+from mcp_sim.types.plans import Plan
 
 
 def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:

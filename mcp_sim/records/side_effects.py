@@ -7,18 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Also, Domain, Field, Plan
-from mcp_sim.extensions import Invent
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Consequence, Effect, Step, stepped
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.standing import standing
 from mcp_sim.records.ways import Refused, entered
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.words import snake
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Also, Plan
 
 
 def side_effects(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:

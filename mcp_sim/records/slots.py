@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from mcp_sim.records.facts import Facts
 from mcp_sim.records.sentences import written
 from mcp_sim.records.showing import Show
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types.json_schema.shapes import as_object
 
 Sort: TypeAlias = Literal["key", "field", "argument", "count", "total", "number"]
 

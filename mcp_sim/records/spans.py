@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from mcp_sim.types import Json
-from mcp_sim.words import snake
+from mcp_sim.types.lexicon.words import snake
 
 _PAIRS = (
     ("start", "end"), ("starts", "ends"), ("begin", "end"), ("from", "to"), ("from", "until"), ("since", "until"),

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.domain import Domain, Entity, Field, Plan
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.recorded import Sample, text_of
 from mcp_sim.records.refusals import noun
 from mcp_sim.records.sentences import name_field, written
 from mcp_sim.records.slots import Piece, Slot, Sort
 from mcp_sim.records.times import sense
-from mcp_sim.schemas import constants, main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Plan
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TIME = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"

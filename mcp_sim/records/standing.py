@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Plan
 from mcp_sim.records.refusals import conflict, either, quoted
 from mcp_sim.types import Json, Key, Observation, Record, Tool
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 _FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
 """States that nothing but a new beginning leads out of."""

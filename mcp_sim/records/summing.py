@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.domain import Entity
 from mcp_sim.records.progress import is_over, status_of
 from mcp_sim.records.times import moment_of, sense
-from mcp_sim.schemas import constants, is_rows, items, main_type, properties
 from mcp_sim.types import Json, Record
-from mcp_sim.words import last_word, plural, singular, snake, vocabulary, words
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import constants, is_rows, items, main_type, properties
+from mcp_sim.types.lexicon.words import last_word, plural, singular, snake, vocabulary, words
 
 
 @dataclass(frozen=True, slots=True)

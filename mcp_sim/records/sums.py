@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TypeAlias
 
-from mcp_sim.domain import Domain, Entity
 from mcp_sim.records.coherence import mends
 from mcp_sim.records.conforming import conformings
 from mcp_sim.records.times import sense
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Domain, Entity
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Brings the amounts of a record into line, except for those that a call gave itself."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Domain, Plan
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.inside import found_inside
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid, not_found
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.plans import Plan
 
 Swapped: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 """The field as it is afterwards, by its name; {} where nothing is exchanged."""

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Invent
-from mcp_sim.paths import with_value
 from mcp_sim.records.effects import Consequence, Effect, stepped
 from mcp_sim.records.line_items import Lines, entry_for, lines_of, place_of, said_words, value_in
 from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.words import words
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.paths import with_value
+from mcp_sim.types.plans import Plan
 
 _BOOKS = frozenset({"book", "reserve"})
 _THINGS = "seat|room|place|spot|slot|ticket|unit|table"

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mcp_sim.clock import DEFAULT_NOW
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.progress import ENDED, TO_COME, is_over, status_of
 from mcp_sim.records.times import Sense, moment_of, sense, time_writer
 from mcp_sim.types import Json, Record
+from mcp_sim.types.clock import DEFAULT_NOW
 
 HISTORY = timedelta(days=730)
 """How far back a world's oldest record reaches."""

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from mcp_sim.clock import iso_seconds
 from mcp_sim.records.progress import step_of
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.clock import iso_seconds
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
 
 Sense: TypeAlias = Literal[
     "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"

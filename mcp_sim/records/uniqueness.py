@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.records.numbering import numbered
 from mcp_sim.records.texts import text_fits
 from mcp_sim.records.times import sense
-from mcp_sim.schemas import constants, main_type
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _ONCE = vocabulary(
     "email email_address username user_name login handle slug sku code barcode ean isbn number invoice_number "

@@ -7,10 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Domain, Entity, Field, Plan
-from mcp_sim.extensions import Invent
-from mcp_sim.paths import unfolded
 from mcp_sim.records.edits import VERSION
 from mcp_sim.records.effects import Effect, Write, checked, followed
 from mcp_sim.records.given import amounts_given, finder, given, linked, links_of, sets_of
@@ -26,9 +22,14 @@ from mcp_sim.records.sums import settling
 from mcp_sim.records.swaps import swapping
 from mcp_sim.records.times import sense, time_writer
 from mcp_sim.records.ways import Refused, entered
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.paths import unfolded
+from mcp_sim.types.plans import Plan
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
 

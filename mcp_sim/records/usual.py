@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mcp_sim.schemas import items, main_type, properties
 from mcp_sim.types import Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
 

@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mcp_sim.domain import Domain
-from mcp_sim.draws import SEPARATOR
-from mcp_sim.extensions import Invent
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.choices import chosen
 from mcp_sim.records.containers import list_maker, object_maker
@@ -18,9 +15,12 @@ from mcp_sim.records.searching import LIMITS, is_plain, judge, searched
 from mcp_sim.records.setting import PLAIN, Setting, setting_of
 from mcp_sim.records.texts import text_maker
 from mcp_sim.records.timeline import Moment
-from mcp_sim.schemas import constants, fitting_type, main_type, types_of
 from mcp_sim.types import Json, Key, Record, Turn
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.draws import SEPARATOR
+from mcp_sim.types.json_schema.shapes import constants, fitting_type, main_type, types_of
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake
 
 
 def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN) -> Make:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import cast
 
-from mcp_sim.conditions import equal
-from mcp_sim.domain import Field, How
 from mcp_sim.records.refusals import either, quoted
-from mcp_sim.schemas import as_list, items, main_type
 from mcp_sim.types import Json, Record
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type
+from mcp_sim.types.plans import How
 
 _NAMING = ("id", "key", "name", "title")
 _MOST = 10**300

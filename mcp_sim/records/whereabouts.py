@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from posixpath import basename, dirname, splitext
 
-from mcp_sim.domain import Field
 from mcp_sim.records.searching import judge
-from mcp_sim.schemas import main_type
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import main_type
 
 _PATHS = ("path", "file_path", "filepath", "full_path")
 _TOLD: Mapping[str, Callable[[str], str]] = {

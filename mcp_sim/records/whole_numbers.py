@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.domain import Domain, Entity, Plan
-from mcp_sim.extensions import Answer, Invent
 from mcp_sim.ids import names_ids, whole
-from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Plan
 
 Reading: TypeAlias = Callable[[Json], Json]
 

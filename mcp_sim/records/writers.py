@@ -15,7 +15,7 @@ from mcp_sim.records.setting import Setting
 from mcp_sim.records.shapes import Shapes
 from mcp_sim.records.timeline import Moment
 from mcp_sim.types import Record
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 Write: TypeAlias = Callable[[Chance, Record, Moment], str]
 

@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mcp_sim.contradictions import contradiction
-from mcp_sim.domain import Domain, Entity, Field
-from mcp_sim.draws import SEPARATOR
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.choices import constants_in_order
 from mcp_sim.records.coherence import inherited, linked, mends
@@ -21,9 +18,12 @@ from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.uniqueness import another, is_unique, once_together
 from mcp_sim.records.values import value_maker
-from mcp_sim.schemas import IMPOSSIBLE, is_nullable, main_type
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import SEPARATOR
+from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, is_nullable, main_type
+from mcp_sim.types.lexicon.words import snake
 
 _PRESENT = 0.85
 _TRIES = 8

@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.schemas import as_list, as_object, constants, expanded, is_open, main_type, properties, required
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    constants,
+    expanded,
+    is_open,
+    main_type,
+    properties,
+    required,
+)
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
 
 _BRANCHES = ("anyOf", "oneOf")
 _GOOD = vocabulary("success ok successful succeeded")

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
-from mcp_sim.schemas import as_object, properties
 from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_object, properties
 
 _RETURNS = r"\breturn(?:s|ed|ing)?\b(?:(?!\n\s*\n|\b(?:args|raises|example)s?:)[^{}\[\]]){0,120}?"
 _SHOWN = re.compile(_RETURNS + r"(?=[{\[])", re.IGNORECASE)

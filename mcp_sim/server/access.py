@@ -10,8 +10,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mcp_sim.errors import UsageError
 from mcp_sim.server.worlds import checked_name
+from mcp_sim.types.errors import UsageError
 
 TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -27,13 +27,13 @@ from mcp_types import (
 )
 from pydantic import BaseModel
 
-from mcp_sim.json_text import canonical, decode
-from mcp_sim.schemas import as_object
 from mcp_sim.server.rendering import is_modern
 from mcp_sim.server.wire import Context
-from mcp_sim.surface import Ask, Capability, Round, filled
 from mcp_sim.types import UNABLE, Json, Record
-from mcp_sim.validation import Validator
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import canonical, decode
+from mcp_sim.types.surface import Ask, Capability, Round, filled
 
 SEAL = 32
 """How many bytes a seal has."""

@@ -38,9 +38,9 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_sim.errors import McpSimError
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.server.lines import LONGEST_LINE
+from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 SESSION_HEADER = "mcp-session-id"
 STREAM = "text/event-stream"

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from copy import copy
 from traceback import extract_tb
 
-from mcp_sim.json_text import decode
 from mcp_sim.server.descriptors import write_line
 from mcp_sim.server.telling import plain, told
+from mcp_sim.types.json_text import decode
 
 
 class CallLog:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from mcp_sim.clock import Mode
-from mcp_sim.errors import UsageError, did_you_mean
-from mcp_sim.scenario import PerturbationEntry, Scenario
+from mcp_sim.types.clock import Mode
+from mcp_sim.types.errors import UsageError, did_you_mean
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 
 Transport = Literal["stdio", "http"]
 

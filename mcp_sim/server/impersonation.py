@@ -44,19 +44,19 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_sim.errors import CRASH_CODE, Crash, UsageError
-from mcp_sim.json_text import encode
 from mcp_sim.repeats import LONGEST_KEY, Reused
-from mcp_sim.scenario import Scenario
-from mcp_sim.schemas import properties
 from mcp_sim.server import library, notices
 from mcp_sim.server.asking import Asked, Asking, Questions, filled_in
 from mcp_sim.server.audience import Audience
 from mcp_sim.server.rendering import call_result, call_result_bytes, is_modern, listing, page
 from mcp_sim.server.wire import Break, Context, Splice, WorldOf
-from mcp_sim.surface import SILENT, Manner
 from mcp_sim.types import BrokenDelivery, Json, Observation, Record, RpcError, ToolResult
-from mcp_sim.validation import Validator
+from mcp_sim.types.errors import CRASH_CODE, Crash, UsageError
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.types.surface import SILENT, Manner
 from mcp_sim.world import World
 
 logger = logging.getLogger(__name__)

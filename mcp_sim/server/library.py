@@ -8,13 +8,13 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
-from mcp_sim.json_text import encode
 from mcp_sim.records.named import found_key
-from mcp_sim.scenario import ServerSpec
-from mcp_sim.schemas import as_object
 from mcp_sim.server.rendering import is_modern
-from mcp_sim.surface import MISSING_CAPABILITY, Choices, Prompt, Resource, filled, lacking, matched
 from mcp_sim.types import UNABLE, Json, Record, View
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.scenario import ServerSpec
+from mcp_sim.types.surface import MISSING_CAPABILITY, Choices, Prompt, Resource, filled, lacking, matched
 
 NOT_FOUND = -32002
 """The code of a resource that does not exist, up to 2025-11-25; since then it is INVALID_PARAMS."""

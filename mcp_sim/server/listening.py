@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from mcp_sim.errors import UsageError
 from mcp_sim.server.connections import Connection, Crowd
 from mcp_sim.server.exchange import App
+from mcp_sim.types.errors import UsageError
 
 LAST_SECONDS = 2
 """How long the server waits for what does not end when running calls have had their time."""

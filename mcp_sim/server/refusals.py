@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.errors import McpSimError
-from mcp_sim.json_text import encode
 from mcp_sim.server.exchange import Send, respond
+from mcp_sim.types.errors import McpSimError
+from mcp_sim.types.json_text import encode
 
 
 class Refusal(McpSimError):

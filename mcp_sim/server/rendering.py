@@ -8,8 +8,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record, Tool, ToolResult
+from mcp_sim.types.json_text import encode
 
 MOST_DIGITS = 10
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_text import encode
 
 WIDTH = 100
 """Longer values are cut."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
-from mcp_sim.errors import McpSimError, UsageError
+from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.world import World
 
 DEFAULT = "default"

@@ -10,9 +10,6 @@ from mcp_sim.abilities import grids
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, plain, valued
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
-from mcp_sim.schemas import as_list, as_object, expanded, properties
 from mcp_sim.sheets.asking import address
 from mcp_sim.sheets.calculation import check_formulas
 from mcp_sim.sheets.recognition import MARKS
@@ -20,7 +17,11 @@ from mcp_sim.sheets.searching import Searching
 from mcp_sim.sheets.wholes import Wholes, is_of
 from mcp_sim.sheets.words import MAKES
 from mcp_sim.types import Json, Record, Tool, Turn
-from mcp_sim.words import snake, words
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, properties
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Plan
 
 _FIRST = re.compile(r"\b(0|1|zero|one)-(?:based|indexed)|(?:from|with|at|从) ?([01])\b", re.IGNORECASE)
 """How descriptions say where rows are counted from."""

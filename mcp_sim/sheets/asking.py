@@ -8,11 +8,11 @@ from dataclasses import replace
 from mcp_sim.abilities import grids
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
-from mcp_sim.domain import Plan
 from mcp_sim.sheets.calculation import Calculation
 from mcp_sim.sheets.entities import ONLY, SHEET, WHOLE, key_of, sheet_of
 from mcp_sim.types import Change, Json, Record, Tool, Turn
-from mcp_sim.words import words
+from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.plans import Plan
 
 _NAME_ALONE = re.compile(r"[Rr]eturns? the (?:\w+ ){0,3}(?:name|path)\b")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.domain import Entity, Field
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.sheets.words import BOOKS, SHEETS
 from mcp_sim.types import Json, Record
-from mcp_sim.words import snake
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import snake
 
 SHEET = "sheet"
 WHOLE = "workbook"

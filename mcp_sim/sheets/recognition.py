@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan
-from mcp_sim.schemas import main_type
 from mcp_sim.sheets.entities import SHEET
 from mcp_sim.sheets.roles import arguments_of
 from mcp_sim.sheets.words import BOOKS, MAKES, READS, SHEETS, TAKES
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
 
 _WHOLES = vocabulary("workbook workbooks spreadsheet spreadsheets")
 _DESCRIBES = vocabulary("metadata info describe information summary")

@@ -8,7 +8,7 @@ from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.sheets.words import MAKES, READS, SHEETS, TAKES
 from mcp_sim.types import Record
-from mcp_sim.words import snake, vocabulary
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _ROLES: Mapping[str, frozenset[str]] = {
     "book": vocabulary("filepath file_path filename file_name path workbook workbook_path spreadsheet spreadsheet_id "

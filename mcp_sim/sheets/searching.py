@@ -9,10 +9,10 @@ from mcp_sim.abilities.patterns import holds_match
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.abilities.replacing import replaced
 from mcp_sim.claiming.outcomes import Outcome, done, plain, valued
-from mcp_sim.schemas import expanded, properties
 from mcp_sim.sheets.asking import Asking
 from mcp_sim.sheets.entities import SHEET
 from mcp_sim.types import Change, Json, Record, Turn
+from mcp_sim.types.json_schema.shapes import expanded, properties
 
 
 class Searching(Asking):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from mcp_sim.abilities import grids
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done, plain, valued
-from mcp_sim.schemas import as_list, as_object, expanded, items, main_type, properties
 from mcp_sim.sheets.asking import Asking
 from mcp_sim.sheets.entities import SHEET, WHOLE, key_of, sheet_of
 from mcp_sim.types import Change, Json, Record, Turn
-from mcp_sim.words import words
+from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties
+from mcp_sim.types.lexicon.words import words
 
 
 class Wholes(Asking):

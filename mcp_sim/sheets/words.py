@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.words import vocabulary
+from mcp_sim.types.lexicon.words import vocabulary
 
 BOOKS = vocabulary("workbook workbooks spreadsheet spreadsheets excel xlsx")
 SHEETS = vocabulary("sheet sheets worksheet worksheets tab tabs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from mcp_sim.errors import Unwritable
+from mcp_sim.types.errors import Unwritable
 
 
 class Jsonl:

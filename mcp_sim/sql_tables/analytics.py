@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from mcp_sim.abilities.patterns import expression
-from mcp_sim.json_text import encode
+from mcp_sim.types.json_text import encode
 
 Charge = Callable[[int], None]
 """Counts the characters that a function looks at; raises where they are too many."""

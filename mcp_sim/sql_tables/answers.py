@@ -8,14 +8,15 @@ from dataclasses import replace
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.sql_tables.copies import makes_table
 from mcp_sim.sql_tables.database import Database, Told
 from mcp_sim.sql_tables.recognition import SCHEMA
 from mcp_sim.sql_tables.row_tools import row_statement
 from mcp_sim.sql_tables.statements import asked_for, first_word, understood
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {
     "rows": ("data", "results", "records", "result"),

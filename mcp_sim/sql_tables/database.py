@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.domain import Entity
-from mcp_sim.schemas import as_list, as_object, main_type, type_name
 from mcp_sim.sql_tables.catalogues import VIEWS
 from mcp_sim.sql_tables.copies import LOG, Copy, Row, bring, copy_of, makes_table, row_of, rows_of
 from mcp_sim.sql_tables.recognition import SCHEMA
 from mcp_sim.sql_tables.sandbox import MOST_ROWS, MOST_TOLD, Sandbox
 from mcp_sim.sql_tables.tables import ROWID, entity_statement, from_sql, quoted, shown, to_sql
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
-from mcp_sim.words import plural
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
+from mcp_sim.types.lexicon.words import plural
 
 _WORD = re.compile(r"\w+")
 _REACHES = re.compile(r"\b(references|trigger|view)\b", re.IGNORECASE)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from mcp_sim.abilities.patterns import Test, holds_match, like_test
-from mcp_sim.draws import Draws
 from mcp_sim.sql_tables.analytics import Charge, teach
+from mcp_sim.types.draws import Draws
 
 _TIMES = ("date", "time", "datetime", "julianday", "unixepoch")
 _MOST_DRAWN = 4096

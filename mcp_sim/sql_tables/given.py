@@ -6,10 +6,10 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_sim.domain import Entity, Field
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.sql_tables.tables import ROWID, rows_statement, shown
 from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan, Verb
-from mcp_sim.schemas import items, main_type
 from mcp_sim.sql_tables.row_tools import row_operation, row_roles
 from mcp_sim.types import Record, Tool
-from mcp_sim.words import snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import items, main_type
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Plan, Verb
 
 SCHEMA = "sql_table"
 """The entity of the tables that SQL made, or a state gave."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.sql_tables.tables import quoted, to_sql
 from mcp_sim.types import Json, Record
-from mcp_sim.words import vocabulary
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import vocabulary
 
 _TABLES = ("table", "table_name", "tablename")
 _ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from mcp_sim.draws import Draws
 from mcp_sim.sql_tables.functions import Functions
+from mcp_sim.types.draws import Draws
 
 MOST_STEPS = 5_000_000
 MOST_ROWS = 10_000

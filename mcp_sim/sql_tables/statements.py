@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.domain import Plan
-from mcp_sim.schemas import as_list
 from mcp_sim.types import Json
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.plans import Plan
 
 _READS = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA", "SHOW", "DESCRIBE", "DESC", "SUMMARIZE"})
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "CREATE", "DROP", "ALTER", "TRUNCATE", "MERGE"})

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.domain import Entity
-from mcp_sim.json_text import encode, parsed
-from mcp_sim.schemas import main_type, type_name
 from mcp_sim.types import Json, Key, Record
-from mcp_sim.words import singular, snake
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, type_name
+from mcp_sim.types.json_text import encode, parsed
+from mcp_sim.types.lexicon.words import singular, snake
 
 ROWID = "rowid"
 """The key of records whose table has no primary key of one column."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import Saved, Store, stores
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.kinds import Saved, Store, stores
 
 PATIENCE = 60.0
 """How many seconds to wait for another process that has a world in hand."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mcp_sim.claiming.outcomes import Operate, Outcome, answering, done, plain
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
-from mcp_sim.schemas import as_list
 from mcp_sim.thoughts.recognition import LOG
 from mcp_sim.types import Change, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from mcp_sim.claiming.arguments import kinds_of
 from mcp_sim.claiming.operations import plan_of
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan
-from mcp_sim.words import snake
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
 
 LOG = "thinking"
 _THOUGHTS = frozenset({"thought", "thoughts", "reasoning", "reflection"})

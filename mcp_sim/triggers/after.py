@@ -6,12 +6,11 @@ from datetime import datetime
 
 from pydantic import Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.options import Point, point_text
-from mcp_sim.points import reached, since
-from mcp_sim.stretches import Stretch
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.options import Point, point_text
+from mcp_sim.types.time_bounds import Stretch, reached, since
 
 
 @triggers.register("after")

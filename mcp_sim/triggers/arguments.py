@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from mcp_sim.calls import argument_test, may_satisfy, unknown_argument
-from mcp_sim.conditions import matcher
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.json_text import canonical
-from mcp_sim.options import MatcherSource
-from mcp_sim.schemas import expanded, properties
 from mcp_sim.types import Tool
+from mcp_sim.types.call_matchers import argument_test, may_satisfy, unknown_argument
+from mcp_sim.types.conditions import matcher
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import expanded, properties
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.options import MatcherSource
 
 MOST_SHOWN = 120
 

@@ -7,12 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.options import Point, point_text
-from mcp_sim.points import before, reached, since
-from mcp_sim.stretches import Stretch, shared
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.options import Point, point_text
+from mcp_sim.types.time_bounds import Stretch, before, reached, shared, since
 
 
 @triggers.register("between")

@@ -6,11 +6,11 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.options import Count
-from mcp_sim.stretches import Numbers
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.options import Count
+from mcp_sim.types.time_bounds import Numbers
 
 
 @triggers.register("burst")

@@ -9,13 +9,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.options import Count, SpanText, span_text
-from mcp_sim.scenario import in_reach
-from mcp_sim.stretches import Stretch
 from mcp_sim.types import Past, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.options import Count, SpanText, span_text
+from mcp_sim.types.scenario import in_reach
+from mcp_sim.types.time_bounds import Stretch
 
 
 @triggers.register("history")

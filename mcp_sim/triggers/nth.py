@@ -6,11 +6,11 @@ from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Check, Role, Trigger, triggers
-from mcp_sim.options import Count
-from mcp_sim.stretches import Numbers
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
+from mcp_sim.types.options import Count
+from mcp_sim.types.time_bounds import Numbers
 
 
 def _listed(value: Any) -> Any:

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.draws import below
-from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.draws import below
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 
 
 @triggers.register("probability")

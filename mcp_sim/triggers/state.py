@@ -8,14 +8,14 @@ from typing import Any, Final, cast
 
 from pydantic import Field
 
-from mcp_sim.calls import argument_value
-from mcp_sim.domain import Domain
-from mcp_sim.errors import Unevaluable, did_you_mean
 from mcp_sim.expressions import Expression, expression, fields_read, functions, object_binder, record_binder
-from mcp_sim.extensions import Check, Role, Trigger, triggers
 from mcp_sim.records.named import found_key
-from mcp_sim.schemas import properties
 from mcp_sim.types import Record, Tool, Turn
+from mcp_sim.types.call_matchers import argument_value
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Unevaluable, did_you_mean
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Check, Role, Trigger, triggers
 
 NAMES: Final = ("args", "count", "now", "record")
 

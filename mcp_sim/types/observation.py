@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Literal
 
-from mcp_sim.json_text import encode
+from mcp_sim.types.json_text import encode
 from mcp_sim.types.values import Json, Record
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.draws import Draws
 from mcp_sim.types.change import Change, Due
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.memory import Memories, Memory
 from mcp_sim.types.observation import Observation
 from mcp_sim.types.tool import Tool

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
-from mcp_sim.schemas import as_list, as_object, properties
 from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 from mcp_sim.vectors.recognition import COLLECTION, DOCUMENT
 from mcp_sim.vectors.store import Store, fitting, ranked
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
-from mcp_sim.domain import Plan, Verb
+from mcp_sim.types.plans import Plan, Verb
 
 COLLECTION = "collection"
 DOCUMENT = "document"

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.conditions import equal
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Change, Json, Record, View
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import singular
 from mcp_sim.vectors.recognition import COLLECTION, DOCUMENT
-from mcp_sim.words import singular
 
 KEY = "key"
 """The field that names a text within the world: its collection, and its id there."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.ways import way_chooser
-from mcp_sim.domain import Domain, Plan
-from mcp_sim.extensions import Answer
 from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.entities import COMMIT
 from mcp_sim.version_control.operations import OPERATIONS

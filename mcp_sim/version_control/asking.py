@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.file_trees.paths import is_within
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.version_control.repository import Repository
 
 _EVERYTHING = (".", "./", "*", "-A", "--all", ":/")

@@ -6,14 +6,14 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mcp_sim.draws import Draws
-from mcp_sim.extensions import Tables
 from mcp_sim.file_trees.entities import DIRECTORY, FILE
 from mcp_sim.file_trees.paths import ROOT, directories_above, is_within, joined, names_of, normal, parent
 from mcp_sim.records.timeline import Moment
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.kinds import Tables
 from mcp_sim.version_control.entities import BRANCH, COMMIT, MAIN, REPOSITORY, STAGED, TAG, USUAL
 from mcp_sim.version_control.given import Given
 from mcp_sim.version_control.repository import identifier

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
-from mcp_sim.clock import iso
 from mcp_sim.file_trees.paths import is_within, normal
 from mcp_sim.types import Json, Record
+from mcp_sim.types.clock import iso
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.commits import told
 from mcp_sim.version_control.entities import MAIN, STAGED

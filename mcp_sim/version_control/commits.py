@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.paths import is_within
-from mcp_sim.schemas import as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.differences import rendered
 from mcp_sim.version_control.repository import Repository, difference

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.domain import Entity, Field
 from mcp_sim.file_trees.entities import entities as entities_of_files
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
 
 COMMIT, BRANCH, TAG, STAGED, REPOSITORY = "commit", "branch", "tag", "staged_file", "repository"
 MAIN = "main"

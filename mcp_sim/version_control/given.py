@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from mcp_sim.claiming.scopes import Scope, scopes, without
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import snake, vocabulary
 from mcp_sim.version_control.asking import author_of
-from mcp_sim.words import snake, vocabulary
 
 _COMMITS = vocabulary("commits commit_history commit_log history log")
 _BRANCHES = vocabulary("branches local_branches")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way
-from mcp_sim.domain import Plan, Verb
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
 from mcp_sim.version_control.entities import COMMIT
-from mcp_sim.words import snake, vocabulary
 
 VERBS: Mapping[str, Verb] = {
     "status": "get", "stage": "update", "unstage": "update", "commit": "create", "log": "list", "show": "get",

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.clock import iso
-from mcp_sim.draws import Draws
 from mcp_sim.file_trees.entities import FILE
 from mcp_sim.file_trees.paths import ROOT, is_within, normal, parent, resolved
 from mcp_sim.file_trees.tree import Tree
 from mcp_sim.types import Change, Json, Record, Turn, View
+from mcp_sim.types.clock import iso
+from mcp_sim.types.draws import Draws
 from mcp_sim.version_control.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
 
 Snapshot: TypeAlias = Mapping[str, str]

@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
-from mcp_sim.schemas import as_list, as_object
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.version_control.asking import Asked
 from mcp_sim.version_control.commits import told
 from mcp_sim.version_control.differences import rendered

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, cast
 
-from mcp_sim.draws import SEPARATOR
-from mcp_sim.errors import BadArguments
-from mcp_sim.json_text import canonical, decode, nests_deeper
 from mcp_sim.types import Call
+from mcp_sim.types.draws import SEPARATOR
+from mcp_sim.types.errors import BadArguments
+from mcp_sim.types.json_text import canonical, decode, nests_deeper
 
 DEEPEST = 64
 """How many levels the arguments of a call may nest."""

@@ -7,9 +7,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions import Answer, Invent, Predictor, WorldModel, behaviours, world_models
 from mcp_sim.types import Attempt, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, behaviours, world_models
 
 
 @world_models.register("builtin")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
-from mcp_sim.errors import UsageError
 from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
 from mcp_sim.yaml12.reading import load
 from mcp_sim.yaml12.tree import Path, dotted
 from mcp_sim.yaml12.writing import dump, flow, scalar

@@ -12,8 +12,8 @@ from itertools import chain
 from math import isinf
 from typing import Any, cast
 
-from mcp_sim.errors import DocumentError, Problem
 from mcp_sim.types import Json
+from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.yaml12.events import json_events, yaml_events
 from mcp_sim.yaml12.tree import DEEPEST, Tree
 

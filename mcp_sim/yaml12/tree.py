@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from mcp_sim.errors import DocumentError, Problem
 from mcp_sim.types import Json
+from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.yaml12.events import Event
 
 Path: TypeAlias = tuple[str | int, ...]

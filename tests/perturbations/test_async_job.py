@@ -10,7 +10,7 @@ import pytest
 from perturbed import HALF, calls, outcomes, repeats_and_differs, told
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.world import World, replayed
 
 SPEC = """\

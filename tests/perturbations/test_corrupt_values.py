@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from perturbed import ADA, DEAL, SPRING, Crm, outcomes, repeats_and_differs, told, truth
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 
 
 async def changed(crm: Crm, options: str, tool: str, arguments: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

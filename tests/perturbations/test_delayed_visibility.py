@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, told
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.world import World, replayed
 
 LATE = "perturbations: [{delayed_visibility: 30s, id: late, when: {nth: 1}}]"

@@ -12,8 +12,8 @@ from perturbed import SPRING, Crm, outcomes, told
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
 
 TRUE = "list_deals"
 

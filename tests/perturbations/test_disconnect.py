@@ -13,10 +13,10 @@ from perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs
 from pydantic import ValidationError
 from test_stdio import MODERN_META, odd, serving, steps
 
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import perturbations
 from mcp_sim.server.carriage import refuse_uncarried
 from mcp_sim.types import BrokenDelivery
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.kinds import perturbations
 
 eras = pytest.mark.parametrize("era", ERAS)
 

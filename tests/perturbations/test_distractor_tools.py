@@ -11,8 +11,8 @@ from perturbed import SPRING, Crm, outcomes
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.extensions import perturbations
 from mcp_sim.types import RpcError, ToolResult
+from mcp_sim.types.kinds import perturbations
 
 
 async def distractors(simulator: Simulator, seed: int = 1) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from perturbed import ADA, HALF, Crm, outcomes, repeats_and_differs, told, truth
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 
 
 @pytest.mark.parametrize(("leave", "left"), [("absent", "gone"), ("null", None), ("empty", "")])

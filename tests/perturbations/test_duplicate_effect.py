@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, told
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 
 TWICE = "perturbations: [{duplicate_effect: {}, id: twice, when: {nth: 1}}]"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 
 
 async def test_a_list_is_empty_and_a_record_an_empty_object_while_the_world_has_them(crm: Crm) -> None:

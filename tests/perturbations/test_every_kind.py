@@ -18,10 +18,10 @@ from test_partial_batch import Batches
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.extensions import perturbations
-from mcp_sim.json_text import encode
-from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.types import Tool
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.scenario import WorldModelEntry
 from mcp_sim.world import World, replayed
 
 GET = ("get_contact", ADA)

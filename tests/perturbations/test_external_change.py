@@ -8,8 +8,8 @@ import pytest
 from perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told
 from pydantic import ValidationError
 
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
 from mcp_sim.world import World, replayed
 
 

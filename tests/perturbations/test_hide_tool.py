@@ -10,9 +10,9 @@ from catalogues import LIST, heard, names, over_http, over_stdio, told_at
 from perturbed import ADA, SPRING, Crm, outcomes
 from pydantic import ValidationError
 
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
 from mcp_sim.types import RpcError, ToolResult
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
 
 
 async def test_a_hidden_tool_is_not_listed_and_unknown_when_it_is_called(crm: Crm) -> None:

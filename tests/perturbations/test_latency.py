@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from test_stdio import MODERN_META, odd, serving
 
 from mcp_sim import Simulator
-from mcp_sim.extensions import perturbations
 from mcp_sim.testing import connected
+from mcp_sim.types.kinds import perturbations
 
 ADA = {"contact_id": "con_00001"}
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}

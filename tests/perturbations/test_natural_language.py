@@ -12,8 +12,8 @@ from perturbed import ADA, DEAL, HALF, SPRING, Crm, outcomes, repeats_and_differ
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.extensions import perturbations
-from mcp_sim.scenario import WorldModelEntry
+from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.scenario import WorldModelEntry
 from mcp_sim.world_models.openai import Openai
 
 WORDS = "Show the amount in cents."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
 
-from mcp_sim.errors import DocumentError
-from mcp_sim.validation import Validator
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.validation import Validator
 
 WON = {"stage": "won"}
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
 from mcp_sim.types import ToolResult
+from mcp_sim.types.errors import DocumentError
 
 ADA = {"contact_id": "con_00001"}
 Crm = Callable[[str], Simulator]

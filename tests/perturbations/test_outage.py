@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.extensions import perturbations
 from mcp_sim.types import ToolResult
+from mcp_sim.types.kinds import perturbations
 from mcp_sim.world import World
 
 ADA = {"contact_id": "con_00001"}

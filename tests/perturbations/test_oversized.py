@@ -8,8 +8,8 @@ import pytest
 from perturbed import ADA, ALL, HALF, Crm, outcomes, repeats_and_differs, told, truth
 from pydantic import ValidationError
 
-from mcp_sim.extensions import perturbations
-from mcp_sim.json_text import encode
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import perturbations
 
 
 async def test_a_field_with_a_log_floods_the_answer_and_what_belongs_there_stays(crm: Crm) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from perturbed import ADA, ALL, Crm, calls, outcomes, repeats_and_differs, told, truth
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.world import World
 
 

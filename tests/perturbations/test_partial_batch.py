@@ -13,11 +13,11 @@ from perturbed import HALF, calls, outcomes, repeats_and_differs, told, truth
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.domain import Domain
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import Predictor, WorldModel
-from mcp_sim.scenario import WorldModelEntry
 from mcp_sim.types import Attempt, Change, Observation, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import Predictor, WorldModel
+from mcp_sim.types.scenario import WorldModelEntry
 from mcp_sim.world import replayed
 
 SPEC = """\

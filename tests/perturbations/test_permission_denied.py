@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
 from mcp_sim.types import Observation, ToolResult
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
 from mcp_sim.world import World
 
 WON, OPEN = {"deal_id": "deal_0001"}, {"deal_id": "deal_0002"}

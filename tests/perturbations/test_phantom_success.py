@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from perturbed import ADA, HALF, SPRING, Crm, calls, outcomes, repeats_and_differs, told
 
-from mcp_sim.errors import DocumentError
+from mcp_sim.types.errors import DocumentError
 from mcp_sim.world import replayed
 
 FIRST = "perturbations: [{phantom_success: {}, id: phantom, tools: create_deal, when: {nth: 1}}]"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
 from mcp_sim.perturbations.rate_limit import bucket, fixed, sliding
 from mcp_sim.types import ToolResult
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
 from mcp_sim.world import World
 
 ADA = {"contact_id": "con_00001"}

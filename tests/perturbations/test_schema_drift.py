@@ -11,12 +11,12 @@ from perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, tol
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
-from mcp_sim.schemas import properties
 from mcp_sim.testing import connected
 from mcp_sim.types import ToolResult
-from mcp_sim.validation import Validator
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import perturbations
 
 NAMED = {"name": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 

@@ -10,10 +10,10 @@ import pytest
 from perturbed import ALL, DEAL, HALF, SPRING, Calls, Crm, calls, outcomes, repeats_and_differs, run, told, truth
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import stores
 from mcp_sim.keeping import Keeper
 from mcp_sim.types import Call
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import stores
 from mcp_sim.world import World
 
 WON = {"deal_id": "deal_0002", "stage": "won"}

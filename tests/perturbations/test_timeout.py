@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import UsageError
-from mcp_sim.extensions import perturbations
 from mcp_sim.server.carriage import refuse_uncarried
 from mcp_sim.types import BrokenDelivery, ToolResult
+from mcp_sim.types.errors import UsageError
+from mcp_sim.types.kinds import perturbations
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 LATE = ToolResult("504 Gateway Timeout: the request was not answered in time", form="text", is_error=True)

@@ -8,9 +8,9 @@ import pytest
 from perturbed import ADA, ALL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
 from pydantic import ValidationError
 
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
-from mcp_sim.json_text import encode
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import perturbations
 
 
 async def test_rows_are_missing_from_the_end_and_the_total_is_the_true_one(crm: Crm) -> None:

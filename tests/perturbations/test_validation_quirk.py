@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.errors import DocumentError
-from mcp_sim.extensions import perturbations
 from mcp_sim.perturbations.validation_quirk import RULES
 from mcp_sim.types import ToolResult
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
 
 Crm = Callable[[str], Simulator]
 

@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 from test_random_tokens import OFF, with_model
 
 from mcp_sim import Simulator
-from mcp_sim.extensions import perturbations
-from mcp_sim.scenario import PerturbationEntry, Scenario
 from mcp_sim.types import ToolResult
+from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world import World
 
 Json = Any

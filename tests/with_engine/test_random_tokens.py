@@ -20,10 +20,10 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.documents import load
-from mcp_sim.errors import Crash
 from mcp_sim.language_model.answer import Reply, observed, parsed
-from mcp_sim.scenario import Scenario
 from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.errors import Crash
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
 
 Json = Any

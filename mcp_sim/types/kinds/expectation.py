@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions.kind import Kind
 from mcp_sim.types import Step, View
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds.kind import Kind
 
 
 @dataclass(frozen=True, slots=True)

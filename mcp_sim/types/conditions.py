@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from mcp_sim.errors import did_you_mean
+from mcp_sim.types.errors import did_you_mean
 
 Matcher: TypeAlias = Callable[[Any], bool]
 """Does a JSON value satisfy the condition? An absent value is passed as `ABSENT`."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import quote, unquote
 
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_text import encode
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
 

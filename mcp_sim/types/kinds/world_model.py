@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions.kind import Kind
 from mcp_sim.types import Attempt, Transition, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds.kind import Kind
 
 
 class Predictor(Protocol):

@@ -6,12 +6,12 @@ manual. Kinds are immutable and shared by all worlds: what a kind must remember 
 
 from __future__ import annotations
 
-from mcp_sim.extensions.behaviour import UNCLAIMING, Answer, Behaviour, Claims, Invent, Survey, Tables
-from mcp_sim.extensions.expectation import Expectation, Verdict
-from mcp_sim.extensions.importer import Imported, Importer, Unreached
-from mcp_sim.extensions.kind import Kind
-from mcp_sim.extensions.perturbation import Apply, Listing, Occasion, Perturbation, Stage
-from mcp_sim.extensions.registries import (
+from mcp_sim.types.kinds.backend import UNCLAIMING, Answer, Behaviour, Claims, Invent, Survey, Tables
+from mcp_sim.types.kinds.expectation import Expectation, Verdict
+from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
+from mcp_sim.types.kinds.kind import Kind
+from mcp_sim.types.kinds.perturbation import Apply, Listing, Occasion, Perturbation, Stage
+from mcp_sim.types.kinds.registries import (
     COMBINATORS,
     COMMON_EXPECTATION_KEYS,
     COMMON_PERTURBATION_KEYS,
@@ -25,10 +25,10 @@ from mcp_sim.extensions.registries import (
     triggers,
     world_models,
 )
-from mcp_sim.extensions.sink import Sink
-from mcp_sim.extensions.store import Saved, Shelf, Store
-from mcp_sim.extensions.trigger import Check, Role, Trigger
-from mcp_sim.extensions.world_model import Predictor, WorldModel
+from mcp_sim.types.kinds.sink import Sink
+from mcp_sim.types.kinds.store import Saved, Shelf, Store
+from mcp_sim.types.kinds.trigger import Check, Role, Trigger
+from mcp_sim.types.kinds.world_model import Predictor, WorldModel
 
 __all__ = [
     "COMBINATORS",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_sim.extensions.behaviour import Behaviour
-from mcp_sim.extensions.expectation import Expectation
-from mcp_sim.extensions.importer import Importer
-from mcp_sim.extensions.perturbation import Perturbation
-from mcp_sim.extensions.store import Store
-from mcp_sim.extensions.trigger import Trigger
-from mcp_sim.extensions.world_model import WorldModel
-from mcp_sim.registry import Registry
+from mcp_sim.types.kinds.backend import Behaviour
+from mcp_sim.types.kinds.expectation import Expectation
+from mcp_sim.types.kinds.importer import Importer
+from mcp_sim.types.kinds.perturbation import Perturbation
+from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.kinds.store import Store
+from mcp_sim.types.kinds.trigger import Trigger
+from mcp_sim.types.kinds.world_model import WorldModel
 
 COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible", "group", "enabled"})
 COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})

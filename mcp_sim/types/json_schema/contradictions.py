@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, TypeGuard
 
-from mcp_sim.schemas import (
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     constants,
@@ -18,8 +19,7 @@ from mcp_sim.schemas import (
     required,
     types_of,
 )
-from mcp_sim.types import Json, Record
-from mcp_sim.validation import compiled
+from mcp_sim.types.json_schema.validation import compiled
 
 _NAMING = frozenset({"enum", "const", "type", "title", "description", "default", "examples"})
 """Words of a schema that leave no doubt which of the values that it names it allows."""

@@ -10,16 +10,16 @@ from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from mcp_sim.conditions import ABSENT, Matcher, at_path, matcher
-from mcp_sim.domain import Domain, Entity
-from mcp_sim.errors import did_you_mean
-from mcp_sim.extensions import Expectation
-from mcp_sim.json_text import canonical
-from mcp_sim.options import MatcherSource
-from mcp_sim.scenario import in_reach
-from mcp_sim.schemas import as_list, as_object, constants
 from mcp_sim.types import Json, Record, Step, Tool, Turn
-from mcp_sim.validation import Validator
+from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import Expectation
+from mcp_sim.types.options import MatcherSource
+from mcp_sim.types.scenario import in_reach
 
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
 """Do the arguments of a call satisfy a matcher?"""

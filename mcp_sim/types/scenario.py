@@ -9,14 +9,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from mcp_sim.clock import DEFAULT_NOW, Mode
-from mcp_sim.conditions import Matcher
-from mcp_sim.domain import Domain, Example, Plan
-from mcp_sim.errors import Problem
-from mcp_sim.extensions import Expectation, Perturbation, Trigger, WorldModel
-from mcp_sim.options import Span
-from mcp_sim.surface import Manner, Prompt, Resource
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.clock import DEFAULT_NOW, Mode
+from mcp_sim.types.conditions import Matcher
+from mcp_sim.types.domain import Domain, Example
+from mcp_sim.types.errors import Problem
+from mcp_sim.types.kinds import Expectation, Perturbation, Trigger, WorldModel
+from mcp_sim.types.options import Span
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.surface import Manner, Prompt, Resource
 
 
 @dataclass(frozen=True, slots=True)

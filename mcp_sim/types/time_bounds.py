@@ -1,14 +1,17 @@
-"""For which part of a world's life can a trigger hold, for which calls by number? Do two exclude each other?"""
+"""Time bounds: the part of a world's life, and the calls by number, in which a trigger can hold."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from math import lcm
-from typing import Final
+from typing import Final, TypeAlias
+
+from mcp_sim.types import Turn
+from mcp_sim.types.options import Span
 
 EVER: Final = datetime.min.replace(tzinfo=UTC)
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
@@ -76,3 +79,35 @@ def are_apart(several: Sequence[Numbers]) -> bool:
     tried = min(ends, key=lambda listed: listed[-1], default=range(1, again + 1))
     looked_at = list(islice(tried, MOST_LOOKED_AT + 1))
     return len(looked_at) <= MOST_LOOKED_AT and not any(all(n in numbers for numbers in several) for n in looked_at)
+
+
+Reached: TypeAlias = Callable[[Turn], bool]
+
+
+def reached(point: Span | datetime) -> Reached:
+    """True from the point on. Of calls, those count that the world had before: `5 calls` is reached by the sixth."""
+    if isinstance(point, datetime):
+        return lambda turn: turn.now >= point
+    if point.calls is not None:
+        calls = point.calls
+        return lambda turn: turn.index > calls
+    time = point.time or timedelta(0)
+    return lambda turn: turn.now - turn.start >= time
+
+
+def since(point: Span | datetime, start: datetime) -> Stretch:
+    """The part of a world's life that begins at a point."""
+    if isinstance(point, Span) and point.calls is not None:
+        return Stretch(after=point.calls)
+    return Stretch(begin=_moment(point, start))
+
+
+def before(point: Span | datetime, start: datetime) -> Stretch:
+    """The part of a world's life that ends at a point."""
+    if isinstance(point, Span) and point.calls is not None:
+        return Stretch(last=point.calls)
+    return Stretch(end=_moment(point, start))
+
+
+def _moment(point: Span | datetime, start: datetime) -> datetime:
+    return point if isinstance(point, datetime) else start + (point.time or timedelta(0))

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoints, entry_points
 from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar
 
-from mcp_sim.errors import UnknownKind
+from mcp_sim.types.errors import UnknownKind
 
 T = TypeVar("T")
 K = TypeVar("K", bound=type[Any])

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from mcp_sim.extensions.kind import Kind
 from mcp_sim.types import Json, Record
+from mcp_sim.types.kinds.kind import Kind
 
 
 @dataclass(frozen=True, slots=True)

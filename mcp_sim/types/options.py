@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from mcp_sim.clock import duration, iso
-from mcp_sim.conditions import OPERATORS, contradiction, matcher
 from mcp_sim.types import Json
+from mcp_sim.types.clock import duration, iso
+from mcp_sim.types.conditions import OPERATORS, contradiction, matcher
 
 _CALLS = re.compile(r"(\d+) calls?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
-from mcp_sim.json_text import encode
 from mcp_sim.types import Json, Observation, RpcError, ToolResult, Turn, plain_failure
+from mcp_sim.types.json_text import encode
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
 

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from mcp_sim.schemas import unfolded
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import unfolded
 
 LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from mcp_sim.intersections import NEVER, meet
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.merge import NEVER, meet
 
 IMPOSSIBLE: Record = NEVER
 """The schema of no value at all: where a schema refers back to itself, the expansion ends here."""

@@ -1,4 +1,4 @@
-"""What does a tool do to which entity?"""
+"""Plans: what a tool does to which records, and where its result holds them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,151 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from mcp_sim.domain.deeds import Also, Among, Children, How, Owner, Picked, Swap
-from mcp_sim.domain.lists import Envelope, Filter, Paging
 from mcp_sim.types import Json
+
+How: TypeAlias = Literal["set", "append", "remove", "add", "subtract", "toggle", "join"]
+"""How a value gets into a field: in its place, into or out of the list there, added to or taken from the number.
+
+Who joins is put into the list, and must not be there yet. What is toggled becomes the opposite, whatever is given.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """What a write does to a record of another entity: `value` gets into its `field`.
+
+    `key` names that record and `value` what is written: each is an argument or a field of the record that the tool
+    writes. Without `key` it is the entity's only record; without `value`, `fixed` is written. `requires` is what the
+    field must hold before.
+    """
+
+    entity: str
+    field: str
+    key: str | None = None
+    how: How = "set"
+    value: str | None = None
+    fixed: Json = 1
+    requires: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """To whom a record must belong: the record of `entity` that `argument` names.
+
+    It is named by the field `link` of the record, or has the record's key in its own list `listed`.
+    """
+
+    argument: str
+    entity: str
+    link: str | None = None
+    listed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """An id that must be among those of the parts which a record of `entity` has in `field`.
+
+    `argument` says it (`payments.*.payment_id` in the lines of a list); `by` names that record: an argument, or a field
+    of the record that is written.
+    """
+
+    argument: str
+    entity: str
+    by: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """Records of `entity` that are made together with the one of which the argument `listed` lists them.
+
+    `sets` maps what an item says (`tasks.title`) to their fields, `link` is their field that names the record.
+    """
+
+    entity: str
+    listed: str
+    sets: Mapping[str, str]
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Which argument picks one entry of the mapping that records have in `field`: a day of a flight's `dates`."""
+
+    argument: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Which parts of a record a call exchanges for others: those of `field` whose `key` the argument `old` lists.
+
+    The argument `new` lists, in the same order, the records of `entity` that take their places.
+    """
+
+    field: str
+    key: str
+    old: str
+    new: str
+    entity: str
+
+
+Operator: TypeAlias = Literal["equals", "contains", "gt", "gte", "lt", "lte", "in", "not"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """An argument that narrows a list: which field it looks at, and how.
+
+    `only` is what the field must hold where the argument says yes (`available_only`); no narrows nothing. `unless` is
+    what it must not hold unless the argument says yes (`include_archived`); that narrows nothing.
+    """
+
+    field: str
+    op: Operator = "equals"
+    only: Json = None
+    unless: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Where things stand in a result, as dotted paths ('' is the whole result, None is nowhere).
+
+    `text` is the property that holds the whole as JSON text: the paths are then those of what stands in there.
+    """
+
+    record: str | None = None
+    rows: str | None = None
+    total: str | None = None
+    cursor: str | None = None
+    more: str | None = None
+    key: str | None = None
+    success: str | None = None
+    text: str | None = None
+    echoes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Path in the result -> argument that is returned as given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Arguments that choose a page. `size` is the page where none is asked for, `most` the largest allowed.
+
+    `first_page` is the number of the first page, where pages are numbered.
+    """
+
+    limit: str | None = None
+    offset: str | None = None
+    page: str | None = None
+    cursor: str | None = None
+    size: int = 20
+    most: int | None = None
+    first_page: int = 1
+
+    @property
+    def is_asked(self) -> bool:
+        """True where the tool has any argument that chooses a page."""
+        return any((self.limit, self.offset, self.page, self.cursor))
+
 
 Verb: TypeAlias = Literal["create", "get", "list", "search", "update", "delete", "compute", "none", "unknown"]
 """What a tool does to records, nearest to the truth.

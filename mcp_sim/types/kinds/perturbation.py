@@ -8,10 +8,10 @@ from datetime import datetime
 from enum import IntEnum
 from typing import ClassVar, Literal, TypeAlias
 
-from mcp_sim.domain import Concealed, Domain
-from mcp_sim.draws import Draws
-from mcp_sim.extensions.kind import Kind
 from mcp_sim.types import Change, Observation, Proceed, Tool, Transition, Turn, View
+from mcp_sim.types.domain import Concealed, Domain
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.kinds.kind import Kind
 
 
 class Stage(IntEnum):

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from mcp_sim.extensions.kind import Kind
+from mcp_sim.types.kinds.kind import Kind
 
 
 @dataclass(frozen=True, slots=True)

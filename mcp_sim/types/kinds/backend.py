@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from mcp_sim.domain import Domain, Entity, Example, Plan
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
-from mcp_sim.wrapping import inner_call, unwrapped
+from mcp_sim.types.argument_unwrapping import inner_call, unwrapped
+from mcp_sim.types.domain import Domain, Entity, Example
+from mcp_sim.types.plans import Plan
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from enum import IntEnum
 from typing import ClassVar, TypeAlias
 
-from mcp_sim.domain import Domain
-from mcp_sim.extensions.kind import Kind
-from mcp_sim.stretches import Numbers, Stretch
 from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds.kind import Kind
+from mcp_sim.types.time_bounds import Numbers, Stretch
 
 Check: TypeAlias = Callable[[Turn, int], bool]
 """Does it hold for this turn, which is the count-th (from 1) that passed the filters?"""

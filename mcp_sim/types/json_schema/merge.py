@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
-from mcp_sim.json_text import canonical
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_text import canonical
 
 NEVER: Record = {"not": {}}
 """The schema of no value at all."""

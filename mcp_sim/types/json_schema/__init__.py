@@ -1,0 +1,1 @@
+"""JSON Schemas: their shapes, merging, contradictions, and validation of values."""

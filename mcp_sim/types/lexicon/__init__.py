@@ -1,0 +1,1 @@
+"""Words in names: splitting, singular and plural, and words of other languages."""
