@@ -15,11 +15,8 @@ import anyio
 from anyio.to_thread import run_sync
 from rpds import HashTrieMap
 
-from mcp_sim.repeats import KEPT
 from mcp_sim.simulator import Simulator
-from mcp_sim.state import Overlay, Row, State
 from mcp_sim.tagged_json import Untaggable, dumps, loads
-from mcp_sim.trace import History, Ledger, observation_of
 from mcp_sim.types import Call, Change, Observation, Past, Record, Seen
 from mcp_sim.types.clock import Clock, Mode, wall_seconds
 from mcp_sim.types.errors import UsageError
@@ -27,6 +24,9 @@ from mcp_sim.types.json_text import decode, encode
 from mcp_sim.types.kinds import Saved, Shelf
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import Version, World
+from mcp_sim.world.idempotency import KEPT
+from mcp_sim.world.state import Overlay, Row, State
+from mcp_sim.world.trace import History, Ledger, observation_of
 
 FORMAT = 1
 TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")

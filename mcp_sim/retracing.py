@@ -18,12 +18,12 @@ from mcp_sim.keeping import past_of
 from mcp_sim.reasons import Reason, reasons
 from mcp_sim.rules import Rule, compile_rules
 from mcp_sim.simulator import Simulator
-from mcp_sim.state import State
 from mcp_sim.types import Call, Change, Memories, Past, Record, Tool, Turn
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import scope_of
+from mcp_sim.world.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from mcp_sim.catalogue import IN_FORCE, Lasting
 from mcp_sim.deciding import Decide, Numbered, decision, describe, numbered_in, splitter
 from mcp_sim.types import Memory, Tool, Turn
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.kinds import Apply, Stage
 from mcp_sim.types.scenario import Fires, PerturbationEntry, When, in_reach
+from mcp_sim.world.catalogue import IN_FORCE, Lasting
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,10 @@ from typing import Any, Protocol, Self
 from rpds import HashTrieMap
 
 from mcp_sim import documents
-from mcp_sim.catalogue import added_answer, with_news
-from mcp_sim.consistency import inspection
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Innermost, Passage, Pipeline
 from mcp_sim.records.counts import counted
 from mcp_sim.rules import compile_rules
-from mcp_sim.state import State
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
@@ -29,6 +26,9 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.types.surface import SILENT
 from mcp_sim.world import Origin, Version, World
+from mcp_sim.world.catalogue import added_answer, with_news
+from mcp_sim.world.consistency import inspection
+from mcp_sim.world.state import State
 
 BASES_KEPT = 16
 """Initial states are kept for so many seeds."""

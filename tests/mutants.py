@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import pytest
 
-from mcp_sim.consistency import Inspection
 from mcp_sim.types import Attempt, Change, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Predictor, WorldModel, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario, WorldModelEntry
+from mcp_sim.world.consistency import Inspection
 
 Bend = Callable[[Turn, Plan, Transition], Transition]
 

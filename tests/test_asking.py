@@ -12,7 +12,7 @@ from desk import OPEN, Desk, desk_in
 from endpoint import saying, serving
 
 from mcp_sim.cli import main
-from mcp_sim.sinks.jsonl import Jsonl
+from mcp_sim.world.sinks.jsonl import Jsonl
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.trace import header_line
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import header_line
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 CREATE = {"tool": "create_deal", "arguments": SPRING}

@@ -41,7 +41,8 @@ def test_another_stream_seed_scope_or_occurrence_is_another_draw() -> None:
 
 
 def test_draws_do_not_depend_on_the_process() -> None:
-    program = "from mcp_sim.types.draws import Draws; d = Draws(3, 's', 'c', 4); print(d.unit('p'), d.generator('q').random())"
+    program = "from mcp_sim.types.draws import Draws; d = Draws(3, 's', 'c', 4); "
+    program += "print(d.unit('p'), d.generator('q').random())"
     shown = {
         subprocess.run(
             [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True

@@ -13,8 +13,8 @@ from walking import Walker
 from mcp_sim import Simulator, documents
 from mcp_sim.cli import main
 from mcp_sim.retracing import Retracing, at_intensity_of
-from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.trace import header_line
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import header_line
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 LIST: dict[str, Any] = {"tool": "list_deals", "arguments": {}}

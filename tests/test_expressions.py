@@ -5,12 +5,12 @@ from __future__ import annotations
 import cel
 import pytest
 
-from mcp_sim.expressions import FUNCTIONS, Expression, expression, functions, table_names, tables
-from mcp_sim.state import State
 from mcp_sim.types import Change
 from mcp_sim.types.clock import DEFAULT_NOW
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.world.cel import FUNCTIONS, Expression, expression, functions, table_names, tables
+from mcp_sim.world.state import State
 
 NUMBER = {"type": ["number", "null"]}
 LINES = {"type": "array", "items": {"type": "object", "properties": {"price": {"anyOf": [{"type": "number"}]}}}}

@@ -115,7 +115,7 @@ def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -
         return EntryPoints([EntryPoint("also", "mcp_sim.triggers.nth:Nth", group)])
 
     monkeypatch.setattr("mcp_sim.types.kinds.registry.entry_points", entry_points)
-    registry = Registry("triggers", Trigger)
+    registry = Registry("triggers", Trigger, "mcp_sim.triggers")
     for name in ("evry", "evre"):
         with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):
             registry[name]

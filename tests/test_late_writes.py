@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from mcp_sim.late_writes import fitting
-from mcp_sim.state import State
 from mcp_sim.types import Change, Due
 from mcp_sim.types.clock import DEFAULT_NOW
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.world.deferred_commits import fitting
+from mcp_sim.world.state import State
 
 LINKED = {
     "box": Field("box", {"type": "string"}, link="box"),

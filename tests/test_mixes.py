@@ -12,13 +12,13 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.consistency import inspection
 from mcp_sim.documents import load
-from mcp_sim.state import State
 from mcp_sim.types import Call, Change, Observation, ToolResult, Transition
 from mcp_sim.types.kinds import Perturbation, perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
 from mcp_sim.world import World, replayed
+from mcp_sim.world.consistency import inspection
+from mcp_sim.world.state import State
 
 ALWAYS = ("auth_expiry", "outage", "permission_denied", "quota_exhausted", "rate_limit")
 """Kinds that see to it themselves when they apply."""

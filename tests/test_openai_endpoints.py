@@ -13,8 +13,8 @@ from desk import OPEN, Desk, desk_in, value
 from endpoint import closed_port, completion, giving, guided, serving
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from mcp_sim.sinks.jsonl import Jsonl
 from mcp_sim.types.errors import Crash, DocumentError, UsageError
+from mcp_sim.world.sinks.jsonl import Jsonl
 
 Json = Any
 

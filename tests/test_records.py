@@ -27,13 +27,13 @@ from mcp_sim.records.queries import selection
 from mcp_sim.records.timeline import Moment, born
 from mcp_sim.records.times import moment_of, sense
 from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.state import State
 from mcp_sim.types import Call, Change, Key, Memories, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import expanded
 from mcp_sim.types.plans import Filter, Paging, Plan
 from mcp_sim.types.scenario import GivenRecords, Scenario
+from mcp_sim.world.state import State
 
 Json = Any
 STRING: dict[str, Json] = {"type": "string"}

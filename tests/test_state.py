@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim.state import SETTLE, State
 from mcp_sim.types import Change, Due, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.world import replayed
+from mcp_sim.world.state import SETTLE, State
 
 KEYS = st.sampled_from(["a", "b", "c", "d", 1, 2, "", 0])
 COLOURS = st.sampled_from(["red", "blue", None, 1, 1.0, True, [1], {"x": 1}])

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.trace import MOST_BYTES, History, Ledger, crash_line, fork_line, header_line, step_line
 from mcp_sim.types import (
     BrokenDelivery,
     Change,
@@ -22,6 +20,8 @@ from mcp_sim.types import (
     Transition,
 )
 from mcp_sim.types.errors import Crash, Unwritable
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import MOST_BYTES, History, Ledger, crash_line, fork_line, header_line, step_line
 
 AT = datetime(2030, 1, 1, 9, 0, 1, tzinfo=UTC)
 PUT = Change("put", "deal", "d1", {"id": "d1"}, part=2)

@@ -11,10 +11,10 @@ from typing import Any
 from endpoint import serving
 
 from mcp_sim import Simulator, World, __version__
-from mcp_sim.trace import header_line
 from mcp_sim.types import Change, Due
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_text import decode
+from mcp_sim.world.trace import header_line
 
 SCENARIO = Path(__file__).parents[1] / "examples" / "quickstart" / "lost_ticket.yaml"
 SHOWN_URL = "http://127.0.0.1:8000/v1"

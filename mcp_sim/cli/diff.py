@@ -14,10 +14,10 @@ from typing import cast
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.traces import Course, courses_of, header_of, only_world
 from mcp_sim.server.telling import observed, shortened, written
-from mcp_sim.trace import FORMAT
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_text import canonical
+from mcp_sim.world.trace import FORMAT
 
 MARGIN = "    "
 ABSENT = "(absent)"

@@ -13,10 +13,10 @@ from mcp_sim.cli.traces import Course, courses_of, header_of
 from mcp_sim.documents import load
 from mcp_sim.retracing import Finding, Retracing, at_intensity_of
 from mcp_sim.server.telling import observed, shortened
-from mcp_sim.trace import FORMAT
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.trace import FORMAT
 
 MARGIN = "    "
 

@@ -15,9 +15,9 @@ from mcp_sim.cli.asking import Tally
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.traces import entries_of
 from mcp_sim.server.telling import observed, shortened, written
-from mcp_sim.trace import FORMAT
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.world.trace import FORMAT
 
 SHARES = {"call": 0.34, "served": 0.24, "true": 0.2, "committed": 0.22}
 """How the width that is left for the long columns is shared between them."""

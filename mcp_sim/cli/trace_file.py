@@ -8,10 +8,10 @@ from os import path as paths
 from pathlib import Path
 
 from mcp_sim import __version__
-from mcp_sim.sinks.jsonl import Jsonl
-from mcp_sim.trace import header_line
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import header_line
 
 
 def trace_file(path: Path, scenario: Scenario, inputs: Sequence[Path | int] = (), *, goes_on: bool = False) -> Jsonl:

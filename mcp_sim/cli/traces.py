@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_sim.trace import FORMAT
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_text import decode
+from mcp_sim.world.trace import FORMAT
 
 
 @dataclass(slots=True)

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from mcp_sim.expressions import Expression, expression, functions, table_names, tables
 from mcp_sim.types import Record, View
 from mcp_sim.types.conditions import Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
 from mcp_sim.types.kinds import Expectation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero, MatcherSource
+from mcp_sim.world.cel import Expression, expression, functions, table_names, tables
 
 
 class Bounds(BaseModel):

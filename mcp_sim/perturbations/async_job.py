@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from mcp_sim.answers import NOTHING, answered, no_writes
-from mcp_sim.late_writes import deferred, writes
 from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.records.times import sense, written
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
@@ -20,6 +19,7 @@ from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
 from mcp_sim.types.plans import Plan
+from mcp_sim.world.deferred_commits import deferred, writes
 
 ACTOR = "the job"
 PENDING = ("pending", "queued", "accepted", "running", "processing", "in_progress", "started")

@@ -9,11 +9,11 @@ from datetime import timedelta
 from pydantic import Field, field_validator
 
 from mcp_sim.answers import no_writes
-from mcp_sim.late_writes import deferred, writes
 from mcp_sim.types import Change, Due, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Span, SpanText
+from mcp_sim.world.deferred_commits import deferred, writes
 
 ACTOR = "the backend, late"
 

@@ -9,11 +9,11 @@ from typing import Literal
 from pydantic import Field
 
 from mcp_sim.answers import no_writes
-from mcp_sim.late_writes import writes
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
+from mcp_sim.world.deferred_commits import writes
 
 
 @perturbations.register("duplicate_effect")

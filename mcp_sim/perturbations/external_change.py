@@ -10,7 +10,6 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.late_writes import fitting
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.edits import Editor, value_problems
 from mcp_sim.records.inserts import Inserter
@@ -22,6 +21,7 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Apply, Occasion, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count, MatcherSource, Point, PositiveDuration
+from mcp_sim.world.deferred_commits import fitting
 
 SHORTEST = timedelta(seconds=1)
 MOST_AT_ONCE = 1_000

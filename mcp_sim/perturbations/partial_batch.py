@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 from pydantic import Field, model_validator
 
 from mcp_sim.answers import NOTHING, Anatomy, answered, no_writes, part, with_body, with_part
-from mcp_sim.late_writes import fitting, reservations
 from mcp_sim.types import Change, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations
 from mcp_sim.types.options import Count
+from mcp_sim.world.deferred_commits import fitting, reservations
 
 
 @dataclass(frozen=True, slots=True)

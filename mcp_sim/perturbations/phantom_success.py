@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mcp_sim.answers import no_writes
-from mcp_sim.late_writes import reservations, writes
 from mcp_sim.types import Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
+from mcp_sim.world.deferred_commits import reservations, writes
 
 
 @perturbations.register("phantom_success")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from mcp_sim.consistency import Inspection
 from mcp_sim.types import UNABLE, Attempt, Json, Observation, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.errors import Crash, Rejected
@@ -19,6 +18,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Predictor
 from mcp_sim.types.scenario import Stub
 from mcp_sim.types.surface import MISSING_CAPABILITY, SILENT, Manner, filled, lacking
+from mcp_sim.world.consistency import Inspection
 
 MOST_RAW = 20_000
 """How much of a rejected answer is kept, in characters."""

@@ -10,10 +10,10 @@ from typing import TypeAlias, cast
 
 from mcp_sim.records.lookups import Lookup
 from mcp_sim.records.times import moment_of, sense
-from mcp_sim.tables import lowered
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.plans import Filter
+from mcp_sim.world.tables import lowered
 
 Test: TypeAlias = Callable[[Record], bool]
 _DAY = timedelta(days=1)

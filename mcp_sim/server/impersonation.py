@@ -44,7 +44,6 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_sim.repeats import LONGEST_KEY, Reused
 from mcp_sim.server import library, notices
 from mcp_sim.server.asking import Asked, Asking, Questions, filled_in
 from mcp_sim.server.audience import Audience
@@ -58,6 +57,7 @@ from mcp_sim.types.json_text import encode
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.surface import SILENT, Manner
 from mcp_sim.world import World
+from mcp_sim.world.idempotency import LONGEST_KEY, Reused
 
 logger = logging.getLogger(__name__)
 

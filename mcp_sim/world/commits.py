@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mcp_sim.state import State
 from mcp_sim.types import Change, Decided, Erred, Past, Record, Step, Transition, Turn
+from mcp_sim.world.state import State
 from mcp_sim.world.versions import Version
 
 

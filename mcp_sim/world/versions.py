@@ -8,12 +8,12 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.catalogue import Lasting
-from mcp_sim.state import State
 from mcp_sim.types import Call, Memories, Tool, Turn
 from mcp_sim.types.clock import Clock
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
+from mcp_sim.world.catalogue import Lasting
+from mcp_sim.world.state import State
 
 NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
 

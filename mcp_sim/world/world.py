@@ -14,20 +14,20 @@ from typing import Any
 
 from anyio import Lock
 
-from mcp_sim.catalogue import listed
-from mcp_sim.late_writes import fitting
-from mcp_sim.repeats import Repeats
-from mcp_sim.state import State
-from mcp_sim.trace import History, Ledger, crash_line, fork_line, step_line
 from mcp_sim.types import Call, Due, Memories, Observation, Past, Record, Seen, Step, Tool, Turn
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Crash, Unwritable
 from mcp_sim.types.kinds import Sink, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario
+from mcp_sim.world.catalogue import listed
 from mcp_sim.world.commits import Passed, past_of, pinned, state_after, step_of, version_after
-from mcp_sim.world.happenings import acted, is_due, looked_at, occasions
+from mcp_sim.world.deferred_commits import fitting
+from mcp_sim.world.events import acted, is_due, looked_at, occasions
+from mcp_sim.world.idempotency import Repeats
 from mcp_sim.world.scopes import scope_of
+from mcp_sim.world.state import State
+from mcp_sim.world.trace import History, Ledger, crash_line, fork_line, step_line
 from mcp_sim.world.versions import Origin, Version, glance
 
 MOST_VERSIONS = 256

@@ -18,13 +18,19 @@ COMMON_PERTURBATION_KEYS = frozenset({"id", "tools", "when", "fires", "visible",
 COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
 COMMON_WORLD_MODEL_KEYS = frozenset({"tools"})
 COMBINATORS = frozenset({"any", "all", "not", "per"})
-perturbations: Registry[Perturbation] = Registry("perturbations", Perturbation, COMMON_PERTURBATION_KEYS)
-triggers: Registry[Trigger] = Registry("triggers", Trigger, COMBINATORS)
-expectations: Registry[Expectation] = Registry("expectations", Expectation, COMMON_EXPECTATION_KEYS)
-world_models: Registry[WorldModel] = Registry("world_models", WorldModel, COMMON_WORLD_MODEL_KEYS)
-behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour)
-stores: Registry[Store] = Registry("stores", Store)
-importers: Registry[Importer] = Registry("importers", Importer)
+perturbations: Registry[Perturbation] = Registry(
+    "perturbations", Perturbation, "mcp_sim.perturbations", COMMON_PERTURBATION_KEYS
+)
+triggers: Registry[Trigger] = Registry("triggers", Trigger, "mcp_sim.triggers", COMBINATORS)
+expectations: Registry[Expectation] = Registry(
+    "expectations", Expectation, "mcp_sim.expectations", COMMON_EXPECTATION_KEYS
+)
+world_models: Registry[WorldModel] = Registry(
+    "world_models", WorldModel, "mcp_sim.world_models", COMMON_WORLD_MODEL_KEYS
+)
+behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour, "mcp_sim.behaviours")
+stores: Registry[Store] = Registry("stores", Store, "mcp_sim.world.stores")
+importers: Registry[Importer] = Registry("importers", Importer, "mcp_sim.importers")
 families: Mapping[str, Registry[Any]] = {
     registry.family: registry
     for registry in (perturbations, triggers, expectations, world_models, behaviours, stores, importers)

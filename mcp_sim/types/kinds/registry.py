@@ -19,13 +19,21 @@ K = TypeVar("K", bound=type[Any])
 
 
 class Registry(Generic[T]):
-    """The kinds of one family. `reserved` names are taken by the keys that stand beside a kind in a document."""
+    """The kinds of one family.
 
-    def __init__(self, family: str, base: type[T], reserved: frozenset[str] = frozenset()) -> None:
+    `package` holds the kinds that ship, a module each; with `module`, a subpackage each that has a module of this
+    name. Third parties use the entry-point group `mcp_sim.<family>`. `reserved` names are keys that documents write
+    beside a kind.
+    """
+
+    def __init__(
+        self, family: str, base: type[T], package: str, reserved: frozenset[str] = frozenset(), module: str = ""
+    ) -> None:
         self.family = family
         self.base = base
+        self.package = package
         self.reserved = reserved
-        self.package = f"mcp_sim.{family}"
+        self._module = module
         self._kinds: dict[str, type[Any]] = {}
 
     def register(self, name: str) -> Callable[[K], K]:
@@ -59,7 +67,7 @@ class Registry(Generic[T]):
 
     def _import(self, name: str) -> None:
         if name in self._shipped:
-            import_module(f"{self.package}.{name}")
+            import_module(f"{self.package}.{name}.{self._module}".rstrip("."))
             return
         for entry in self._entry_points:
             if entry.name == name:
@@ -69,9 +77,16 @@ class Registry(Generic[T]):
 
     @cached_property
     def _shipped(self) -> set[str]:
-        return {module.name for module in iter_modules(import_module(self.package).__path__)}
+        found = iter_modules(import_module(self.package).__path__)
+        if not self._module:
+            return {kind.name for kind in found}
+        return {kind.name for kind in found if kind.ispkg and self._has_module(kind.name)}
+
+    def _has_module(self, name: str) -> bool:
+        paths = [f"{path}/{name}" for path in import_module(self.package).__path__]
+        return any(module.name == self._module for module in iter_modules(paths))
 
     @cached_property
     def _entry_points(self) -> EntryPoints:
         """What is installed does not change while a process runs, and looking for it takes 12 ms."""
-        return entry_points(group=self.package)
+        return entry_points(group=f"mcp_sim.{self.family}")

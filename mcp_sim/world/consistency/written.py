@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mcp_sim.consistency.after import After
-from mcp_sim.consistency.places import NOWHERE, at
 from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import types_of
 from mcp_sim.types.json_text import decode
 from mcp_sim.types.plans import How, Plan
+from mcp_sim.world.consistency.after import After
+from mcp_sim.world.consistency.places import NOWHERE, at
 
 
 def change_problems(turn: Turn, plan: Plan, changes: tuple[Change, ...], after: After, domain: Domain) -> Iterator[str]:

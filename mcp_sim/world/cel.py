@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from mcp_sim.misreading import misreading
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.conditions import ABSENT, matcher
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Unevaluable, did_you_mean
+from mcp_sim.world.cel_diagnostics import misreading
 
 if TYPE_CHECKING:
     from cel import Program

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from mcp_sim.state import State
 from mcp_sim.types import Due
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.kinds import Occasion
 from mcp_sim.types.scenario import PerturbationEntry
+from mcp_sim.world.state import State
 from mcp_sim.world.versions import Origin, Version
 
 MICROSECOND = timedelta(microseconds=1)

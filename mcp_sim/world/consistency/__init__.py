@@ -6,6 +6,6 @@ to mend. What a tool's plan does not tell about a result is not judged here.
 
 from __future__ import annotations
 
-from mcp_sim.consistency.inspecting import Inspection, inspection
+from mcp_sim.world.consistency.inspecting import Inspection, inspection
 
 __all__ = ["Inspection", "inspection"]

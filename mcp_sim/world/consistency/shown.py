@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from mcp_sim.consistency.after import After, finder
-from mcp_sim.consistency.places import NOWHERE, at
 from mcp_sim.types import Json, Record, Turn
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.plans import Plan
+from mcp_sim.world.consistency.after import After, finder
+from mcp_sim.world.consistency.places import NOWHERE, at
 
 
 def record_problems(value: Json, plan: Plan, entity: Entity, after: After) -> Iterator[str]:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
-from mcp_sim.consistency.after import After
-from mcp_sim.consistency.shown import count_problems, echo_problems, record_problems
-from mcp_sim.consistency.written import change_problems, set_problems, settings_of
 from mcp_sim.types import ToolResult, Transition, Turn
 from mcp_sim.types.argument_unwrapping import inner_call
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.plans import Plan
+from mcp_sim.world.consistency.after import After
+from mcp_sim.world.consistency.shown import count_problems, echo_problems, record_problems
+from mcp_sim.world.consistency.written import change_problems, set_problems, settings_of
 
 Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
 

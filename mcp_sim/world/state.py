@@ -15,10 +15,10 @@ from itertools import chain
 
 from rpds import HashTrieMap
 
-from mcp_sim.tables import EMPTY_TABLE, Rows, Table, Tables, comparable, comparables, lowered
 from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 from mcp_sim.types.errors import StaleChange
 from mcp_sim.types.json_text import encode
+from mcp_sim.world.tables import EMPTY_TABLE, Rows, Table, Tables, comparable, comparables, lowered
 
 SETTLE = 256
 _FEW = 64
