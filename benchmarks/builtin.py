@@ -20,7 +20,7 @@ from typing import Any
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.plans import infer
 from mcp_sim.records.generation import generate
 from mcp_sim.types import Tool

@@ -27,7 +27,7 @@ from httpx2 import AsyncHTTPTransport, Request, Response
 from table import print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.language_model import prompt
 from mcp_sim.language_model.answer import Reply
 from mcp_sim.language_model.endpoint import Ask, Endpoint, opened

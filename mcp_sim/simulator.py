@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 
 from rpds import HashTrieMap
 
-from mcp_sim import documents
+from mcp_sim.compiling.compile import load
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Innermost, Passage, Pipeline
 from mcp_sim.records.counts import counted
@@ -62,7 +62,7 @@ class Simulator:
     @classmethod
     def load(cls, reference: str | Path, *, world_model: str | None = None, intensity: float | None = None) -> Self:
         """From a file or a shipped name. Raises DocumentError with all problems at once."""
-        return cls(with_intensity(documents.load(reference, world_model=world_model), intensity))
+        return cls(with_intensity(load(reference, world_model=world_model), intensity))
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pets import Told, Write
 
-from mcp_sim import Simulator, documents
+from mcp_sim import Simulator
+from mcp_sim import spec as documents
 
 if TYPE_CHECKING:
     from help_desk import Desk

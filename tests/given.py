@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import Observation, ToolResult
 

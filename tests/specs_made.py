@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcp_sim import yaml12
-from mcp_sim.documents import check
+from mcp_sim.compiling.compile import check
+from mcp_sim.spec import yaml12
 
 GET: dict[str, Any] = {
     "name": "get_pet",

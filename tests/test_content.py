@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from mcp_sim import Simulator, documents
+from mcp_sim import Simulator
+from mcp_sim import spec as documents
 from mcp_sim.cli import main
 from mcp_sim.types import Json, Observation, RpcError, ToolResult
 from mcp_sim.types.json_schema.shapes import constants, expanded, properties

@@ -11,7 +11,8 @@ import pytest
 from pages import ROOT, Block, Workplace, blocks, commands, shown
 from trace_example import every_kind_of_line, kind_of
 
-from mcp_sim import documents, yaml12
+from mcp_sim import spec as documents
+from mcp_sim.spec import yaml12
 from mcp_sim.types.json_text import decode
 
 PAGES = [

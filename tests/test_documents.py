@@ -10,8 +10,8 @@ from hashlib import sha256
 import pytest
 from pets import HEAD, PETS, Told, Write
 
-from mcp_sim import documents
-from mcp_sim.spec_plans import (
+from mcp_sim import spec as documents
+from mcp_sim.spec.parts.plans import (
     AlsoPart,
     AmongPart,
     ChildrenPart,

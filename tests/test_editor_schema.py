@@ -9,8 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from pets import HEAD
 
-from mcp_sim import documents, yaml12
-from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
+from mcp_sim import spec as documents
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
 from mcp_sim.types.json_schema.validation import Validator
 
 

@@ -9,9 +9,10 @@ from typing import Any, get_args
 import pytest
 
 import mcp_sim
-from mcp_sim import Simulator, documents
-from mcp_sim.documents.styles import error_style
-from mcp_sim.tool_spec import Style
+from mcp_sim import Simulator
+from mcp_sim import spec as documents
+from mcp_sim.spec.parts.tool_spec import Style
+from mcp_sim.spec.tool_specs import error_style
 from mcp_sim.types import ToolResult
 from mcp_sim.types.error_templates import FAILURES
 
@@ -47,7 +48,7 @@ def seen(observation: Any) -> str:
 
 
 def test_there_is_a_file_for_every_style_and_a_style_for_every_file() -> None:
-    folder = Path(mcp_sim.__file__).parent / "error_styles"
+    folder = Path(mcp_sim.__file__).parent / "spec" / "error_styles"
     assert sorted(STYLES) == sorted(path.stem for path in folder.glob("*.yaml"))
     assert sorted(STYLES) == sorted(EXPECTED)
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from walking import Walker
 
-from mcp_sim import Simulator, documents
+from mcp_sim import Simulator
+from mcp_sim import spec as documents
 from mcp_sim.cli import main
 from mcp_sim.retracing import Retracing, at_intensity_of
 from mcp_sim.world.sinks.jsonl import Jsonl

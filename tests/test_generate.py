@@ -18,7 +18,8 @@ from anyio.to_thread import run_sync
 from endpoint import Asked, Respond, completion, guided, serving, valid
 from starlette.responses import JSONResponse, Response
 
-from mcp_sim import Simulator, documents
+from mcp_sim import Simulator
+from mcp_sim import spec as documents
 from mcp_sim.cli import main
 from mcp_sim.cli.progress import Progress
 from mcp_sim.fictional.flaws import flaws

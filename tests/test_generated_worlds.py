@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.records.generation import generate
 from mcp_sim.records.people import slug
 from mcp_sim.records.setting import described, setting_of

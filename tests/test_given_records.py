@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.documents import check, load
+from mcp_sim.compiling.compile import check, load
 from mcp_sim.records.generation import generate
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import Record
@@ -127,7 +127,7 @@ def test_a_view_of_sqlite_stands_in_for_a_table_that_there_is_not(tmp_path: Path
 
 
 def test_a_view_that_computes_without_end_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_sim.documents.tables._MOST_STEPS", 100_000)
+    monkeypatch.setattr("mcp_sim.generate.data_files.tables._MOST_STEPS", 100_000)
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
         base.execute(f"CREATE VIEW orders AS {ENDLESS}")
         base.commit()

@@ -10,7 +10,7 @@ import pytest
 from specs_made import GET, LIST, has_no_errors, value
 
 from mcp_sim.cli import main
-from mcp_sim.documents.repair import served
+from mcp_sim.spec.repair import served
 
 
 def test_lists_of_every_shape_are_read(here: Path) -> None:

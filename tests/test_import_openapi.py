@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from specs_made import has_no_errors, names, value
 
-from mcp_sim import yaml12
 from mcp_sim.cli import main
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
+from mcp_sim.spec import yaml12
 
 PETSTORE: dict[str, Any] = yaml12.load(b"""
 openapi: 3.0.3

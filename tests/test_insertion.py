@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim import yaml12
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.yaml12.insertion import merged, with_entries
 from mcp_sim.types.errors import UsageError
-from mcp_sim.yaml12.insertion import merged, with_entries
 
 ENTRIES: dict[str, Any] = {"sim": {"a": {"verb": "get"}, "b": {"verb": "list"}}, "entities": {"c": {"key": "id"}}}
 

@@ -92,7 +92,7 @@ def test_a_kind_is_frozen_refuses_unknown_options_and_describes_each(registry: R
 
 @pytest.mark.parametrize(("registry", "name"), DOCUMENTED, ids=DOCUMENTED_IDS)
 def test_a_kind_has_a_json_schema_and_an_example_that_it_accepts(registry: Registry[Any], name: str) -> None:
-    from mcp_sim import yaml12
+    from mcp_sim.spec import yaml12
 
     kind = registry[name]
     schema = kind.model_json_schema()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim import documents
+from mcp_sim import spec as documents
 from mcp_sim.cli import main
 from mcp_sim.types.kinds import families
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from services import service, value
 
-from mcp_sim.documents import load
-from mcp_sim.documents.statements import spec_text
+from mcp_sim.compiling.compile import load
+from mcp_sim.spec.write_overrides import spec_text
 
 Json = Any
 TEXT, COUNT = {"type": "string"}, {"type": "integer"}

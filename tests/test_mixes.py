@@ -12,7 +12,7 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.types import Call, Change, Observation, ToolResult, Transition
 from mcp_sim.types.kinds import Perturbation, perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When
@@ -106,8 +106,8 @@ def _entry(id_: str, name: str, random: Random) -> PerturbationEntry:
 @cache
 def _options(name: str) -> list[Any] | None:
     """What a kind can be given on the shipped CRM; None where it cannot be used there without being told how."""
-    from mcp_sim import yaml12
     from mcp_sim.cli.list import example
+    from mcp_sim.spec import yaml12
 
     kind = perturbations[name]
     written = yaml12.load(example(name, kind).encode(), "example").value[name]

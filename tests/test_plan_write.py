@@ -12,9 +12,10 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.documents import check, load, shipped
-from mcp_sim.documents.relocation import relocated
-from mcp_sim.documents.statements import spec_files, spec_text
+from mcp_sim.compiling.compile import check, load
+from mcp_sim.spec.entity_names import relocated
+from mcp_sim.spec.sources import shipped
+from mcp_sim.spec.write_overrides import spec_files, spec_text
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.plans import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
 

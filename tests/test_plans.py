@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import NOUNS, scenario_of, tool_lists
 
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.plans import infer
 from mcp_sim.plans.readings import read_names
 from mcp_sim.types import Tool

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli import main
-from mcp_sim.documents import shipped
+from mcp_sim.spec.sources import shipped
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 CREATE = {"tool": "create_deal", "arguments": SPRING}

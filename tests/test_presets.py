@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from walking import Walker
 
-from mcp_sim import Simulator, documents, yaml12
-from mcp_sim.documents.editor_schema import preset_schema, scenario_schema
+from mcp_sim import Simulator
+from mcp_sim import spec as documents
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.editor_schema import preset_schema, scenario_schema
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.scenario import PerturbationEntry, Scenario

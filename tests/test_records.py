@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from rpds import HashTrieMap
 from strategies import NOW, field_schemas, scenarios
 
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.records.chance import Chance
 from mcp_sim.records.counts import counted
 from mcp_sim.records.generation import generate
@@ -114,7 +114,7 @@ def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process
     scenario = load("calm_crm")
     assert generate(scenario.domain, {}, 1) != generate(scenario.domain, {}, 2)
     script = (
-        "import hashlib, json; from mcp_sim.documents import load; from mcp_sim.records.generation import generate; "
+        "import hashlib, json; from mcp_sim.spec import load; from mcp_sim.records.generation import generate; "
         "s = load('calm_crm'); print(hashlib.sha256(json.dumps(generate(s.domain, s.records, 7)).encode()).hexdigest())"
     )
     told = {

@@ -14,7 +14,7 @@ from mcp_types import (
     ResourceTemplateReference,
 )
 
-from mcp_sim import documents
+from mcp_sim import spec as documents
 from mcp_sim.testing import connected
 from mcp_sim.types.surface import expanded, filled, matched
 

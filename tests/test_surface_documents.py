@@ -9,8 +9,9 @@ import jsonschema
 import pytest
 from help_desk import SPEC, scenario
 
-from mcp_sim import documents, yaml12
-from mcp_sim.documents.editor_schema import tool_spec_schema
+from mcp_sim import spec as documents
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.editor_schema import tool_spec_schema
 
 WRONG = {
     "resources: [{name: a, text: x}]": "resources[0]: write exactly one of uri, uriTemplate",

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pets import HEAD, PETS, Told, Write
 
-from mcp_sim import documents
-from mcp_sim.documents.editor_schema import scenario_schema, tool_spec_schema
+from mcp_sim import spec as documents
+from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
 from mcp_sim.types.errors import DocumentError, UsageError
 
 WRONG: dict[str, tuple[str, list[str]]] = {

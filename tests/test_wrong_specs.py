@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pets import PETS, Told
 
-from mcp_sim import documents
-from mcp_sim.documents.recursion import has_end
+from mcp_sim import spec as documents
+from mcp_sim.spec.recursion import has_end
 
 WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
     "tools that break a client": (

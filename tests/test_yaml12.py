@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_sim import yaml12
+from mcp_sim.spec import yaml12
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.functions import function
+from mcp_sim.spec.python_functions import function
 from mcp_sim.types import Json, Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Behaviour, Invent, behaviours

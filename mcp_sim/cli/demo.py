@@ -19,7 +19,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.style import Palette
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.server.telling import faults, shortened
 from mcp_sim.simulator import Simulator
 from mcp_sim.testing import spawned

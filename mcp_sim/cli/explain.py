@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.traces import Course, courses_of, header_of
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.retracing import Finding, Retracing, at_intensity_of
 from mcp_sim.server.telling import observed, shortened
 from mcp_sim.types import Record

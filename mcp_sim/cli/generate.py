@@ -14,7 +14,7 @@ import anyio
 from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.progress import Progress
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.fictional.flaws import flaws
 from mcp_sim.fictional.invention import Inventor, Tally, drafted
 from mcp_sim.fictional.shares import USUAL_TOTAL, shared

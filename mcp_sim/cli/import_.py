@@ -15,12 +15,12 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.documents import check, load
-from mcp_sim.documents.imports import Files, differences, files_of, scenario_text
-from mcp_sim.documents.sentences import sentences
-from mcp_sim.importing.naming import distinct
-from mcp_sim.importing.placeholders import Unfilled, filled
+from mcp_sim.compiling.compile import check, load
 from mcp_sim.server.telling import plain
+from mcp_sim.spec.foreign.naming import distinct
+from mcp_sim.spec.foreign.placeholders import Unfilled, filled
+from mcp_sim.spec.import_files import Files, differences, files_of, scenario_text
+from mcp_sim.spec.messages import sentences
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 

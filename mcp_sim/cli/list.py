@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
 from mcp_sim.cli.style import Palette
-from mcp_sim.documents import shipped
+from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.kinds import Kind, Perturbation, families
 from mcp_sim.types.kinds.registry import Registry

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from mcp_sim.documents.entries import named_world_model
 from mcp_sim.language_model.endpoint import Line
+from mcp_sim.spec.entries import named_world_model
 from mcp_sim.types import Json
 from mcp_sim.types.errors import UsageError
 

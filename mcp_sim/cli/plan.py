@@ -12,13 +12,14 @@ from pathlib import Path
 
 import yaml
 
-from mcp_sim import yaml12
 from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.plan_lines import entity_lines, plan_lines
 from mcp_sim.cli.style import Palette
-from mcp_sim.documents import load, shipped
-from mcp_sim.documents.statements import SpecFile, left_out, spec_beside, spec_files, spec_text
+from mcp_sim.compiling.compile import load
 from mcp_sim.plans import alternatives, corrections
+from mcp_sim.spec import yaml12
+from mcp_sim.spec.sources import shipped
+from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_files, spec_text
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import UsageError, did_you_mean

@@ -14,7 +14,7 @@ import anyio
 from mcp_sim.cli.asking import Tally
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.intensity import with_intensity
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult

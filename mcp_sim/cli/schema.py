@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from mcp_sim.documents.editor_schema import preset_schema, scenario_schema, tool_spec_schema
+from mcp_sim.spec.editor_schema import preset_schema, scenario_schema, tool_spec_schema
 
 SCHEMAS = {"scenario": scenario_schema, "tool-spec": tool_spec_schema, "preset": preset_schema}
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from mcp_sim.claiming.outcomes import Outcome
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.paths import ROOT, joined
+from mcp_sim.spec.yaml12 import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.yaml12 import load
 
 _AHEAD = re.compile(r"\A---\n(.*?)^---\n+", re.DOTALL | re.MULTILINE)
 _LIST = re.compile(r"^tags:[ ]*(.*)\n((?:[ ]*-[ ].*\n)*)", re.MULTILINE)

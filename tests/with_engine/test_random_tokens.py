@@ -19,7 +19,7 @@ from long_walks import plans_json, tools_of, unperturbed
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.documents import load
+from mcp_sim.compiling.compile import load
 from mcp_sim.language_model.answer import Reply, observed, parsed
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.errors import Crash

@@ -30,7 +30,7 @@ world_models: Registry[WorldModel] = Registry(
 )
 behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour, "mcp_sim.behaviours")
 stores: Registry[Store] = Registry("stores", Store, "mcp_sim.world.stores")
-importers: Registry[Importer] = Registry("importers", Importer, "mcp_sim.importers")
+importers: Registry[Importer] = Registry("importers", Importer, "mcp_sim.spec.importers")
 families: Mapping[str, Registry[Any]] = {
     registry.family: registry
     for registry in (perturbations, triggers, expectations, world_models, behaviours, stores, importers)

@@ -1,0 +1,1 @@
+"""Compile documents into a scenario."""

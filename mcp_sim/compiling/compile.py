@@ -1,0 +1,265 @@
+"""From documents to a `Scenario`: read, resolve, infer, and hold every part against the tools it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from mcp_sim.compiling.domains import check_links, check_records, domain_of
+from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
+from mcp_sim.spec.foreign.foreign import foreign
+from mcp_sim.spec.messages import shown
+from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.presets import is_preset, merged, read_preset
+from mcp_sim.spec.sources import Reading, display, documents_in, is_folder, is_readable, locate
+from mcp_sim.spec.tool_specs import Spec, is_spec, read_spec, spec_file
+from mcp_sim.types import Json
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import DocumentError, Problem, UsageError
+from mcp_sim.types.kinds import world_models
+from mcp_sim.types.scenario import ClockSettings, GivenRecords, Scenario, ServerSpec, Stub, WorldModelEntry
+from mcp_sim.types.surface import Choices
+
+_SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
+    """The scenario of a file or a shipped name; of a tool spec or a tools/list result, a calm one.
+
+    `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. Raises UsageError where there is nothing
+    to read, DocumentError with every problem where it cannot be used.
+    """
+    override = None if world_model is None else named_world_model(world_model)
+    reading = Reading()
+    scenario = _read(locate(reference), reading, override)
+    if scenario is None or reading.has_failed:
+        raise DocumentError(reading.sorted())
+    warnings = tuple(reading.sorted())
+    return replace(scenario, sha256=reading.sha256, files=tuple(reading.files), warnings=warnings)
+
+
+def check(references: Iterable[str | Path]) -> list[Problem]:
+    """Everything that is wrong or doubtful in documents: files, shipped names, or folders of them."""
+    return [problem for reference in references for _, found in checked(reference) for problem in found]
+
+
+def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
+    """Each document that a path or a shipped name stands for, with its problems; a folder stands for all in it."""
+    folder = Path(reference)
+    try:
+        paths = documents_in(folder) if is_folder(folder) else [locate(reference)]
+    except UsageError as error:
+        yield str(reference), [Problem(str(reference), 0, "", str(error).removeprefix(f"{reference}: "))]
+        return
+    if not paths:
+        yield str(reference), [Problem(str(reference), 0, "", "holds no scenario and no tool spec")]
+    for path in paths:
+        reading = Reading()
+        scenario = _read(path, reading, None)
+        if scenario is not None and not reading.has_failed:
+            reading.problems.extend(_guesses(scenario))
+        yield display(path), reading.sorted()
+
+
+def _guesses(scenario: Scenario) -> Iterator[Problem]:
+    """A warning for each tool whose plan is a guess, with the line that would make it sure."""
+    for plan in scenario.guesses:
+        verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
+        said = "verb: none" if plan.verb == "none" else f"verb: {verb}, entity: {entity}"
+        line = f"{plan.tool.rpartition('/')[2]}: {{{said}}}"
+        what = f"what {plan.tool} does is a guess (`mcp-sim plan` tells why)"
+        message = f"{what}; say `{line}` under sim: if that is right, else what it does"
+        yield Problem(scenario.path, 0, "", message, "warning")
+
+
+def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
+    """The scenario in a file, as far as it can be made; problems are noted in the reading."""
+    place = reading.open(path)
+    if place is None:
+        return None
+    if told := foreign(place.value):
+        place.error(told)
+        return None
+    if is_spec(place.value):
+        return _calm(place, path, reading, override)
+    if is_preset(place):
+        read_preset(place, None)
+        return None
+    if not place.is_mapping:
+        what = "is empty" if place.value is None else f"must be a mapping, not {shown(place.value)}"
+        place.error(f"{what}; a scenario or tool spec begins with `mcp_sim: 1`")
+        return None
+    return _scenario(place, path, reading, override)
+
+
+# a tool spec alone ----------------------------------------------------------------------------------------------------
+
+
+def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
+    """A scenario in which nothing goes wrong, over the tools of one spec."""
+    specs = {"": read_spec(place, path, reading)}
+    if reading.has_failed:
+        return None
+    drawn = domain_of(specs, WorldPart())
+    domain, name = drawn.domain, specs[""].server.name
+    models = (override or named_world_model("builtin"),)
+    return Scenario(
+        name,
+        domain,
+        {name: specs[""].server},
+        models,
+        path=display(path),
+        records=drawn.records,
+        stubs=_stubs(specs, domain),
+        examples=domain.examples,
+        manners=specs[""].manners,
+    )
+
+
+# a scenario -----------------------------------------------------------------------------------------------------------
+
+
+def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
+    said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
+    specs = _specs(place.at("tools"), said, path, reading)
+    world = said.world.model_copy(update={"state": _state(place.at("world", "state"), said.world, path, reading)})
+    drawn = None if specs is None else domain_of(specs, world)
+    domain = drawn.domain if drawn is not None else None
+    faults = merged(place, said.extends, path, reading, domain, adversarial=said.allow_adversarial)
+    expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
+    stubs = read_stubs(place.at("stubs"), said.stubs, domain)
+    models = (override,) if override else _world_models(place, domain)
+    if drawn is None or domain is None or specs is None:
+        return None
+    records = _records(place.at("world", "records"), said.world, path, reading, domain)
+    records = {**drawn.records, **records}
+    stubs = (*stubs, *_stubs(specs, domain))
+    clock = said.world.clock
+    return Scenario(
+        name=said.name or path.stem,
+        domain=domain,
+        servers=_servers(specs, said.world),
+        world_models=models,
+        path=display(path),
+        task=said.task,
+        seed=said.seed,
+        records=records,
+        now=said.world.now,
+        clock=ClockSettings(clock.mode, clock.per_call, clock.speed),
+        perturbations=faults,
+        expectations=expected,
+        stubs=stubs,
+        examples=domain.examples,
+        intensity=said.intensity,
+        advertise_output_schema=said.advertise_output_schema,
+        manners={name: manner for spec in specs.values() for name, manner in spec.manners.items()},
+    )
+
+
+def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
+    """The stubs of all specs."""
+    read = [read_stubs(spec.root.at("stubs"), spec.stubs, domain) for spec in specs.values() if spec.root is not None]
+    return tuple(stub for stubs in read for stub in stubs)
+
+
+def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
+    if place.mapping.get("world_model") is None:
+        return (WorldModelEntry(world_models["builtin"](), "builtin"),)
+    return read_world_models(place.at("world_model"), domain)
+
+
+def _specs(place: Place, said: ScenarioDocument, path: Path, reading: Reading) -> dict[str, Spec] | None:
+    """The specs of all servers by name ('' where the scenario gives none); None where one cannot be read."""
+    if not (isinstance(place.value, str) or place.is_mapping):
+        return None
+    specs: dict[str, Spec] = {}
+    before = reading.errors
+    for server, value in said.tools.items():
+        at = place.at(server) if place.is_mapping else place
+        if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
+            at.error("the name of a server consists of letters, digits, `.`, `_` and `-`")
+        prefix = f"{server}/" if len(said.tools) > 1 else ""
+        spec = _spec(at, value, path, reading, server, prefix)
+        if spec is not None:
+            specs[server] = spec
+    return specs if reading.errors == before else None
+
+
+def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, prefix: str) -> Spec | None:
+    file = spec_file(value, path)
+    if isinstance(file, str):
+        at.error(file)
+        return None
+    root = reading.open(file)
+    if root is None:
+        return None
+    if told := foreign(root.value):
+        root.error(told)
+        return None
+    if not is_spec(root.value):
+        root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
+        return None
+    return read_spec(root, file, reading, server or None, prefix)
+
+
+def _servers(specs: Mapping[str, Spec], world: WorldPart) -> dict[str, ServerSpec]:
+    named = {server or spec.server.name: spec.server for server, spec in specs.items()}
+    return {name: _apart(name, spec) for name, spec in named.items()} if world.namespaces else named
+
+
+def _apart(server: str, spec: ServerSpec) -> ServerSpec:
+    """The server, with the names that its entities have where those of all servers are kept apart."""
+    resources = tuple(
+        replace(one, entity=one.entity and f"{server}.{one.entity}", choices=_apart_choices(server, one.choices))
+        for one in spec.resources
+    )
+    prompts = tuple(replace(one, choices=_apart_choices(server, one.choices)) for one in spec.prompts)
+    return replace(spec, resources=resources, prompts=prompts)
+
+
+def _apart_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Choices]:
+    return {name: replace(one, entity=one.entity and f"{server}.{one.entity}") for name, one in choices.items()}
+
+
+def _state(place: Place, world: WorldPart, path: Path, reading: Reading) -> Json:
+    """The state that the scenario gives, in itself or in a file."""
+    if not isinstance(world.state, str):
+        return world.state
+    file = path.parent / world.state
+    if not is_readable(file):
+        place.error(f"there is no file {world.state!r} beside {path.name}")
+        return None
+    root = reading.open(file)
+    if root is not None and not root.is_mapping:
+        root.error(f"must be a mapping, not {shown(root.value)}")
+    return None if root is None else root.mapping
+
+
+def _records(place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain) -> dict[str, GivenRecords]:
+    """The records that the scenario gives, in itself and in files."""
+    written = {
+        name: GivenRecords(part.count or len(part.rows), tuple(part.rows)) for name, part in world.records.items()
+    }
+    check_records(place, {name: part for name, part in written.items() if name != EVERY}, domain)
+    if EVERY in world.records and world.records[EVERY].file is None:
+        place.at(EVERY).error("stands for every entity, and takes a file")
+    given = _given_records(place, world, path, reading, domain)
+    if not reading.has_failed:
+        check_links(place, given, domain)
+    return given
+
+
+def _given_records(
+    place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain
+) -> dict[str, GivenRecords]:
+    if not any(part.file for part in world.records.values()):
+        return {name: _given(part) for name, part in world.records.items()}
+    from mcp_sim.generate.data_files.given_records import given_records  # noqa: PLC0415 (files of data are seldom)
+
+    return given_records(place, world.records, path, reading, domain)
+
+
+def _given(part: RecordsPart) -> GivenRecords:
+    return GivenRecords(len(part.rows) if part.count is None else part.count, tuple(part.rows))

@@ -1,0 +1,1 @@
+"""Generate seeded records and values."""

@@ -1,0 +1,1 @@
+"""Read records from data files: JSON, YAML, CSV, SQLite, folders."""

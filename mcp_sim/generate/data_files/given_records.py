@@ -1,0 +1,252 @@
+"""Which records does a scenario give, in itself and in files? Their values have the types that their fields have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from mcp_sim.generate.data_files.conversion import ABSENT, Wanted, is_year_last, of_loose, of_text
+from mcp_sim.generate.data_files.tables import KEY, Table, entity_named, read_tables
+from mcp_sim.records.times import sense
+from mcp_sim.spec.messages import shown
+from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.sources import Reading
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.errors import Problem, did_you_mean
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.scenario import GivenRecords
+
+MOST_TOLD = 20
+"""How many problems of one table are told."""
+
+
+def given_records(
+    place: Place, parts: Mapping[str, RecordsPart], document: Path, reading: Reading, domain: Domain
+) -> dict[str, GivenRecords]:
+    """The records of each entity that a scenario says something of; `place` is that of `world.records`."""
+    found = {name: list(part.rows) for name, part in parts.items() if name != EVERY}
+    counts = {name: part.count for name, part in parts.items()}
+    for name, part in parts.items():
+        if part.file is not None:
+            at = place if not place.is_mapping else place.at(name)
+            rows = _from_file(at, part.file, name, document, reading, domain)
+            for entity, more in rows.items():
+                found[entity] = [*more, *found.get(entity, ())]
+    given = {name: _counted(place.at(name), rows, counts.get(name)) for name, rows in found.items()}
+    _tell_of_loose_ends(place, given, domain)
+    return given
+
+
+def _counted(place: Place, rows: list[Record], count: int | None) -> GivenRecords:
+    if count is not None and count < len(rows):
+        place.error(f"count is {count}, but there are {len(rows)} rows, which count includes")
+    return GivenRecords(len(rows) if count is None else count, tuple(rows))
+
+
+def _tell_of_loose_ends(place: Place, given: Mapping[str, GivenRecords], domain: Domain) -> None:
+    """Warn, once per field, of links to records that there will not be."""
+    keys = {name: {row.get(domain.entities[name].key) for row in part.rows} for name, part in given.items()
+            if name in domain.entities and part.count == len(part.rows)}  # fmt: skip
+    for name, part in given.items():
+        fields = domain.entities[name].fields.values() if name in domain.entities else ()
+        for field in (one for one in fields if one.link in keys and main_type(one.schema) != "array"):
+            lost = [row[field.name] for row in part.rows if row.get(field.name) is not None]
+            lost = [value for value in lost if isinstance(value, str | int) and value not in keys[field.link or ""]]
+            if lost:
+                told = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
+                place.at(name).warning(told)
+
+
+def _from_file(
+    at: Place, file: str, name: str, document: Path, reading: Reading, domain: Domain
+) -> dict[str, list[Record]]:
+    """The rows of the file by entity: of all of them, or of the one that the scenario names."""
+    path = document.parent / file
+    if not path.exists():
+        at.error(f"there is no file {file!r} beside {document.name}")
+        return {}
+    tables = read_tables(path, reading, domain.entities)
+    if name == EVERY:
+        return _of_all(tables, reading, domain)
+    tables = [table for table in tables if not table.is_unread]
+    chosen = next(
+        (table for table in tables if entity_named(table.name, [name])), tables[0] if len(tables) == 1 else None
+    )
+    if chosen is None and tables:
+        at.error(f"{file} has no table {name!r}{did_you_mean(name, [table.name for table in tables])}")
+    if chosen is None or name not in domain.entities:
+        return {}
+    return _typed(chosen, domain.entities[name], reading, domain)
+
+
+def _of_all(tables: list[Table], reading: Reading, domain: Domain) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for table in tables:
+        entity = entity_named(table.name, domain.entities)
+        if entity is None:
+            told = f"no tool speaks of it, and it is left out{did_you_mean(table.name, domain.entities)}"
+            reading.problems.append(table.problem(-1, "", told, is_warning=True))
+            continue
+        for name, rows in _typed(table, domain.entities[entity], reading, domain).items():
+            found[name] = [*found.get(name, ()), *rows]
+    return found
+
+
+# rows -----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a table: the field that it is, and what its values must be."""
+
+    field: str
+    validator: Validator | None
+    wanted: Wanted
+
+
+def _typed(table: Table, entity: Entity, reading: Reading, domain: Domain) -> dict[str, list[Record]]:
+    """The rows with the types of their fields, and those of other entities that are nested in them."""
+    rows, nested = _unnested(table, entity, domain)
+    columns = _columns(replace(table, rows=rows), entity, reading)
+    told = _Told(reading)
+    made = [_record(table, index, row, columns, told) for index, row in enumerate(rows)]
+    _check_keys(table, entity, made, told)
+    told.end(table)
+    found = {entity.name: made}
+    for name, inner in nested.items():
+        part = Table(name, table.file, inner, is_loose=table.is_loose)
+        for other, more in _typed(part, domain.entities[name], reading, domain).items():
+            found[other] = [*found.get(other, ()), *more]
+    return found
+
+
+class _Told:
+    """Notes the problems of one table, up to a number."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading, self.count = reading, 0
+
+    def note(self, table: Table, row: int, column: str, message: str) -> None:
+        self.count += 1
+        if self.count <= MOST_TOLD:
+            self.reading.problems.append(table.problem(row, column, message))
+
+    def end(self, table: Table) -> None:
+        if self.count > MOST_TOLD:
+            self.reading.problems.append(table.problem(-1, "", f"{self.count - MOST_TOLD} more values are wrong"))
+
+
+def _columns(table: Table, entity: Entity, reading: Reading) -> dict[str, _Column]:
+    """What the columns of a table are. Warns once of each that no tool shows."""
+    fields = {snake(name): name for name in entity.fields} | {name: name for name in entity.fields}
+    found: dict[str, _Column] = {}
+    for name in dict.fromkeys(column for row in table.rows for column in row):
+        field = entity.key if name == KEY else fields.get(name, fields.get(snake(name), name))
+        known = entity.fields.get(field)
+        if known is None and field != entity.key:
+            told = f"no tool speaks of a field {name!r} of {entity.name}{did_you_mean(name, entity.fields)}"
+            reading.problems.append(table.problem(-1, name, told, is_warning=True))
+        schema = known.schema if known is not None else _key_schema(entity) if field == entity.key else {}
+        validator = Validator(schema) if known is not None else None
+        kinds = tuple(kind for kind in types_of(schema) if kind != "null")
+        wanted = Wanted(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
+        found[name] = _Column(field, validator, wanted)
+        if sense(field, schema) is not None:
+            reading.problems += _days_first(table, name, schema)
+    return found
+
+
+def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
+    """The first date of a column of which nobody can tell the month: an error where the schema wants dates."""
+    index = next((index for index, row in enumerate(table.rows) if is_year_last(row.get(column))), None)
+    if index is not None:
+        told = f"{shown(table.rows[index][column])} is compared with no other date: write the year first, as 2030-01-31"
+        is_warning = schema.get("format") not in {"date", "date-time"}
+        yield table.problem(index, column, told, is_warning=is_warning)
+
+
+def _key_schema(entity: Entity) -> Record:
+    return {"type": "integer"} if isinstance(entity.key_like, int) else {"type": "string"}
+
+
+def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], told: _Told) -> Record:
+    made: Record = {}
+    for name, value in row.items():
+        column = columns[name]
+        if name == KEY and made.get(column.field) is not None:
+            continue
+        try:
+            typed = _value(value, column.wanted, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
+        except ValueError as error:
+            told.note(table, index, name, str(error))
+            continue
+        if typed is ABSENT:
+            continue
+        made[column.field] = typed
+        for problem in column.validator.problems(typed) if column.validator is not None else ():
+            told.note(table, index, name, problem)
+    return made
+
+
+def _value(value: Json, wanted: Wanted, *, is_text: bool, is_loose: bool) -> Json:
+    if is_text and isinstance(value, str):
+        return of_text(value, wanted)
+    return of_loose(value, wanted) if is_loose else value
+
+
+def _check_keys(table: Table, entity: Entity, rows: list[Record], told: _Told) -> None:
+    seen: set[Json] = set()
+    for index, row in enumerate(rows):
+        key = row.get(entity.key)
+        if key is None:
+            continue
+        if not isinstance(key, str | int) or isinstance(key, bool):
+            told.note(table, index, entity.key, f"a key must be a string or a whole number, not {shown(key)}")
+        elif key in seen:
+            told.note(table, index, entity.key, f"a second {entity.name} {key!r}")
+        else:
+            seen.add(key)
+
+
+def _unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record], dict[str, list[Record]]]:
+    """The rows without the records of other entities that link to theirs, and these."""
+    inner = dict(_inner(table, entity, domain))
+    if not inner:
+        return list(table.rows), {}
+    found: dict[str, list[Record]] = {name: [] for name, _ in inner.values()}
+    rows: list[Record] = []
+    for row in table.rows:
+        key = row.get(entity.key, row.get(KEY))
+        for column, (name, link) in inner.items():
+            found[name] += [{**part, link: part.get(link, key)} for part in _parts(row.get(column))]
+        rows.append({name: value for name, value in row.items() if name not in inner})
+    return rows, found
+
+
+def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The columns that hold records of an entity which links to this one: its name, and the field that links."""
+    for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if _parts(value)):
+        name = None if column in entity.fields else entity_named(column, domain.entities)
+        fields = domain.entities[name].fields.values() if name is not None else ()
+        link = next((field.name for field in fields if field.link == entity.name and not field.derived), None)
+        if name is not None and link is not None:
+            yield column, (name, link)
+
+
+def _parts(value: Json) -> list[Record]:
+    """The records in a list or a mapping of such."""
+    if isinstance(value, dict):
+        body = cast("Record", value)
+        return (
+            [{**row, KEY: key} for key, row in body.items()] if all(isinstance(r, dict) for r in body.values()) else []
+        )
+    if not isinstance(value, list):
+        return []
+    rows = cast("list[Json]", value)
+    return cast("list[Record]", rows) if all(isinstance(row, dict) for row in rows) else []

@@ -1,0 +1,252 @@
+"""Which rows are in a file of data: JSON or YAML, CSV, SQLite, or a folder with a file per table?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.sources import SUFFIXES, Reading, display
+from mcp_sim.spec.yaml12 import dotted
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import Problem
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.lexicon.words import singular_phrase, snake, words
+
+MOST_ROWS = 1_000_000
+"""How many rows a file may have."""
+
+DATABASES = (".sqlite", ".sqlite3", ".db")
+CSVS = (".csv", ".tsv")
+_STEPS = 100_000
+_MOST_STEPS = 200_000_000
+"""How many steps of SQLite's machine reading a view may take."""
+
+MOST_SEPARATED = 256 * 1024
+"""How many characters a value in a CSV file may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of one kind. `is_text`: every value is a text, as in CSV; `is_loose`: types are those of SQLite.
+
+    `is_unread`: a view whose name is that of no entity, so that nobody asked for its rows.
+    """
+
+    name: str
+    file: str
+    rows: Sequence[Record]
+    place: Place | None = None
+    lines: Sequence[int] = field(default=())
+    is_text: bool = False
+    is_loose: bool = False
+    is_unread: bool = False
+
+    def problem(self, row: int, column: str, message: str, *, is_warning: bool = False) -> Problem:
+        """What is wrong in a row (from 0; -1: the table as a whole)."""
+        where = (self.name, *(() if row < 0 else (row,)), *((column,) if column else ()))
+        line = self.lines[row] if 0 <= row < len(self.lines) else self._line(row)
+        return Problem(self.file, line, dotted(where), message, "warning" if is_warning else "error")
+
+    def _line(self, row: int) -> int:
+        if self.place is None:
+            return 0
+        keys = list(as_object(self.place.value)) if self.place.is_mapping else []
+        part = (keys[row] if keys else row,) if row >= 0 else ()
+        return self.place.document.line((*self.place.path, *part))
+
+
+def entity_named(table: str, entities: Iterable[str]) -> str | None:
+    """The entity that a table holds: of its name, in the singular or the plural, however it is spelt."""
+    wanted = {snake(table), singular_phrase(words(table))}
+    return next((name for name in entities if name == table or snake(name) in wanted), None)
+
+
+def read_tables(path: Path, reading: Reading, entities: Iterable[str]) -> list[Table]:
+    """The tables of a file or a folder. What cannot be read is noted in the reading.
+
+    `entities` tell a mapping of tables from one table whose records stand under their keys.
+    """
+    if path.is_dir():
+        return [table for file in _files(path) for table in read_tables(file, reading, entities)]
+    if path.suffix.lower() in CSVS:
+        return list(_csv(path, reading))
+    if path.suffix.lower() in DATABASES:
+        return list(_database(path, reading, entities))
+    return list(_document(path, reading, entities))
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of data in a folder, by name."""
+    known = (*SUFFIXES, *CSVS, *DATABASES)
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in known and path.is_file())
+
+
+# JSON and YAML --------------------------------------------------------------------------------------------------------
+
+
+def _document(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator[Table]:
+    root = reading.open(path)
+    if root is None:
+        return
+    for name, place in _parts(path.stem, root, entities).items():
+        rows = _rows(place.value)
+        if rows is None:
+            place.error("must be a list of records, or a mapping from keys to records")
+        elif _is_within(rows, display(path), reading):
+            yield Table(name, place.document.file, rows, place)
+
+
+def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
+    """The tables in a document: those that a mapping names, or itself."""
+    names = list(root.mapping)
+    has_tables = any(entity_named(one, entities) for one in names)
+    if has_tables or any(isinstance(part, list) for part in root.mapping.values()):
+        return {one: root.at(one) for one in names}
+    return {name: root}
+
+
+def _rows(value: Json) -> list[Record] | None:
+    """The records of a table; of a mapping, each with its key under '' until it is known what it is called."""
+    if isinstance(value, dict):
+        body = cast("Record", value)
+        if not all(isinstance(row, dict) for row in body.values()):
+            return None
+        return [{**row, KEY: key} for key, row in body.items()]
+    rows = as_list(value)
+    return rows if isinstance(value, list) and all(isinstance(row, dict) for row in rows) else None
+
+
+KEY = "\0key"
+"""Under this name a row has the key that it stands under in a mapping."""
+
+
+# CSV ------------------------------------------------------------------------------------------------------------------
+
+
+def _csv(path: Path, reading: Reading) -> Iterator[Table]:
+    """The table in a CSV file: a line of names, then a line per record."""
+    data = reading.bytes_of(path)
+    file = display(path)
+    if data is None:
+        return
+    try:
+        text = data.decode("utf-8-sig")
+        names, rows, lines = _separated(text, "\t" if path.suffix.lower() == ".tsv" else ",")
+    except UnicodeDecodeError:
+        return reading.problems.append(Problem(file, 0, "", "is not UTF-8"))
+    except csv.Error as error:
+        return reading.problems.append(Problem(file, 0, "", f"is not CSV: {error}"))
+    table = Table(path.stem, file, [_record(names, row) for row in rows], lines=lines, is_text=True)
+    for index, row in enumerate(rows):
+        if len(row) != len(names):
+            reading.problems.append(table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}"))
+    for name in {name for name in names if names.count(name) > 1 or not name}:
+        reading.problems.append(
+            Problem(file, 1, "", f"the column {name!r} {'stands twice' if name else 'has no name'}")
+        )
+    if _is_within(rows, file, reading):
+        yield table
+    return None
+
+
+def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[int]]:
+    """The names in the first line, the rows, and the line on which each begins."""
+    csv.field_size_limit(MOST_SEPARATED)
+    if sign == "," and ";" in text.partition("\n")[0] and "," not in text.partition("\n")[0]:
+        sign = ";"
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
+    first = list(next(reader, ()))
+    names = [name.strip() for name in first]
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    begin = reader.line_num + 1
+    for row in reader:
+        if row:
+            rows.append(row)
+            lines.append(begin)
+        begin = reader.line_num + 1
+    return names, rows, lines
+
+
+def _record(names: Sequence[str], row: Sequence[str]) -> Record:
+    return dict(zip(names, row, strict=False))
+
+
+# SQLite ---------------------------------------------------------------------------------------------------------------
+
+
+def _database(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator[Table]:
+    """The tables of a SQLite file, in the order of their rows; it is read, never opened for writing.
+
+    A view is read where it has the name of an entity of which there is no table, and only named where it has none.
+    """
+    data = reading.bytes_of(path)
+    if data is None:
+        return
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        note = f"is newer in part than what is read of it: {log.name} holds changes; close whatever has it open"
+        reading.problems.append(Problem(display(path), 0, "", note, "warning"))
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.deserialize(_without_log(data))
+            connection.execute("PRAGMA trusted_schema = OFF")
+            for name, rows in _stored(connection, entities).items():
+                if rows is None:
+                    yield Table(name, display(path), (), is_unread=True)
+                elif _is_within(rows, display(path), reading):
+                    yield Table(name, display(path), rows, is_loose=True)
+    except sqlite3.Error as error:
+        reading.problems.append(Problem(display(path), 0, "", f"cannot be read as SQLite: {error}"))
+
+
+def _without_log(data: bytes) -> bytes:
+    """The database as one that has no log of writes beside it."""
+    return data[:18] + b"\x01\x01" + data[20:] if data[18:20] == b"\x02\x02" else data
+
+
+def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record] | None]:
+    """The rows of the tables and views; None of a view that holds no entity."""
+    listed = connection.execute(
+        "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
+    ).fetchall()
+    names = [str(name) for kind, name in listed if kind == "table"]
+    found: dict[str, list[Record] | None] = {name: _rows_of(connection, name) for name in names}
+    held = {entity_named(name, entities) for name in found}
+    for name in (str(name) for kind, name in listed if kind == "view"):
+        entity = entity_named(name, entities)
+        if entity not in held or entity is None:
+            held.add(entity)
+            found[name] = None if entity is None else _rows_of_view(connection, name)
+    return found
+
+
+def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
+    """The rows of a view, which may compute without end: then it is interrupted."""
+    steps = count()
+    connection.set_progress_handler(lambda: next(steps) > _MOST_STEPS // _STEPS, _STEPS)
+    try:
+        return _rows_of(connection, view)
+    except sqlite3.OperationalError as error:
+        raise sqlite3.OperationalError(f"the view {view}: {error}") from None
+
+
+def _rows_of(connection: sqlite3.Connection, table: str) -> list[Record]:
+    quoted = table.replace('"', '""')
+    cursor = connection.execute(f'SELECT * FROM "{quoted}" LIMIT {MOST_ROWS + 1}')  # noqa: S608 (a quoted name)
+    columns = [column[0] for column in cursor.description]
+    return [dict(zip(columns, row, strict=True)) for row in cursor]
+
+
+def _is_within(rows: Sequence[Any], file: str, reading: Reading) -> bool:
+    if len(rows) > MOST_ROWS:
+        reading.problems.append(Problem(file, 0, "", f"has more than {MOST_ROWS} rows"))
+    return len(rows) <= MOST_ROWS

@@ -1,0 +1,1 @@
+"""Documents: YAML and JSON files read into typed parts, with every problem at its file, line and path."""

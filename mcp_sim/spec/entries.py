@@ -1,0 +1,289 @@
+"""What do the entries of a scenario say? Perturbations with their `when`, expectations, world models, stubs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypeVar, cast
+
+from mcp_sim.spec.messages import shown
+from mcp_sim.spec.parts.content import Part
+from mcp_sim.spec.parts.scenario import ExpectationKeys, PerturbationKeys, WorldModelKeys
+from mcp_sim.spec.parts.surface import StubPart
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.surface import check_blocks, dumped
+from mcp_sim.spec.trigger_conflicts import conflicts, kept_out
+from mcp_sim.spec.when import judge_when, read_when
+from mcp_sim.types import Json, Tool
+from mcp_sim.types.call_matchers import share_problems
+from mcp_sim.types.conditions import matcher
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import UnknownKind, UsageError, did_you_mean
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.kinds import (
+    COMMON_EXPECTATION_KEYS,
+    COMMON_PERTURBATION_KEYS,
+    COMMON_WORLD_MODEL_KEYS,
+    Expectation,
+    Kind,
+    Perturbation,
+    Stage,
+    expectations,
+    perturbations,
+    world_models,
+)
+from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
+
+K = TypeVar("K", bound=Kind)
+P = TypeVar("P", bound=Part)
+_NAME = re.compile(r"[\w.-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry: its kind, the kind's options (None where they are not in order), and the common keys beside it."""
+
+    id: str
+    kind: str
+    options: Kind | None
+    keys: Part
+    place: Place
+
+
+# perturbations --------------------------------------------------------------------------------------------------------
+
+
+def read_perturbations(
+    place: Place, domain: Domain | None, *, allow_adversarial: bool = True
+) -> tuple[PerturbationEntry, ...]:
+    """The perturbations in a list; `domain` None where the tools are not known, and nothing is said about them."""
+    entries = list(_entries(place, perturbations, COMMON_PERTURBATION_KEYS, PerturbationKeys))
+    for entry in entries:
+        if isinstance(entry.options, Perturbation) and entry.options.is_hostile() and not allow_adversarial:
+            entry.place.at(entry.kind).error("is hostile to the agent's user; it takes `allow_adversarial: true`")
+    found = [(entry.place, made) for entry in entries if (made := _perturbation(entry, domain)) is not None]
+    if domain is not None and not any(problem.severity == "error" for problem in place.problems):
+        _doubt_kept_out(found, domain)
+        for at, problem in conflicts([made for _, made in found], domain):
+            found[at][0].error(problem)
+    return tuple(made for _, made in found)
+
+
+def _doubt_kept_out(found: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
+    outer = kept_out([made for _, made in found], domain)
+    for (at, _), name in zip(found, outer, strict=True):
+        if name is not None:
+            at.warning(f"never comes to anything: {name} answers every call of these tools before it")
+
+
+def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | None:
+    keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation | None", entry.options)
+    noted = len(entry.place.problems)
+    when = read_when(entry.place.at("when")) if "when" in entry.place.mapping else When()
+    is_whole = len(entry.place.problems) == noted
+    if domain is not None:
+        tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
+        _note(entry.place.at(entry.kind), () if kind is None else kind.problems(domain, tools))
+        judge_when(entry.place.at("when"), when, domain, tools, is_whole=is_whole)
+        _note(entry.place.at("fires", "per"), share_problems(keys.fires.per or "", tools))
+    if kind is None:
+        return None
+    for name in ("fires", "group") if kind.stage is Stage.CATALOGUE else ():
+        if name in entry.place.mapping:
+            entry.place.at(name).error("is for what happens at single calls; this lasts, from where `when` holds on")
+    for name in ("tools", "when", "fires") if kind.is_timed() else ():
+        if name in entry.place.mapping:
+            entry.place.at(name).error("is for what happens at calls; this happens by itself")
+    return PerturbationEntry(
+        id=entry.id,
+        kind=entry.kind,
+        perturbation=kind,
+        tools=tuple(keys.tools or ()),
+        when=when,
+        fires=Fires(keys.fires.max, keys.fires.per, keys.fires.cooldown),
+        visible=keys.visible or kind.visibility,
+        group=keys.group,
+        enabled=keys.enabled,
+    )
+
+
+def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) -> list[Tool]:
+    """The tools that globs match; a glob that matches none is noted."""
+    every = list(domain.tools.values())
+    for index, glob in enumerate(globs or ()):
+        if not any(in_reach((glob,), tool) for tool in every):
+            at = place.at(index) if place.is_list else place
+            at.error(f"no tool matches {glob!r}{did_you_mean(glob, domain.tools)}")
+    return [tool for tool in every if in_reach(tuple(globs or ()), tool)]
+
+
+# expectations ---------------------------------------------------------------------------------------------------------
+
+
+def read_expectations(place: Place, domain: Domain | None, faults: Sequence[str]) -> tuple[ExpectationEntry, ...]:
+    """The expectations in a list; `faults` are the ids of the perturbations."""
+    entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
+    found = [_expectation(entry, domain, faults) for entry in entries]
+    return tuple(entry for entry in found if entry is not None)
+
+
+def _expectation(entry: _Entry, domain: Domain | None, faults: Sequence[str]) -> ExpectationEntry | None:
+    keys, kind = cast("ExpectationKeys", entry.keys), cast("Expectation | None", entry.options)
+    if kind is None:
+        return None
+    if domain is not None:
+        _note(entry.place.at(entry.kind), kind.problems(domain, faults))
+    return ExpectationEntry(entry.id, entry.kind, kind, keys.weight, gate=keys.gate, optional=keys.optional)
+
+
+# world models ---------------------------------------------------------------------------------------------------------
+
+
+def read_world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
+    """Who answers: a kind by name, a kind with options, or a list of those with `tools`."""
+    places = place.items if place.is_list else [place]
+    entries = tuple(entry for at in places if (entry := _world_model(at, domain)) is not None)
+    if domain is not None and len(entries) == len(places):
+        unmatched = [tool.id for tool in domain.tools.values() if not any(in_reach(e.tools, tool) for e in entries)]
+        if unmatched:
+            place.error(f"no entry answers {', '.join(unmatched[:5])}; end the list with one without `tools`")
+    return entries
+
+
+def named_world_model(text: str, option: str = "--world-model", **options: Json) -> WorldModelEntry:
+    """The world model that a command line names: `KIND`, or `KIND:MODEL@URL`. Raises UsageError."""
+    name, has_model, rest = text.partition(":")
+    model, has_url, url = rest.rpartition("@")
+    if has_model and not (has_url and model and url):
+        raise UsageError(f"{option} {text}: write it as {name}:MODEL@URL")
+    try:
+        kind = world_models[name].model_validate({"model": model, "base_url": url, **options} if has_model else {})
+    except UnknownKind as error:
+        raise UsageError(f"{option} {text}: {error}") from None
+    except ValueError as error:
+        hint = "" if has_model else f"; write it as {name}:MODEL@URL"
+        raise UsageError(f"{option} {text}: {_first_reason(error)}{hint}") from None
+    return WorldModelEntry(kind, name)
+
+
+def _first_reason(error: ValueError) -> str:
+    details = cast("Any", error).errors()
+    return f"{'.'.join(map(str, details[0]['loc']))}: {details[0]['msg'].removeprefix('Value error, ')}"
+
+
+def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
+    if isinstance(place.value, str):
+        if place.value not in world_models.names():
+            place.error(_unknown_kind(world_models, place.value))
+            return None
+        place = Place(place.document, place.problems, {place.value: None}, place.path)
+    kind, options = _kind(place, world_models, COMMON_WORLD_MODEL_KEYS)
+    keys = _keys(place, COMMON_WORLD_MODEL_KEYS, WorldModelKeys)
+    if domain is not None:
+        tools_in_reach(place.at("tools"), keys.tools, domain)
+    return None if options is None else WorldModelEntry(options, kind, tuple(keys.tools or ()))
+
+
+# stubs ----------------------------------------------------------------------------------------------------------------
+
+
+def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -> tuple[Stub, ...]:
+    """The stubs, with their matchers compiled."""
+    for index, stub in enumerate(stubs if domain is not None else ()):
+        tools = tools_in_reach(place.at(index, "tool"), [stub.tool], cast("Domain", domain))
+        check_blocks(place.at(index, "blocks"), stub.blocks, [tool.definition for tool in tools])
+        for tool in tools if "result" in stub.model_fields_set else ():
+            schema = tool.output_schema
+            for problem in () if schema is None else Validator(schema).problems(stub.result):
+                place.at(index, "result").error(f"violates the outputSchema of {tool.id}: {problem}")
+    return tuple(
+        Stub(
+            stub.tool,
+            {name: matcher(value) for name, value in stub.arguments.items()},
+            stub.result,
+            stub.error,
+            dumped(stub.blocks),
+        )
+        for stub in stubs
+    )
+
+
+# entries in general ---------------------------------------------------------------------------------------------------
+
+
+def _entries(place: Place, registry: Registry[K], common: frozenset[str], model: type[P]) -> Iterator[_Entry]:
+    """The entries of a list. Ids are unique; without `id` they follow from the entry's text."""
+    seen: dict[str, int] = {}
+    for at in place.items:
+        kind, options = _kind(at, registry, common)
+        keys = _keys(at, common, model)
+        given = cast("str | None", getattr(keys, "id"))  # noqa: B009 (both models of common keys have one)
+        name = given or _usual_id(kind, at, registry.family)
+        seen[name] = seen.get(name, 0) + 1
+        if given is not None and seen[name] > 1:
+            at.at("id").error(f"the id {name!r} is taken by an earlier entry")
+        yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind, options, keys, at)
+
+
+def _usual_id(kind: str, place: Place, family: str) -> str:
+    """The id of an entry that says none. That of an expectation says what it is about, where that is a name."""
+    about = place.mapping.get(kind) if family == expectations.family else None
+    if isinstance(about, str) and _NAME.fullmatch(about):
+        return f"{kind}-{about}"
+    return f"{kind}-{sha256(canonical(place.value).encode()).hexdigest()[:6]}"
+
+
+def _keys(place: Place, common: frozenset[str], model: type[P]) -> P:
+    """The common keys of an entry, those that are in order."""
+    beside = {name: value for name, value in place.mapping.items() if name in common}
+    return Place(place.document, place.problems, beside, place.path).read_what_can_be(model, {})
+
+
+def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K | None]:
+    """The one key of an entry that is not a common key ('' where there is none), and its options."""
+    if not place.is_mapping:
+        hint = f"; write `{place.value}: {{}}`" if place.value in registry.names() else ""
+        place.error(f"must be a mapping with a kind as a key, not {shown(place.value)}{hint}")
+        return "", None
+    name = _kind_name(place, [key for key in place.mapping if key not in common], registry, common)
+    if not name:
+        return "", None
+    try:
+        kind = registry[name]
+    except UnknownKind:
+        place.at(name).error(_unknown_kind(registry, name))
+        return name, None
+    return name, place.at(name).read(kind)
+
+
+def _unknown_kind(registry: Registry[Any], name: str) -> str:
+    family = registry.family.replace("_", " ").removesuffix("s")
+    return f"unknown {family} {name!r}{did_you_mean(name, registry.names())}"
+
+
+def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common: frozenset[str]) -> str:
+    """Which of the keys that are not common is the kind; the others are noted."""
+    if not names:
+        place.error(f"has no kind{did_you_mean('', registry.names())}")
+        return ""
+    if len(names) == 1:
+        return names[0]
+    registered = registry.names()
+    known = [name for name in names if name in registered]
+    if len(known) > 1:
+        place.error(f"has several kinds: {', '.join(known)}; one entry is one kind")
+        return ""
+    kind = (known or names)[0]
+    for name in names:
+        if name != kind:
+            place.at(name).error(f"unknown key{did_you_mean(name, common)}")
+    return kind
+
+
+def _note(place: Place, messages: Sequence[str]) -> None:
+    for message in messages:
+        place.error(message)

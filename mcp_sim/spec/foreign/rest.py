@@ -1,0 +1,137 @@
+"""What does a method on a path do to which entity, and which of a document's schemas are entities?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mcp_sim.spec.foreign.openapi import Operation
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, expanded, main_type, properties
+from mcp_sim.types.lexicon.words import plural, singular, snake
+
+_PARAMETER = re.compile(r"\{([^}]+)\}")
+_KEYS = ("id", "uuid", "guid", "key", "_id")
+_COMPONENT = "#/components/schemas/"
+_LONGEST_FIELD = 400
+_VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A component schema that is an entity: its name there, the entity's name, its key, and its schema, expanded."""
+
+    component: str
+    entity: str
+    key: str
+    schema: Record
+
+
+def resources(document: Record) -> dict[str, Resource]:
+    """The component schemas of objects that have a key, by entity."""
+    found: dict[str, Resource] = {}
+    schemas = as_object(as_object(document.get("components")).get("schemas"))
+    for component in schemas:
+        schema = expanded({**document, "$ref": _COMPONENT + component})
+        entity = singular(snake(component))
+        key = _key(entity, properties(schema))
+        if key is not None and entity not in found:
+            found[entity] = Resource(component, entity, key, {**schema, "$defs": None})
+    return found
+
+
+def _key(entity: str, fields: Mapping[str, Record]) -> str | None:
+    """The field that identifies a record, if one is named as if it did."""
+    named = {snake(name): name for name in reversed(list(fields))}
+    for name in (*_KEYS, f"{entity}_id", f"{entity}_key", f"{entity}_number"):
+        if snake(name) in named and main_type(fields[named[snake(name)]]) in {"string", "integer"}:
+            return named[snake(name)]
+    return None
+
+
+def entity_entry(resource: Resource) -> Record:
+    """What a tool spec says of the entity: its key, an id if there is an example, and its plain fields."""
+    fields = properties(resource.schema)
+    example = _example(fields[resource.key]) or as_object(resource.schema.get("example")).get(resource.key)
+    like = {"key_like": example} if isinstance(example, str | int) and not isinstance(example, bool) else {}
+    plain = {name: part for name, part in fields.items() if len(str(part)) <= _LONGEST_FIELD and part != IMPOSSIBLE}
+    needed = [name for name in as_list(resource.schema.get("required")) if name in plain]
+    return {"key": resource.key, **like, "fields": plain, **({"required": needed} if needed else {})}
+
+
+def _example(schema: Record) -> Json:
+    examples = as_list(schema.get("examples"))
+    return schema.get("example", examples[0] if examples else None)
+
+
+def sim_entry(
+    operation: Operation, known: Mapping[str, Resource], names: Mapping[str, str], arguments: Collection[str]
+) -> Record | None:
+    """What an operation does, where method, path and schemas leave no doubt.
+
+    `names` are the arguments of its parameters, `arguments` all that there are.
+    """
+    parts = [part for part in operation.path.split("/") if part]
+    ends_with_key = bool(parts) and _PARAMETER.fullmatch(parts[-1]) is not None
+    place = parts[-2:-1] if ends_with_key else parts[-1:]
+    entity = next(iter(_entities(place, known)), None)
+    if entity is None:
+        return None
+    if ends_with_key and operation.method in _VERBS:
+        argument = names.get(parts[-1][1:-1])
+        verb = _VERBS[operation.method]
+        return None if argument is None else {"verb": verb, "entity": entity, "key": argument}
+    if operation.method == "post" and not ends_with_key and _is_of(operation.body, known[entity]):
+        return {"verb": "create", "entity": entity, **_said("sets", parts, known, entity, names, arguments)}
+    if operation.method == "get" and not ends_with_key:
+        return {"verb": "list", "entity": entity, **_said("filters", parts, known, entity, names, arguments)}
+    return None
+
+
+def _said(
+    role: str,
+    parts: list[str],
+    known: Mapping[str, Resource],
+    entity: str,
+    names: Mapping[str, str],
+    arguments: Collection[str],
+) -> Record:
+    """Which field each argument is, where that of the path goes by another name than the field that it is."""
+    fields = properties(known[entity].schema)
+    owners = _owners(parts, known, fields, names)
+    others = {name: name for name in arguments if name in fields and name not in owners}
+    return {role: {**owners, **others}} if owners else {}
+
+
+def _owners(
+    parts: list[str], known: Mapping[str, Resource], fields: Collection[str], names: Mapping[str, str]
+) -> dict[str, str]:
+    """Whose the record is, by argument: in `/books/{id}/loans` the argument `id` is the `bookId` of a loan."""
+    named = {snake(name): name for name in fields}
+    found: dict[str, str] = {}
+    for place, inside in pairwise(parts):
+        owner, parameter = next(_entities([place], known), None), _PARAMETER.fullmatch(inside)
+        argument = names.get(parameter[1]) if parameter and owner else None
+        field = named.get(f"{owner}_id")
+        if argument is not None and field is not None and snake(argument) != snake(field):
+            found[argument] = field
+    return found
+
+
+def _entities(parts: list[str], known: Mapping[str, Resource]) -> Iterator[str]:
+    """The entity that a part of a path names in the plural."""
+    for part in parts:
+        name = snake(part)
+        if singular(name) in known and plural(singular(name)) == name:
+            yield singular(name)
+
+
+def _is_of(body: Json, resource: Resource) -> bool:
+    """Does what is sent look like the record: a schema with a name, or one that shares half of its fields?"""
+    sent = as_object(body)
+    if "$ref" in sent:
+        return True
+    shared = properties(sent).keys() & properties(resource.schema).keys()
+    return bool(shared) and 2 * len(shared) >= len(properties(sent))

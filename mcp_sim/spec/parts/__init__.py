@@ -1,0 +1,1 @@
+"""The pydantic models of what documents may contain."""

@@ -1,0 +1,258 @@
+"""What does a tool spec say of resources, prompts, questions, notifications and blocks, and can it be served so?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from mcp_sim.spec.parts.plans import SimPart
+from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
+from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
+from mcp_sim.spec.places import Place
+from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import properties, types_of
+from mcp_sim.types.json_schema.validation import compiled
+from mcp_sim.types.surface import Ask, Choices, Manner, Prompt, Resource, Round, heads, unread, variables
+
+P = TypeVar("P", bound=BaseModel)
+
+_PLAIN = {"string", "number", "integer", "boolean", "array"}
+_NOT_LISTED = {"text", "blob", "record", "records", "complete", "messages", "ask"}
+"""What an entry says beyond what a list shows."""
+
+MOST_TOKENS = 1000
+"""How long the answer of a client's model may be where a question is only a text."""
+
+
+# tools ----------------------------------------------------------------------------------------------------------------
+
+
+def read_manners(place: Place, said: ToolSpecDocument, tools: Mapping[str, Place]) -> Iterator[tuple[str, Manner]]:
+    """How the tools of a spec ask, tell and answer, by name, for those that do more than return a result."""
+    for name, part in said.sim.items():
+        if name not in tools or not (part.ask or part.notify or part.blocks):
+            continue
+        at = place.at(name)
+        check_blocks(at.at("blocks"), part.blocks, [tools[name].value])
+        _check_lists(at.at("notify"), part.notify or (), said)
+        yield name, _manner(at, part)
+
+
+def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterable[Record]) -> None:
+    """Note tools that promise structured content, and so cannot answer with blocks."""
+    for tool in tools if blocks else ():
+        if "outputSchema" in tool:
+            place.error(f"{tool['name']} has an outputSchema, so its result is structured, not made of blocks")
+
+
+def dumped(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
+    """Blocks, icons, ... as they were written."""
+    return tuple(part.model_dump(by_alias=True, exclude_unset=True) for part in parts or ())
+
+
+def _manner(at: Place, part: SimPart) -> Manner:
+    asks = _rounds(at.at("ask"), part.ask or ())
+    return Manner(asks, tuple(_notices(part.notify or ())), dumped(part.blocks))
+
+
+def _notices(parts: Iterable[NotifyPart]) -> Iterator[Record]:
+    """The notifications, each with its time in the course of the call."""
+    at = timedelta(0)
+    for part in parts:
+        at += part.after
+        notice = _notice(part)
+        yield {**notice, "at_ms": at / timedelta(milliseconds=1)} if at else notice
+
+
+def _notice(part: NotifyPart) -> Record:
+    if part.changed is not None:
+        return {"method": f"notifications/{part.changed}/list_changed", "params": {}}
+    if part.updated is not None:
+        return {"method": "notifications/resources/updated", "params": {"uri": part.updated}}
+    if part.progress is not None:
+        said = part.model_dump(include={"progress", "total", "message"}, exclude_none=True)
+        return {"method": "notifications/progress", "params": said}
+    logger = {} if part.logger is None else {"logger": part.logger}
+    return {"method": "notifications/message", "params": {"level": part.level, **logger, "data": part.log}}
+
+
+def _check_lists(place: Place, parts: Iterable[NotifyPart], said: ToolSpecDocument) -> None:
+    there = {"tools": True, "prompts": bool(said.prompts), "resources": bool(said.resources)}
+    for index, part in enumerate(parts):
+        if part.changed is not None and not there[part.changed]:
+            place.at(index, "changed").error(f"the server has no {part.changed}")
+        if part.updated is not None and not there["resources"]:
+            place.at(index, "updated").error("the server has no resources")
+
+
+# questions ------------------------------------------------------------------------------------------------------------
+
+
+def _rounds(place: Place, rounds: Sequence[Mapping[str, AskPart]]) -> tuple[Round, ...]:
+    """The questions. A name stands for one question, also over several rounds."""
+    seen = set[str]()
+    for index, questions in enumerate(rounds):
+        for name, part in questions.items():
+            at = place.at(index, name) if place.is_list else place.at(name)
+            if name in seen:
+                at.error(f"a second question {name!r}")
+            seen.add(name)
+            _check_form(at.at("schema"), part.form)
+    return tuple({name: _ask(name, part) for name, part in questions.items()} for questions in rounds)
+
+
+def _ask(name: str, part: AskPart) -> Ask:
+    if part.roots:
+        return Ask("roots/list", {}, "roots", part.optional)
+    if part.sample is not None:
+        return Ask("sampling/createMessage", _sampling(part.sample), "sampling", part.optional)
+    if part.url is not None:
+        params = {"mode": "url", "message": part.message, "url": part.url, "elicitationId": name}
+        return Ask("elicitation/create", params, "elicitation.url", part.optional)
+    params = {"mode": "form", "message": part.message, "requestedSchema": part.form}
+    return Ask("elicitation/create", params, "elicitation", part.optional)
+
+
+def _sampling(sample: str | Record) -> Record:
+    if isinstance(sample, str):
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": sample}}], "maxTokens": MOST_TOKENS}
+    return sample
+
+
+def _check_form(place: Place, form: Record | None) -> None:
+    """Note what a client could not let its user fill in."""
+    if form is None:
+        return None
+    try:
+        compiled(form)
+    except ValueError as error:
+        return place.error(f"is no usable JSON Schema: {error}")
+    if form.get("type") != "object" or "properties" not in form:
+        place.error("must be of `type: object`, with properties")
+    for name, body in properties(form).items():
+        if not set(types_of(body)) <= _PLAIN:
+            place.at("properties", name).error("a user fills in plain values, or chooses some of a list")
+    return None
+
+
+# resources ------------------------------------------------------------------------------------------------------------
+
+
+def read_resources(place: Place, parts: Sequence[ResourcePart]) -> tuple[Resource, ...]:
+    """The resources and templates of a server."""
+    _check_unique(place, parts, "uri")
+    _check_unique(place, parts, "uriTemplate")
+    return tuple(_resource(place.at(index), part) for index, part in enumerate(parts))
+
+
+def resource_entities(place: Place, parts: Sequence[ResourcePart]) -> Iterator[tuple[Place, str]]:
+    """Each place where a resource names an entity."""
+    for index, part in enumerate(parts):
+        for key, entity in (("record", part.record), ("records", part.records)):
+            if entity is not None:
+                yield place.at(index, key), entity
+        yield from _choice_entities(place.at(index, "complete"), part.complete)
+
+
+def _resource(place: Place, part: ResourcePart) -> Resource:
+    names = [] if part.uriTemplate is None else variables(part.uriTemplate)
+    if part.uriTemplate is not None:
+        _check_template(place, part, names)
+    choices = {name: _choices(complete) for name, complete in part.complete.items()}
+    key = names[-1] if part.record is not None and names else None
+    if key is not None and key not in choices:
+        choices[key] = Choices(entity=part.record)
+    entity = part.record or part.records
+    return Resource(
+        _listed(place, part.mimeType, of_record=entity is not None and part.text is None),
+        part.text,
+        part.blob,
+        entity,
+        key,
+        part.records is not None,
+        choices,
+    )
+
+
+def _listed(place: Place, mime_type: str | None, *, of_record: bool = False) -> Record:
+    """What a list shows: what was written, without what is not for the list."""
+    listed = {key: value for key, value in place.mapping.items() if key not in _NOT_LISTED and value is not None}
+    return {**listed, "mimeType": "application/json"} if of_record and mime_type is None else listed
+
+
+def _check_template(place: Place, part: ResourcePart, names: Sequence[str]) -> None:
+    at = place.at("uriTemplate")
+    if unread(part.uriTemplate or ""):
+        at.error("variables are written {name}, or {+name} where they may hold slashes")
+    if len(set(names)) < len(names):
+        at.error("a variable stands twice")
+    if part.record is not None and not names:
+        at.error("has no variable that could name the record")
+    for name in part.complete.keys() - set(names):
+        place.at("complete", name).error(f"there is no variable {name!r}")
+
+
+# prompts --------------------------------------------------------------------------------------------------------------
+
+
+def read_prompts(place: Place, parts: Sequence[PromptPart]) -> tuple[Prompt, ...]:
+    """The prompts of a server."""
+    _check_unique(place, parts, "name")
+    return tuple(_prompt(place.at(index), part) for index, part in enumerate(parts))
+
+
+def prompt_entities(place: Place, parts: Sequence[PromptPart]) -> Iterator[tuple[Place, str]]:
+    """Each place where a prompt names an entity."""
+    for index, part in enumerate(parts):
+        for n, argument in enumerate(part.arguments or ()):
+            if argument.complete is not None:
+                yield from _choice_entities(place.at(index, "arguments", n), {"complete": argument.complete})
+
+
+def _prompt(place: Place, part: PromptPart) -> Prompt:
+    arguments = part.arguments or []
+    _check_unique(place.at("arguments"), arguments, "name")
+    definition = _listed(place, None)
+    if part.arguments is not None:
+        definition["arguments"] = [_listed(at, None) for at in place.at("arguments").items]
+    messages = dumped(part.messages)
+    known = {argument.name for argument in arguments} | {name for questions in part.ask for name in questions}
+    for name in sorted(heads(list(messages)) - known):
+        place.at("messages").warning(f"{{{name}}} is neither an argument nor a question, and stays as it is")
+    return Prompt(
+        definition,
+        tuple({"role": "user", **message} for message in messages),
+        _rounds(place.at("ask"), part.ask),
+        _argument_choices(arguments),
+    )
+
+
+def _argument_choices(arguments: Iterable[ArgumentPart]) -> dict[str, Choices]:
+    return {argument.name: _choices(argument.complete) for argument in arguments if argument.complete is not None}
+
+
+# in general -----------------------------------------------------------------------------------------------------------
+
+
+def _choices(complete: Complete) -> Choices:
+    if isinstance(complete, list):
+        return Choices(tuple(complete))
+    return Choices(entity=complete.entity, field=complete.field or "")
+
+
+def _choice_entities(place: Place, complete: Mapping[str, Complete]) -> Iterator[tuple[Place, str]]:
+    for name, one in complete.items():
+        if not isinstance(one, list):
+            yield place.at(name, "entity"), one.entity
+
+
+def _check_unique(place: Place, parts: Sequence[P], key: str) -> None:
+    seen = set[Any]()
+    for index, part in enumerate(parts):
+        value: Any = getattr(part, key)
+        if value is not None and value in seen:
+            place.at(index, key).error(f"a second {value!r}")
+        seen.add(value)

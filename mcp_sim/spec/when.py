@@ -1,0 +1,89 @@
+"""What does a `when` say, what is wrong with it, and can it ever hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mcp_sim.spec.messages import shown
+from mcp_sim.spec.parts.scenario import per
+from mcp_sim.spec.places import Place
+from mcp_sim.spec.trigger_conflicts import contradictions
+from mcp_sim.types import Tool
+from mcp_sim.types.call_matchers import share_problems
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import UnknownKind, did_you_mean
+from mcp_sim.types.kinds import COMBINATORS, Role, triggers
+from mcp_sim.types.scenario import When
+
+
+def read_when(place: Place) -> When:
+    """A `when` mapping; what is wrong with it is noted, and left out."""
+    if not place.is_mapping:
+        place.error(f"must be a mapping of triggers, not {shown(place.value)}")
+        return When()
+    body = place.mapping
+    found = [_trigger(place, name) for name in body if name not in COMBINATORS]
+    return When(
+        triggers=tuple(trigger for trigger in found if trigger is not None),
+        any=_nested_list(place, "any"),
+        all=_nested_list(place, "all"),
+        none=(read_when(place.at("not")),) if "not" in body else (),
+        per=_split(place.at("per")) if "per" in body else None,
+    )
+
+
+def _trigger(place: Place, name: str) -> Any:
+    try:
+        kind = triggers[name]
+    except UnknownKind:
+        place.at(name).error(f"unknown trigger{did_you_mean(name, [*triggers.names(), *COMBINATORS])}")
+        return None
+    return place.at(name).read(kind)
+
+
+def _nested_list(place: Place, word: str) -> tuple[When, ...]:
+    if word not in place.mapping:
+        return ()
+    at = place.at(word)
+    if not at.items:
+        at.error(f"must be a list of mappings of triggers, not {'an empty one' if at.is_list else shown(at.value)}")
+    return tuple(read_when(nested) for nested in at.items)
+
+
+def _split(place: Place) -> str | None:
+    try:
+        return per(place.value)
+    except ValueError as error:
+        place.error(str(error))
+        return None
+
+
+def judge_when(place: Place, when: When, domain: Domain, tools: Sequence[Tool], *, is_whole: bool) -> None:
+    """Note what is impossible or hardly meant with the tools in reach; whether it never holds, where all was read."""
+    _judge_triggers(place, when, domain, tools)
+    for path, problem in contradictions(when, domain.now) if is_whole else ():
+        place.at(*path).error(problem)
+
+
+def _judge_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
+    if when.per is not None:
+        _judge_split(place.at("per"), when, tools)
+    for trigger in when.triggers:
+        at = place.at(triggers.name_of(trigger))
+        for problem in trigger.problems(domain, tools):
+            at.error(problem)
+        for doubt in trigger.doubts(domain, tools):
+            at.warning(doubt)
+    for word, group in (("any", when.any), ("all", when.all)):
+        for index, nested in enumerate(group):
+            _judge_triggers(place.at(word, index), nested, domain, tools)
+    for nested in when.none:
+        _judge_triggers(place.at("not"), nested, domain, tools)
+
+
+def _judge_split(place: Place, when: When, tools: Sequence[Tool]) -> None:
+    if not any(trigger.role is Role.COUNTER for trigger in when.triggers):
+        place.warning("splits a counter, and there is none beside it: nth, first, every, burst")
+    for problem in share_problems(when.per or "", tools):
+        place.error(problem)

@@ -1,0 +1,180 @@
+"""How do entries get into the text of a document that somebody wrote, so that all else stays as it is, to the byte?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple, cast
+
+from mcp_sim.spec.yaml12.reading import load
+from mcp_sim.spec.yaml12.tree import Path, dotted
+from mcp_sim.spec.yaml12.writing import dump, flow, scalar
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import UsageError
+
+_STEP = 2
+_SECTION = 2
+"""The entries of a new part of the document stand in lines of their own, as those of a mapping do."""
+
+
+class _Edit(NamedTuple):
+    """The text between two places is replaced."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry of a mapping as it stands in the text. `is_elsewhere`: the value is an alias of another place."""
+
+    key: Any
+    value: Any
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return self.value.start_mark.index < self.key.start_mark.index
+
+    @property
+    def is_null(self) -> bool:
+        return self.value.tag == "tag:yaml.org,2002:null" and not self.is_elsewhere
+
+
+def with_entries(
+    text: str, entries: Record, is_open: Callable[[Path], bool], comments: Mapping[Path, str] | None = None
+) -> str:
+    """The text of a mapping, with the entries laid in that it does not have.
+
+    What it has stays as it is; a mapping in it at a path that `is_open` is gone into. `comments` are put above new
+    entries, where these stand in lines of their own. Raises UsageError where it cannot be done.
+    """
+    if not text.strip():
+        return dump(entries)
+    if text.count("\r\n") == text.count("\n") > 0:
+        return with_entries(text.replace("\r\n", "\n"), entries, is_open, comments).replace("\n", "\r\n")
+    before = load(text.encode(), "document").value
+    edits = sorted(_Insertion(text, is_open, comments or {}).edits(entries))
+    after = text
+    for edit in reversed(edits):
+        after = after[: edit.start] + edit.text + after[edit.end :]
+    if load(after.encode(), "document").value != merged(before, entries, is_open):
+        raise UsageError("the document is written in a way into which nothing can be inserted")
+    return after
+
+
+def merged(value: Json, entries: Record, is_open: Callable[[Path], bool], path: Path = ()) -> Json:
+    """The value that the text with these entries has."""
+    known = cast("Record", value)
+    whole = dict(known)
+    for name, part in entries.items():
+        here = (*path, name)
+        if known.get(name) is None:
+            whole[name] = part
+        elif isinstance(known[name], dict) and isinstance(part, dict) and is_open(here):
+            whole[name] = merged(known[name], cast("Record", part), is_open, here)
+    return whole
+
+
+class _Insertion:
+    """Finds where in a text the entries belong."""
+
+    def __init__(self, text: str, is_open: Callable[[Path], bool], comments: Mapping[Path, str]) -> None:
+        yaml: Any = import_module("yaml")
+        self.text, self.is_open, self.comments = text, is_open, comments
+        self.root: Any = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        self.is_json = text.lstrip()[:1] == "{"
+
+    def edits(self, entries: Record) -> Iterator[_Edit]:
+        return self._into(self.root, entries, ())
+
+    def _into(self, node: Any, entries: Record, path: Path) -> Iterator[_Edit]:
+        """The edits that bring entries into one mapping."""
+        known = {key.value: _Entry(key, value) for key, value in node.value}
+        fresh = {name: part for name, part in entries.items() if name not in known}
+        for name in entries.keys() & known.keys():
+            yield from self._onto(known[name], entries[name], (*path, name), node)
+        if not fresh:
+            return
+        if node.flow_style:
+            yield self._in_braces(node, fresh)
+        else:
+            yield self._below(node, fresh, path)
+
+    def _onto(self, entry: _Entry, part: Json, path: Path, node: Any) -> Iterator[_Edit]:
+        """The edits for an entry that is there already."""
+        if entry.is_null:
+            yield self._in_place(entry, part, path, in_braces=node.flow_style)
+        elif not (isinstance(part, dict) and hasattr(entry.value, "flow_style") and self.is_open(path)):
+            return
+        elif entry.is_elsewhere:
+            if cast("Record", part).keys() <= {key.value for key, _ in entry.value.value}:
+                return
+            raise UsageError(f"{dotted(path)} is an alias of another part; nothing can be inserted there")
+        elif not entry.value.value and not node.flow_style:
+            yield self._in_place(entry, part, path, in_braces=False)
+        elif entry.value.tag == "tag:yaml.org,2002:map":
+            yield from self._into(entry.value, cast("Record", part), path)
+
+    def _in_place(self, entry: _Entry, part: Json, path: Path, *, in_braces: bool) -> _Edit:
+        """A value in the place of null or of an empty mapping."""
+        start, end = entry.value.start_mark.index, entry.value.end_mark.index
+        if in_braces:
+            return _Edit(start, end, self._flow(part))
+        lines = "".join(self._lines(cast("Record", part), entry.key.start_mark.column + _STEP, path))
+        at = self._line_end(max(end, entry.key.end_mark.index))
+        kept = self.text[end:at].rstrip() if end > entry.key.end_mark.index else self.text[start:at].rstrip()
+        return _Edit(min(start, at), at, f"{kept.lstrip(' ')}\n{lines.removesuffix(chr(10))}")
+
+    def _in_braces(self, node: Any, fresh: Record) -> _Edit:
+        """Entries behind the last one in `{...}`, each in a line of its own where the others stand so."""
+        first = node.value[0][0] if node.value else None
+        last = _end(node.value[-1][1]) if node.value else node.start_mark.index + 1
+        is_tall = first is not None and first.start_mark.line > node.start_mark.line
+        gap = f"\n{' ' * first.start_mark.column}" if is_tall and first is not None else " " if node.value else ""
+        body = f",{gap}".join(f"{self._flow(name)}: {self._flow(part)}" for name, part in fresh.items())
+        return _Edit(last, last, f",{gap}{body}" if node.value else body)
+
+    def _below(self, node: Any, fresh: Record, path: Path) -> _Edit:
+        """Entries in lines behind the last one of a block."""
+        last = _Entry(*node.value[-1])
+        at = self._line_end(max(last.key.end_mark.index, 0 if last.is_elsewhere else _end(last.value)))
+        lines = "".join(self._lines(fresh, node.value[0][0].start_mark.column, path))
+        if at > 0 and self.text[at - 1 : at] == "\n" and at == _end(last.value):  # behind a text in lines of its own
+            return _Edit(at, at, lines)
+        return _Edit(at, at, f"\n{lines.removesuffix(chr(10))}")
+
+    def _lines(self, entries: Record, indent: int, path: Path) -> Iterator[str]:
+        for name, part in entries.items():
+            if (*path, name) in self.comments:
+                yield f"{' ' * indent}# {self.comments[*path, name]}\n"
+            here = len(path) + 1
+            is_commented = any(len(one) > here and one[:here] == (*path, name) for one in self.comments)
+            if isinstance(part, dict) and is_commented:
+                yield f"{' ' * indent}{scalar(name)}:\n"
+                yield from self._lines(cast("Record", part), indent + _STEP, (*path, name))
+            else:
+                yield dump({name: part}, indent, blocks=1 if path else _SECTION)
+
+    def _flow(self, value: Json) -> str:
+        return json.dumps(value, ensure_ascii=False) if self.is_json else flow(value)
+
+    def _line_end(self, at: int) -> int:
+        """The end of the line that a place is in; the place itself where a line begins there."""
+        if self.text[at - 1 : at] == "\n":
+            return at
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
+
+
+def _end(node: Any) -> int:
+    """Where the text of a value ends: of a block, where its last part does."""
+    if not hasattr(node, "flow_style") or node.flow_style or not node.value:
+        return node.end_mark.index
+    last: Any = node.value[-1]
+    if not isinstance(last, tuple):
+        return _end(last)
+    key, value = cast("tuple[Any, Any]", last)
+    return max(key.end_mark.index, _end(value))

@@ -1,0 +1,191 @@
+"""How is a document read? JSON by the JSON parser, everything else event by event."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from itertools import chain
+from math import isinf
+from typing import Any, cast
+
+from mcp_sim.spec.yaml12.events import json_events, yaml_events
+from mcp_sim.spec.yaml12.tree import DEEPEST, Tree
+from mcp_sim.types import Json
+from mcp_sim.types.errors import DocumentError, Problem
+
+LARGEST = 64 * 1024 * 1024
+"""How many bytes a document may have."""
+
+_HALF = re.compile(r"\\u[dD][89abAB]\w{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]\w\w)\\u[dD][c-fC-F]")
+"""An escape of half a character, unless a backslash before it makes it none."""
+
+_NO_JSON = {"NaN", "Infinity", "-Infinity"}
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text that was read: its value, and the lines of its parts."""
+
+    file: str
+    text: str
+    value: Json
+    is_json: bool
+
+    def line(self, path: Sequence[Hashable]) -> int:
+        """The line (from 1) of a part; of the nearest part around it where there is none."""
+        value, lines = self._places
+        line = 1
+        for part in path:
+            here = lines.get(id(value), {})
+            if part not in here:
+                break
+            line, value = here[part], value[part]
+        return line
+
+    @cached_property
+    def _places(self) -> tuple[Json, dict[int, dict[Any, int]]]:
+        """The value once more, and by container (its id) the line of each part."""
+        tree = Tree(self.file)
+        tree.grow(json_events(self.text) if self.is_json else yaml_events(self.text))
+        return tree.root, tree.lines
+
+
+def load(data: bytes, file: str) -> Document:
+    """The document in these bytes; `file` is the name that problems bear. Raises DocumentError."""
+    text = _decoded(data, file)
+    strict = file.endswith(".json")
+    if strict or text.lstrip()[:1] in {"{", "[", '"'}:
+        document = _from_json(text, file, strict=strict)
+        if document is not None:
+            return document
+    return _from_yaml(text, file)
+
+
+def _decoded(data: bytes, file: str) -> str:
+    if len(data) > LARGEST:
+        raise _refused(file, 0, f"is larger than {LARGEST // (1024 * 1024)} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line_start = data.rfind(b"\n", 0, error.start) + 1
+        place = f"byte {error.start - line_start + 1} of the line"
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refused(file, line, f"is not UTF-8: {place} is 0x{data[error.start]:02x}") from None
+
+
+def _refused(file: str, line: int, message: str) -> DocumentError:
+    return DocumentError([Problem(file, line, "", message)])
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+class _Unusual(Exception):
+    """The JSON parser met something that has to be reported with its place."""
+
+
+def _from_json(text: str, file: str, *, strict: bool) -> Document | None:
+    """The document, if the text is JSON; None if it is not and need not be."""
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_unrepeated, parse_float=_finite, parse_int=_whole, parse_constant=_refuse_constant
+        )
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+        if _height(value) <= DEEPEST:
+            return Document(file, text, value, is_json=True)
+    except json.JSONDecodeError as error:
+        if not strict:
+            return None
+        raise _refused(file, error.lineno, f"is not JSON: {error.msg} at column {error.colno}") from None
+    except UnicodeEncodeError:
+        line = text.count("\n", 0, cast("re.Match[str]", _HALF.search(text)).start()) + 1
+        raise _refused(file, line, "a character escape is half of one: \\ud800 to \\udfff come in pairs") from None
+    except (_Unusual, RecursionError):
+        pass
+    tree = Tree(file)
+    tree.grow(json_events(text))
+    if not strict:
+        return None
+    line = next(event.line for event in json_events(text) if event.text in _NO_JSON)
+    raise _refused(file, line, "NaN and Infinity are no JSON")
+
+
+def _unrepeated(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Unusual
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise _Unusual
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise _Unusual from None
+
+
+def _refuse_constant(_: str) -> Json:
+    raise _Unusual
+
+
+def _height(value: Json) -> int:
+    """How deep a value is nested; stops counting one above the limit."""
+    height = 0
+    layer: list[Json] = [value] if isinstance(value, dict | list) else []
+    while layer and height <= DEEPEST:
+        height += 1
+        inner = chain.from_iterable(map(_parts, layer))
+        layer = [part for part in inner if isinstance(part, dict | list)]
+    return height
+
+
+def _parts(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return cast("dict[str, Json]", value).values()
+    return cast("list[Json]", value) if isinstance(value, list) else ()
+
+
+# YAML -----------------------------------------------------------------------------------------------------------------
+
+
+def _from_yaml(text: str, file: str) -> Document:
+    control = CONTROL.search(text)
+    if control:
+        line = text.count("\n", 0, control.start()) + 1
+        raise _refused(file, line, f"the character U+{ord(control[0]):04X} must be written as an escape in quotes")
+    tree = Tree(file)
+    events = yaml_events(text)
+    try:
+        tree.grow(events)
+    except DocumentError:
+        raise
+    except import_module("yaml").MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        tree.problems.append(Problem(file, mark.line + 1 if mark else 0, "", _yaml_sentence(error)))
+        raise DocumentError(tree.problems) from None
+    document = Document(file, text, tree.root, is_json=False)
+    document.__dict__["_places"] = (tree.root, tree.lines)
+    return document
+
+
+def _yaml_sentence(error: Any) -> str:
+    """What the YAML parser found, and what is usually meant by it."""
+    column = f" at column {error.problem_mark.column + 1}" if error.problem_mark else ""
+    if "alias" in (error.context or ""):
+        return f'`*` begins an alias in YAML{column}; quote it where a glob is meant: "*_contact"'
+    hint = "; quote the text if it is one" if "cannot start any token" in error.problem else ""
+    context = f" {error.context}" if error.context else ""
+    return f"is not YAML:{context} {error.problem}{column}{hint}".replace(":  ", ": ")

@@ -1,0 +1,80 @@
+"""How is a value written so that it is read back the same, and a person likes to read it?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from mcp_sim.spec.yaml12.reading import CONTROL
+from mcp_sim.types import Json
+
+WIDTH = 116
+"""What is shorter than this stands in one line."""
+
+_PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./()%+-]*(?: [A-Za-z0-9_$./()%+-]+)*")
+_TAKEN = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"])
+"""Words that some reader of YAML takes for something else than a text."""
+
+
+def dump(value: Json, indent: int = 0, blocks: int = 1) -> str:
+    """The lines of a value as YAML, indented, each with its newline.
+
+    Mappings and lists are blocks where they are long, and so many levels of them wherever they hold anything.
+    """
+    return "".join(f"{' ' * indent}{line}\n" for line in _lines(value, WIDTH - indent, blocks - 1))
+
+
+def flow(value: Json) -> str:
+    """A value in one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{scalar(key)}: {flow(part)}" for key, part in _items(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow, cast("list[Json]", value))) + "]"
+    return scalar(value)
+
+
+def scalar(value: Json) -> str:
+    """A text, number, boolean or null; a text without quotes where nobody could take it for something else."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _TAKEN:
+        return value
+    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def _lines(value: Json, width: int, blocks: int) -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        for key, part in _items(value):
+            yield from _entry(f"{scalar(key)}:", part, width, blocks)
+    elif isinstance(value, list) and value:
+        for part in cast("list[Json]", value):
+            yield from _item(part, width, blocks)
+    else:
+        yield flow(value)
+
+
+def _items(value: Json) -> list[tuple[str, Json]]:
+    return list(cast("Mapping[str, Json]", value).items())
+
+
+def _entry(head: str, part: Json, width: int, blocks: int) -> Iterator[str]:
+    line = f"{head} {flow(part)}"
+    if _fits(line, part, width, blocks):
+        yield line
+        return
+    yield head
+    yield from (f"  {inner}" for inner in _lines(part, width - 2, blocks - 1))
+
+
+def _item(part: Json, width: int, blocks: int) -> Iterator[str]:
+    line = f"- {flow(part)}"
+    if _fits(line, part, width, blocks):
+        yield line
+        return
+    for number, inner in enumerate(_lines(part, width - 2, blocks - 1)):
+        yield f"{'  ' if number else '- '}{inner}"
+
+
+def _fits(line: str, part: Json, width: int, blocks: int) -> bool:
+    """Does a value stand behind its key?"""
+    return not (isinstance(part, dict | list) and part) or (blocks <= 0 and len(line) <= width)
