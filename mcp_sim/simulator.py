@@ -13,9 +13,9 @@ from typing import Any, Protocol, Self
 from rpds import HashTrieMap
 
 from mcp_sim.compiling.compile import load
+from mcp_sim.generate.counts import counted
 from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Innermost, Passage, Pipeline
-from mcp_sim.records.counts import counted
 from mcp_sim.rules import compile_rules
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
@@ -231,7 +231,7 @@ class Simulator:
 
     def _generated(self, seed: int) -> Tables:
         """The records, with what the behaviours of these tools need beside them."""
-        from mcp_sim.records.generation import generate  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.generate.generation import generate  # noqa: PLC0415 (no tool is listed sooner for it)
 
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
         plans = list(self.scenario.domain.plans.values())

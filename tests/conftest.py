@@ -14,7 +14,7 @@ import pytest
 from pets import Told, Write
 
 from mcp_sim import Simulator
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import check
 
 if TYPE_CHECKING:
     from help_desk import Desk
@@ -116,7 +116,7 @@ def told(write: Write) -> Told:
     """What `check` says of a document."""
 
     def tell(text: str | bytes, file: str = "x.yaml") -> list[str]:
-        return [str(problem) for problem in documents.check([write(text, file)])]
+        return [str(problem) for problem in check([write(text, file)])]
 
     return tell
 

@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.patterns import matching
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.patterns import matching
 
 Json: TypeAlias = Any
 Body: TypeAlias = dict[str, Json]

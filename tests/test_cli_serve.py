@@ -166,7 +166,7 @@ def test_several_servers_are_more_than_one_process_can_be(tmp_path: Path) -> Non
 
 def test_serving_does_not_load_what_it_does_not_need() -> None:
     late = {
-        "openai", "jsonschema", "cel", "common_expression_language", "mimesis", "mcp_sim.records.values",
+        "openai", "jsonschema", "cel", "common_expression_language", "mimesis", "mcp_sim.generate.values",
         "mcp_sim.claiming.outcomes", "mcp_sim.abilities.formulas", "mcp_sim.file_trees.tree",
     }  # fmt: skip
     code = (

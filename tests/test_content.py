@@ -11,8 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mcp_sim import Simulator
-from mcp_sim import spec as documents
 from mcp_sim.cli import main
+from mcp_sim.compiling.compile import check, load
+from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Json, Observation, RpcError, ToolResult
 from mcp_sim.types.json_schema.shapes import constants, expanded, properties
 from mcp_sim.types.kinds import Verdict
@@ -24,8 +25,8 @@ RUNS = Path(__file__).parent / "runs"
 NO_CONTENT = {"conformance"}
 """What ships to show the protocol, and has no task."""
 
-SPECS = sorted(documents.shipped("tool_specs").keys() - NO_CONTENT)
-SCENARIOS = sorted(documents.shipped("scenarios").keys() - NO_CONTENT)
+SPECS = sorted(shipped("tool_specs").keys() - NO_CONTENT)
+SCENARIOS = sorted(shipped("scenarios").keys() - NO_CONTENT)
 CALM = [name for name in SCENARIOS if name.startswith("calm_")]
 FAULTY = [name for name in SCENARIOS if name not in CALM]
 OFFICE = {"issues": "issue_tracker", "mail": "calendar_mail", "chat": "chat"}
@@ -85,14 +86,14 @@ def test_the_records_that_are_announced_are_those_that_are_made(name: str) -> No
 
 @pytest.mark.parametrize("name", [*SPECS, *SCENARIOS])
 def test_what_ships_has_no_problem_and_no_plan_that_is_a_guess(name: str) -> None:
-    files = {**documents.shipped("scenarios"), **documents.shipped("tool_specs")}
-    assert documents.check([files[name]]) == []
-    assert [plan.tool for plan in documents.load(name).domain.plans.values() if plan.guessed] == []
+    files = {**shipped("scenarios"), **shipped("tool_specs")}
+    assert check([files[name]]) == []
+    assert [plan.tool for plan in load(name).domain.plans.values() if plan.guessed] == []
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_a_spec_looks_like_the_list_of_a_vendor(name: str) -> None:
-    tools = documents.load(name).domain.tools.values()
+    tools = load(name).domain.tools.values()
     assert 10 <= len(tools) <= 16
     for tool in tools:
         Draft202012Validator.check_schema(tool.input_schema)
@@ -105,7 +106,7 @@ def test_a_spec_looks_like_the_list_of_a_vendor(name: str) -> None:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_every_argument_that_narrows_a_list_is_understood(name: str) -> None:
-    domain = documents.load(name).domain
+    domain = load(name).domain
     for plan in domain.plans.values():
         if plan.verb not in {"list", "search"}:
             continue
@@ -116,7 +117,7 @@ def test_every_argument_that_narrows_a_list_is_understood(name: str) -> None:
 
 @pytest.mark.parametrize("name", SPECS)
 def test_whatever_a_sort_argument_offers_is_a_field(name: str) -> None:
-    domain = documents.load(name).domain
+    domain = load(name).domain
     for plan in domain.plans.values():
         if plan.sort is None:
             continue
@@ -125,7 +126,7 @@ def test_whatever_a_sort_argument_offers_is_a_field(name: str) -> None:
 
 
 def test_the_vendors_differ_in_how_they_name_and_page_and_answer() -> None:
-    plans = {name: documents.load(name).domain.plans.values() for name in SPECS}
+    plans = {name: load(name).domain.plans.values() for name in SPECS}
     forms = {
         name: {
             (bool(plan.paging.offset), bool(plan.paging.page), bool(plan.paging.cursor))
@@ -139,9 +140,7 @@ def test_the_vendors_differ_in_how_they_name_and_page_and_answer() -> None:
         (False, True, False),
         (False, False, True),
     }
-    texts = {
-        tool.server for name in SPECS for tool in documents.load(name).domain.tools.values() if not tool.output_schema
-    }
+    texts = {tool.server for name in SPECS for tool in load(name).domain.tools.values() if not tool.output_schema}
     assert texts == {"chat", "files"}
 
 
@@ -206,7 +205,7 @@ async def test_null_for_what_cannot_be_null_leaves_it_as_it_is() -> None:
 
 def test_every_spec_has_a_calm_and_a_flaky_scenario_with_the_same_task_and_world() -> None:
     for name in SPECS:
-        calm, flaky = documents.load(f"calm_{name}"), documents.load(f"flaky_{name}")
+        calm, flaky = load(f"calm_{name}"), load(f"flaky_{name}")
         assert calm.task
         assert calm.task == flaky.task
         assert (calm.seed, calm.now, calm.records) == (flaky.seed, flaky.now, flaky.records)
@@ -273,9 +272,9 @@ def recovered_from(simulator: Simulator) -> set[str]:
 
 
 def test_in_the_office_each_tool_does_what_it_does_alone() -> None:
-    office = documents.load("office").domain
+    office = load("office").domain
     for server, name in OFFICE.items():
-        for tool, plan in documents.load(name).domain.plans.items():
+        for tool, plan in load(name).domain.plans.items():
             there = office.plans[f"{server}/{tool}"]
             assert (there.verb, there.entity, there.key) == (plan.verb, plan.entity, plan.key)
             assert (there.sets, there.filters, there.fixed) == (plan.sets, plan.filters, plan.fixed)

@@ -11,7 +11,7 @@ import pytest
 from pages import ROOT, Block, Workplace, blocks, commands, shown
 from trace_example import every_kind_of_line, kind_of
 
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import check
 from mcp_sim.spec import yaml12
 from mcp_sim.types.json_text import decode
 
@@ -86,7 +86,7 @@ def timeless(line: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("document", SHIPPED)
 def test_a_shipped_document_has_no_problem(document: str) -> None:
-    assert documents.check([ROOT / document]) == []
+    assert check([ROOT / document]) == []
 
 
 def test_there_are_documents_and_pages_to_look_at() -> None:

@@ -9,16 +9,16 @@ import pytest
 from jsonschema import Draft202012Validator
 from pets import HEAD
 
-from mcp_sim import spec as documents
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
+from mcp_sim.spec.sources import shipped
 from mcp_sim.types.json_schema.validation import Validator
 
 
 @pytest.mark.parametrize(("folder", "schema"), [("scenarios", scenario_schema), ("tool_specs", tool_spec_schema)])
 def test_what_ships_is_valid_under_the_editor_schema(folder: str, schema: Callable[[], dict[str, Any]]) -> None:
     Draft202012Validator.check_schema(schema())
-    for path in documents.shipped(folder).values():
+    for path in shipped(folder).values():
         value = yaml12.load(path.read_bytes(), path.name).value
         assert Validator(schema()).problems(value) == ()
 

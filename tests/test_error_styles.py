@@ -10,7 +10,7 @@ import pytest
 
 import mcp_sim
 from mcp_sim import Simulator
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import check, load
 from mcp_sim.spec.parts.tool_spec import Style
 from mcp_sim.spec.tool_specs import error_style
 from mcp_sim.types import ToolResult
@@ -86,19 +86,19 @@ async def test_what_an_agent_reads_has_the_shape_of_the_vendor(style: str, tmp_p
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_failure_without_all_that_its_wording_needs_keeps_the_shape(style: str, tmp_path: Path) -> None:
-    tool = documents.load(spec(tmp_path, f"error_style: {style}\n")).domain.tools["list_deals"]
+    tool = load(spec(tmp_path, f"error_style: {style}\n")).domain.tools["list_deals"]
     text = seen(tool.failure("rate_limited", "429 Too Many Requests"))
     assert text.startswith("Error: ") if style == "mcp" else isinstance(json.loads(text), dict | list)
 
 
 def test_own_entries_override_those_of_the_style(tmp_path: Path) -> None:
     path = spec(tmp_path, "error_style: stripe\nerrors: {not_found: 'gone: {key}'}\n")
-    tool = documents.load(path).domain.tools["get_contact"]
+    tool = load(path).domain.tools["get_contact"]
     assert seen(tool.failure("not_found", "", entity="contact", key="c1")) == "gone: c1"
     assert json.loads(seen(tool.failure("invalid", "bad")))["error"]["message"] == "bad"
 
 
 def test_an_unknown_style_is_told_with_those_there_are(tmp_path: Path) -> None:
-    (problem,) = documents.check([spec(tmp_path, "error_style: githb\n")])
+    (problem,) = check([spec(tmp_path, "error_style: githb\n")])
     assert "error_style: " in str(problem)
     assert "github" in str(problem)

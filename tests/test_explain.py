@@ -11,9 +11,10 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim import spec as documents
 from mcp_sim.cli import main
+from mcp_sim.compiling.compile import load
 from mcp_sim.retracing import Retracing, at_intensity_of
+from mcp_sim.spec.sources import shipped
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import header_line
 
@@ -143,11 +144,11 @@ async def test_what_is_recomputed_is_what_the_ledger_says(scenario: str, tmp_pat
             ]
         )
     )
-    path = documents.shipped("scenarios")[scenario]
+    path = shipped("scenarios")[scenario]
     text = path.read_text(encoding="utf-8").replace("\nexpect:", f"\n{faults}expect:")
     copy = tmp_path / "x.yaml"
     copy.write_text(text, encoding="utf-8")
-    assert await _agreements(Simulator(documents.load(copy), ledger_keep=2000)) > 100
+    assert await _agreements(Simulator(load(copy), ledger_keep=2000)) > 100
 
 
 async def _agreements(simulator: Simulator) -> int:
@@ -171,7 +172,7 @@ def _agreed(step: dict[str, Any], decided: set[str]) -> int:
 async def test_a_fork_with_chances_of_its_own_is_explained_by_them(tmp_path: Path, capfd: Any) -> None:
     scenario, path = tmp_path / "x.yaml", tmp_path / "run.jsonl"
     scenario.write_text(f"{HEAD}perturbations: [{{error: {{}}, id: e, when: {{probability: 0.5}}}}]\n")
-    loaded = documents.load(scenario)
+    loaded = load(scenario)
     sink = Jsonl(path, header_line("x", loaded.sha256, "0"))
     async with Simulator(loaded, [sink]).open("w1") as world:
         await world.call("list_deals", {})
@@ -199,7 +200,7 @@ def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Pat
     out = capfd.readouterr().out
     assert "probability 0.4 (drew" in out
     assert "otherwise" not in out
-    assert at_intensity_of(documents.load(scenario), []).intensity == 1
+    assert at_intensity_of(load(scenario), []).intensity == 1
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path, capfd: Any) -> None:

@@ -19,9 +19,9 @@ from endpoint import Asked, Respond, completion, guided, serving, valid
 from starlette.responses import JSONResponse, Response
 
 from mcp_sim import Simulator
-from mcp_sim import spec as documents
 from mcp_sim.cli import main
 from mcp_sim.cli.progress import Progress
+from mcp_sim.compiling.compile import check, load
 from mcp_sim.fictional.flaws import flaws
 
 Json = Any
@@ -72,7 +72,7 @@ def counted_up(rows: list[Json], *fields: str) -> Iterator[list[str]]:
 def test_a_world_has_some_hundred_records_without_a_flaw(scenario: str, tmp_path: Path) -> None:
     found = generate(tmp_path / "records.json", scenario=scenario)
     assert 300 <= sum(map(len, found.values())) <= 500
-    domain = documents.load(scenario).domain
+    domain = load(scenario).domain
     tables = {name: {row[domain.entities[name].key]: row for row in rows} for name, rows in found.items()}
     assert [*flaws(domain, tables, {})] == []
 
@@ -88,7 +88,7 @@ async def test_a_scenario_begins_with_exactly_what_the_file_holds(tmp_path: Path
     file = tmp_path / "records.json"
     found = await run_sync(generate, file)
     scenario = using(file)
-    assert documents.check([scenario]) == []
+    assert check([scenario]) == []
     async with Simulator.load(scenario).open(seed=99) as world:
         for name, rows in found.items():
             assert [record for _, record in world.view.rows(name)] == rows
@@ -140,10 +140,10 @@ async def test_what_a_model_invents_fits_the_schemas_and_links_to_records_that_e
     async with serving() as engine:
         await generate_by(engine.url, file)
     found = json.loads(file.read_text(encoding="utf-8"))
-    domain = documents.load("calm_crm").domain
+    domain = load("calm_crm").domain
     tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
     assert [*flaws(domain, tables, {})] == []
-    assert documents.check([using(file)]) == []
+    assert check([using(file)]) == []
     said = {row["subject"] for asked in engine.asked for row in said_by(asked) if "subject" in row}
     assert said >= {row["subject"] for row in found["activity"]}
 
@@ -197,7 +197,7 @@ async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(answer: str,
 
     async with serving(useless) as engine:
         await generate_by(engine.url, tmp_path / "records.json")
-    domain = documents.load("calm_crm").domain
+    domain = load("calm_crm").domain
     found = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))
     tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
     assert [*flaws(domain, tables, {})] == []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_sim.compiling.compile import check, load
-from mcp_sim.records.generation import generate
+from mcp_sim.generate.generation import generate
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import Record
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from given import NUMBER, STRING, service, value
 
-from mcp_sim.plans.given import given_state
-from mcp_sim.plans.nouns import Nouns
+from mcp_sim.infer.given import given_state
+from mcp_sim.infer.nouns import Nouns
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim import spec as documents
 from mcp_sim.cli import main
+from mcp_sim.compiling.compile import check
+from mcp_sim.spec.sources import shipped
 from mcp_sim.types.kinds import families
 
 
@@ -20,9 +21,7 @@ def test_without_a_family_it_lists_every_kind_and_everything_that_ships(capsys: 
     lines = listed(capsys).splitlines()
     named = {line.split()[0] for line in lines if line.startswith("  ")}
     kinds = {name for registry in families.values() for name in registry.names()}
-    assert named == kinds | {
-        name for folder in ("scenarios", "tool_specs", "presets") for name in documents.shipped(folder)
-    }
+    assert named == kinds | {name for folder in ("scenarios", "tool_specs", "presets") for name in shipped(folder)}
     assert {"calm_crm", "flaky_crm", "crm", "office"} <= named
     titles = [line for line in lines if line and not line.startswith(" ")]
     assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "specs", "presets"]
@@ -88,7 +87,7 @@ def test_the_example_of_a_manual_is_a_document_without_problems(
         path = tmp_path / f"{name}.yaml"
         text = body.replace("get_job", "get_order")
         path.write_text(f"mcp_sim: 1\nname: shown\ntools: {tools}\n{text}\n", encoding="utf-8")
-        assert [str(problem) for problem in documents.check([path]) if problem.severity == "error"] == []
+        assert [str(problem) for problem in check([path]) if problem.severity == "error"] == []
 
 
 def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,17 +11,18 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import check, load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.editor_schema import preset_schema, scenario_schema
+from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world import World, replayed
 
 HEAD = "mcp_sim: 1\ntools: crm\n"
-PRESETS = sorted(documents.shipped("presets"))
-CALM = documents.shipped("scenarios")["calm_crm"]
+PRESETS = sorted(shipped("presets"))
+CALM = shipped("scenarios")["calm_crm"]
 CALLS = 120
 SEED = 8
 
@@ -42,11 +43,11 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 def told(path: str) -> list[str]:
-    return [str(problem) for problem in documents.check([path])]
+    return [str(problem) for problem in check([path])]
 
 
 def ids(path: str) -> list[str]:
-    return [entry.id for entry in documents.load(path).perturbations]
+    return [entry.id for entry in load(path).perturbations]
 
 
 # merging --------------------------------------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def test_one_preset_may_stand_without_a_list(write: Write) -> None:
 
 def test_an_entry_with_the_same_id_takes_the_place_of_the_earlier_one(write: Write) -> None:
     own = "perturbations:\n  - lost_ack: {message: gone}\n    id: once-lost-ack\n    tools: create_deal\n"
-    found = documents.load(write(f"{HEAD}extends: at_least_once\n{own}")).perturbations
+    found = load(write(f"{HEAD}extends: at_least_once\n{own}")).perturbations
     assert [entry.id for entry in found] == ["once-lost-ack", "once-duplicate", "once-timeout"]
     assert found[0].tools == ("create_deal",)
     assert not found[0].when.triggers
@@ -82,21 +83,21 @@ def test_an_entry_with_the_same_id_takes_the_place_of_the_earlier_one(write: Wri
 
 def test_a_later_preset_replaces_what_an_earlier_one_says(write: Write) -> None:
     write("mcp_sim: 1\npreset: mine\nperturbations: [{pagination: 2, id: paging}]\n", "mine.yaml")
-    entry = documents.load(write(f"{HEAD}extends: [paging_hell, mine.yaml]\n")).perturbations[0]
+    entry = load(write(f"{HEAD}extends: [paging_hell, mine.yaml]\n")).perturbations[0]
     assert entry.perturbation.model_dump()["duplicates"] is None
 
 
 def test_an_expectation_may_name_a_fault_of_a_preset(write: Write) -> None:
     name = write(f"{HEAD}extends: at_least_once\nexpect: [{{recovered: once-lost-ack}}]\n")
-    assert documents.load(name).expectations[0].kind == "recovered"
+    assert load(name).expectations[0].kind == "recovered"
 
 
 def test_the_sum_of_a_scenario_depends_on_its_presets(write: Write) -> None:
     write("mcp_sim: 1\npreset: mine\nperturbations: [{latency: 1s, id: a}]\n", "mine.yaml")
     name = write(f"{HEAD}extends: mine.yaml\n")
-    before = documents.load(name).sha256
+    before = load(name).sha256
     write("mcp_sim: 1\npreset: mine\nperturbations: [{latency: 2s, id: a}]\n", "mine.yaml")
-    assert documents.load(name).sha256 != before
+    assert load(name).sha256 != before
 
 
 # problems -------------------------------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def test_an_entry_that_does_not_fit_the_tools_is_left_out_with_a_warning(write: 
     write(f"{MINE}    tools: frobnicate\n", "mine.yaml")
     name = write(f"{HEAD}extends: mine.yaml\n")
     assert ids(name) == ["a"]
-    (warning,) = documents.check([name])
+    (warning,) = check([name])
     assert warning.severity == "warning"
     assert str(warning).startswith("mine.yaml:8: warning: perturbations[1].tools: no tool matches 'frobnicate'")
 
@@ -154,7 +155,7 @@ def test_a_preset_of_which_nothing_fits_is_an_error(write: Write) -> None:
 
 def test_hostile_presets_take_the_permission_of_the_scenario(write: Write) -> None:
     with pytest.raises(DocumentError, match=r"hostile_content.yaml:.*allow_adversarial"):
-        documents.load(write(f"{HEAD}extends: hostile_content\n"))
+        load(write(f"{HEAD}extends: hostile_content\n"))
     assert "hostile-value" in ids(write(f"{HEAD}extends: hostile_content\nallow_adversarial: true\n"))
 
 
@@ -166,7 +167,7 @@ def test_the_editor_schema_knows_extends() -> None:
 
 def test_the_editor_schema_of_a_preset_takes_what_a_preset_may_say() -> None:
     validator = Validator(preset_schema())
-    for path in documents.shipped("presets").values():
+    for path in shipped("presets").values():
         assert validator.problems(yaml12.load(path.read_bytes(), path.name).value) == ()
     whole = {"mcp_sim": 1, "preset": "slow", "perturbations": [{"latency": "1s", "id": "slow"}]}
     assert validator.problems(whole) == ()
@@ -180,10 +181,10 @@ def test_the_editor_schema_of_a_preset_takes_what_a_preset_may_say() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_that_ships_has_no_problem_with_any_spec_that_ships(preset: str, write: Write) -> None:
-    assert told(str(documents.shipped("presets")[preset])) == []
+    assert told(str(shipped("presets")[preset])) == []
     for spec in ("crm", "chat", "files", "shop", "issue_tracker", "calendar_mail"):
         name = write(f"mcp_sim: 1\ntools: {spec}\nextends: {preset}\nallow_adversarial: true\n")
-        assert not [problem for problem in documents.check([name]) if problem.severity == "error"]
+        assert not [problem for problem in check([name]) if problem.severity == "error"]
 
 
 def test_the_ids_of_presets_that_ship_do_not_collide(write: Write) -> None:
@@ -196,7 +197,7 @@ def bent(preset: str) -> Scenario:
     """The calm CRM under a preset."""
     text = CALM.read_text(encoding="utf-8") + f"extends: {preset}\nallow_adversarial: true\n"
     Path("calm.yaml").write_text(text, encoding="utf-8")
-    return documents.load("calm.yaml")
+    return load("calm.yaml")
 
 
 async def under(preset: str, calls: int = CALLS, seed: int = 7) -> tuple[Simulator, World]:

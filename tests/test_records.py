@@ -17,16 +17,16 @@ from rpds import HashTrieMap
 from strategies import NOW, field_schemas, scenarios
 
 from mcp_sim.compiling.compile import load
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.counts import counted
-from mcp_sim.records.generation import generate
-from mcp_sim.records.keys import keys_of, next_key
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.counts import counted
+from mcp_sim.generate.generation import generate
+from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.timeline import Moment, born
+from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.records.pages import Page
-from mcp_sim.records.patterns import matching
 from mcp_sim.records.queries import selection
-from mcp_sim.records.timeline import Moment, born
-from mcp_sim.records.times import moment_of, sense
-from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.types import Call, Change, Key, Memories, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import Draws
@@ -114,7 +114,7 @@ def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process
     scenario = load("calm_crm")
     assert generate(scenario.domain, {}, 1) != generate(scenario.domain, {}, 2)
     script = (
-        "import hashlib, json; from mcp_sim.spec import load; from mcp_sim.records.generation import generate; "
+        "import hashlib, json; from mcp_sim.spec import load; from mcp_sim.generate.generation import generate; "
         "s = load('calm_crm'); print(hashlib.sha256(json.dumps(generate(s.domain, s.records, 7)).encode()).hexdigest())"
     )
     told = {

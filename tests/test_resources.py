@@ -14,7 +14,7 @@ from mcp_types import (
     ResourceTemplateReference,
 )
 
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import load
 from mcp_sim.testing import connected
 from mcp_sim.types.surface import expanded, filled, matched
 
@@ -145,7 +145,7 @@ def test_namespaces_keep_the_records_of_resources_apart(tmp_path: Path) -> None:
         f"mcp_sim: 1\ntools: {{a: desk.yaml, b: desk.yaml}}\nworld: {{namespaces: true, records: {records}}}\n",
         encoding="utf-8",
     )
-    loaded = documents.load(path)
+    loaded = load(path)
     for server in ("a", "b"):
         shown = {one.entity for one in loaded.servers[server].resources if one.entity is not None}
         assert shown == {f"{server}.ticket"}

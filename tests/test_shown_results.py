@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim.result_forms import shown_result
+from mcp_sim.infer.result_forms import shown_result
 from tests.given import INTEGER, STRING, Json, refused, service, tool, value
 
 _OBJECT: Json = {"type": "object"}

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from help_desk import SPEC, scenario
 
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import check
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.editor_schema import tool_spec_schema
 
@@ -56,12 +56,12 @@ tools:
 def test_what_cannot_be_served_so_is_told_with_its_place(tmp_path: Path, line: str) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(f"{SMALL}{line}\n", encoding="utf-8")
-    told = [str(problem).removeprefix(f"{path}:9: ") for problem in documents.check([path])]
+    told = [str(problem).removeprefix(f"{path}:9: ") for problem in check([path])]
     assert [problem for problem in told if problem.startswith(WRONG[line])], told
 
 
 def test_the_spec_of_the_desk_has_no_problem_and_fits_the_editor_schema(tmp_path: Path) -> None:
     path = scenario(tmp_path)
-    assert [problem for problem in documents.check([path]) if problem.severity == "error"] == []
+    assert [problem for problem in check([path]) if problem.severity == "error"] == []
     validator: Any = jsonschema.Draft202012Validator(tool_spec_schema())
     validator.validate(yaml12.load(SPEC.encode(), "desk.yaml").value)

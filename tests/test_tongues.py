@@ -6,7 +6,7 @@ import pytest
 from declared import INTEGER, STRING, Json, domain, obj, tool
 from strategies import scenario_of
 
-from mcp_sim.plans.readings import read_names
+from mcp_sim.infer.readings import read_names
 from mcp_sim.simulator import Simulator
 from mcp_sim.types import ToolResult
 

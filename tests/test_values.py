@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from strategies import NOW
 
-from mcp_sim.records.timeline import Moment
-from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.shapes import expanded
 from mcp_sim.types.json_schema.validation import Validator

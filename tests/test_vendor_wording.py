@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pets import PETS, Write
 
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import load
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.error_templates import Template, VendorWording
 
@@ -45,6 +45,6 @@ def test_errors_of_a_spec_word_the_failures_of_its_tools(write: Write) -> None:
     errors = (
         "errors:\n  not_found: No pet {pet_id}\n  invalid: {rpc: {code: -32602, message: '{message}', data: ['{n}']}}\n"
     )
-    tool = documents.load(write(PETS + errors)).domain.tools["get_pet"]
+    tool = load(write(PETS + errors)).domain.tools["get_pet"]
     assert tool.failure("not_found", "x", pet_id="p1").body == ToolResult("No pet p1", form="text", is_error=True)
     assert tool.failure("invalid", "bad", n=1).body == RpcError(-32602, "bad", [1])

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pets import HEAD, PETS, Told, Write
 
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import check, load
 from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
 from mcp_sim.types.errors import DocumentError, UsageError
 
@@ -235,9 +235,9 @@ def test_a_stub_whose_result_a_client_would_refuse_is_told(write: Write, told: T
 
 def test_load_raises_all_problems_and_warnings_alone_do_not_stop_it(write: Write) -> None:
     with pytest.raises(DocumentError) as caught:
-        documents.load(write(HEAD + "seed: x\nworld: {}\nperturbations: [{errr: 1}]\n"))
+        load(write(HEAD + "seed: x\nworld: {}\nperturbations: [{errr: 1}]\n"))
     assert [problem.path for problem in caught.value.problems] == ["seed", "perturbations[0].errr"]
-    assert documents.load(write(HEAD + "world: {records: {deal: {rows: [{titel: x}]}}}\n")).records["deal"].count == 1
+    assert load(write(HEAD + "world: {records: {deal: {rows: [{titel: x}]}}}\n")).records["deal"].count == 1
 
 
 def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_told_in_every_file(write: Write, told: Told) -> None:
@@ -256,16 +256,16 @@ def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> Non
         "folder": "is a folder",
     }.items():
         with pytest.raises(UsageError, match=reason):
-            documents.load(reference)
+            load(reference)
 
 
 def test_a_folder_does_not_hide_what_ships_and_a_name_that_no_file_can_have_is_no_crash(write: Write) -> None:
     write("", "crm/empty")
-    assert documents.load("crm").name == "crm"
-    assert [str(problem) for problem in documents.check(["crm"])] == []
+    assert load("crm").name == "crm"
+    assert [str(problem) for problem in check(["crm"])] == []
     with pytest.raises(UsageError, match="there is no such file"):
-        documents.load("a" * 5000)
-    (problem,) = documents.check([write(f"mcp_sim: 1\ntools: {'a' * 5000}.yaml\n")])
+        load("a" * 5000)
+    (problem,) = check([write(f"mcp_sim: 1\ntools: {'a' * 5000}.yaml\n")])
     assert (problem.line, problem.path) == (2, "tools")
 
 
@@ -279,7 +279,7 @@ def test_keywords_that_a_dialect_does_not_know_are_not_looked_into(told: Told) -
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_told(write: Write) -> None:
     Path(write(HEAD)).chmod(0)
-    assert [str(problem) for problem in documents.check(["x.yaml"])] == ["x.yaml: cannot be read: Permission denied"]
+    assert [str(problem) for problem in check(["x.yaml"])] == ["x.yaml: cannot be read: Permission denied"]
 
 
 ODD = st.recursive(
@@ -306,5 +306,5 @@ KEYS = [*scenario_schema()["properties"], *tool_spec_schema()["properties"]]
 def test_no_document_whatever_is_a_crash(tmp_path: Path, body: dict[str, Any]) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"mcp_sim": 1, "tools": "crm"} | body), encoding="utf-8")
-    for problem in documents.check([path]):
+    for problem in check([path]):
         assert problem.message

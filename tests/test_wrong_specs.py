@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pets import PETS, Told
 
-from mcp_sim import spec as documents
+from mcp_sim.compiling.compile import load
 from mcp_sim.spec.recursion import has_end
 
 WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
@@ -102,7 +102,7 @@ def test_a_pattern_that_cannot_be_compiled_is_a_warning(told: Told) -> None:
     assert problems[0].startswith(
         "x.yaml:3: warning: tools[0].inputSchema.properties.name.pattern: the pattern '(?<x' cannot be compiled"
     )
-    assert documents.load("x.yaml").domain.tools
+    assert load("x.yaml").domain.tools
 
 
 IMPOSSIBLE = """\

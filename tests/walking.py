@@ -11,8 +11,8 @@ from uuid import UUID
 
 import jsonschema_rs
 
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.patterns import matching
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.patterns import matching
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.json_schema.shapes import (
     as_list,

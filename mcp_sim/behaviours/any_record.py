@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import invalid, not_found
 from mcp_sim.records.showing import shown
 from mcp_sim.types import Observation, Tool, ToolResult, Transition, Turn

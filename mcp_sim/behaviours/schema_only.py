@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from mcp_sim.claiming.acknowledging import acknowledgement
-from mcp_sim.records.timeline import Moment
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.result_forms import result_schema, text_place
+from mcp_sim.infer.result_forms.prose import SAYING
 from mcp_sim.records.usual import usual
-from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.result_forms import result_schema, text_place
-from mcp_sim.result_forms.prose import SAYING
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of

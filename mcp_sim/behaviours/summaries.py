@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.claiming.outcomes import plain as plain_text
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.result_forms.prose import says_data
 from mcp_sim.records.matching import matching_rows
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import neighbours, not_found
 from mcp_sim.records.summing import Seen, filled, plain_summary, tallied_by
-from mcp_sim.records.timeline import Moment
 from mcp_sim.records.usual import usual
-from mcp_sim.records.values import chance_of, value_maker
-from mcp_sim.result_forms.prose import says_data
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, expanded, main_type, properties

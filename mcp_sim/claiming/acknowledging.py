@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from mcp_sim.plans.customary import OPTIONS
-from mcp_sim.plans.deeds import DEEDS, is_verb, verb_said
-from mcp_sim.plans.names import noun_phrase
-from mcp_sim.plans.readings import last_segment
-from mcp_sim.plans.verbs import PHRASES, verb_meant
+from mcp_sim.infer.customary import OPTIONS
+from mcp_sim.infer.deeds import DEEDS, is_verb, verb_said
+from mcp_sim.infer.names import noun_phrase
+from mcp_sim.infer.readings import last_segment
+from mcp_sim.infer.verbs import PHRASES, verb_meant
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.words import participle, plural, snake, vocabulary, words
 

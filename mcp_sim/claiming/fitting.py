@@ -230,8 +230,8 @@ class _Fitting:
 
 
 def _made_up(turn: Turn, name: str, schema: Record) -> Json:
-    from mcp_sim.records.timeline import Moment  # noqa: PLC0415 (what tells tools apart is loaded before they are listed)
-    from mcp_sim.records.values import chance_of, value_maker  # noqa: PLC0415 (only an answer needs them)
+    from mcp_sim.generate.timeline import Moment  # noqa: PLC0415 (what tells tools apart is loaded before they are listed)
+    from mcp_sim.generate.values import chance_of, value_maker  # noqa: PLC0415 (only an answer needs them)
 
     make = value_maker("result", name, schema)
     return make(chance_of(turn.draws.seed, turn.draws.scope, name), {}, Moment(turn.now, turn.now))

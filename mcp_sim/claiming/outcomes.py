@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names, Told, fitter
 from mcp_sim.claiming.sentences import worded_like
-from mcp_sim.result_forms import result_schema
-from mcp_sim.result_forms.prose import returns_data
+from mcp_sim.infer.result_forms import result_schema
+from mcp_sim.infer.result_forms.prose import returns_data
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, properties, schema_of

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mcp_sim.choices import choices_of
 from mcp_sim.claiming.arguments import kinds_of
-from mcp_sim.result_forms import result_schema
+from mcp_sim.infer.choices import choices_of
+from mcp_sim.infer.result_forms import result_schema
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import expanded, properties, required
 from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words

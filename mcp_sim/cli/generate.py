@@ -19,8 +19,8 @@ from mcp_sim.fictional.flaws import flaws
 from mcp_sim.fictional.invention import Inventor, Tally, drafted
 from mcp_sim.fictional.shares import USUAL_TOTAL, shared
 from mcp_sim.fictional.unfinished import Unfinished
+from mcp_sim.generate.generation import Draft
 from mcp_sim.language_model.endpoint import Line, opened
-from mcp_sim.records.generation import Draft
 from mcp_sim.types import Key, Record
 from mcp_sim.types.errors import Unanswered, UsageError
 from mcp_sim.types.scenario import Scenario

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_sim.compiling.matches import claims_of
-from mcp_sim.docstrings import described
-from mcp_sim.plans import Inferred, infer
-from mcp_sim.records.counts import orphans
+from mcp_sim.generate.counts import orphans
+from mcp_sim.infer import Inferred, infer
+from mcp_sim.infer.docstrings import described
 from mcp_sim.spec.entity_names import relocated, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart

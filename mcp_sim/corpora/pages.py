@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
 from mcp_sim.abilities.refusal import Refused
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.values import chance_of
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Record
 from mcp_sim.types.clock import iso
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from mcp_sim.records.times import moment_of, sense
-from mcp_sim.records.uniqueness import is_unique, once_together
+from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.uniqueness import is_unique, once_together
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity, Field

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from mcp_sim.generate.coherence import inherited, mends
+from mcp_sim.generate.generation import Draft
+from mcp_sim.generate.linking import by_way_of
+from mcp_sim.generate.times import sense
+from mcp_sim.generate.values import chance_of
 from mcp_sim.language_model.tighten import IMPOSSIBLE, tighten
-from mcp_sim.records.coherence import inherited, mends
-from mcp_sim.records.generation import Draft
-from mcp_sim.records.linking import by_way_of
-from mcp_sim.records.times import sense
-from mcp_sim.records.values import chance_of
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.records.counts import DEFAULT_COUNT
+from mcp_sim.generate.counts import DEFAULT_COUNT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.scenario import GivenRecords

@@ -8,7 +8,6 @@ from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering
 from mcp_sim.claiming.purposes import Purpose
 from mcp_sim.claiming.ways import Way, way_chooser
-from mcp_sim.docstrings import described
 from mcp_sim.file_trees import changing, editing, looking, ranges, reading, running, tagging, writing
 from mcp_sim.file_trees.asking import Asked
 from mcp_sim.file_trees.batching import batch_of
@@ -17,6 +16,7 @@ from mcp_sim.file_trees.operation_lists import BATCH
 from mcp_sim.file_trees.recognition import judged
 from mcp_sim.file_trees.spaces import located
 from mcp_sim.file_trees.tree import Tree
+from mcp_sim.infer.docstrings import described
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.abilities.refusal import Refused
+from mcp_sim.generate.times import moment_of
 from mcp_sim.key_values.recognition import ENTRY
-from mcp_sim.records.times import moment_of
 from mcp_sim.types import Change, Json, Record, Tool, View
 from mcp_sim.types.clock import iso
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.fitting import Names
 from mcp_sim.claiming.outcomes import Outcome, answering, done, plain
+from mcp_sim.generate.keys import keys_of, next_key
 from mcp_sim.mailboxes.directories import DIRECTORY
 from mcp_sim.mailboxes.recognition import ENTITY
-from mcp_sim.records.keys import keys_of, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain

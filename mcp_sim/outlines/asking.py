@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from mcp_sim.abilities.refusal import Refused
 from mcp_sim.claiming.outcomes import Outcome, done
+from mcp_sim.infer.result_forms import text_place
+from mcp_sim.infer.result_forms.prose import returns_data
 from mcp_sim.outlines.given import DOCUMENT, ONLY
-from mcp_sim.result_forms import text_place
-from mcp_sim.result_forms.prose import returns_data
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_list, properties

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from mcp_sim.answers import NOTHING, answered, no_writes
-from mcp_sim.records.keys import keys_of, next_key
-from mcp_sim.records.times import sense, written
+from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.times import sense, written
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from mcp_sim.answers import READS, Anatomy
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.edits import Editor, value_problems
-from mcp_sim.records.named import found_key
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.edits import Editor, value_problems
+from mcp_sim.generate.named import found_key
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.conditions import ABSENT

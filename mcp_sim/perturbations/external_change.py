@@ -10,9 +10,9 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.edits import Editor, value_problems
-from mcp_sim.records.inserts import Inserter
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.edits import Editor, value_problems
+from mcp_sim.generate.inserts import Inserter
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import unfit_fields
 from mcp_sim.types.conditions import Matcher, at_path, matcher

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, cast
 from pydantic import Field
 
 from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
-from mcp_sim.records.keys import keys_of, next_key
+from mcp_sim.generate.keys import keys_of, next_key
 from mcp_sim.records.showing import shown
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, cast
 
-from mcp_sim.records.coherence import COUNTS, PRICES, TOTALS, inherited
-from mcp_sim.records.lines import has_price
-from mcp_sim.records.named import found_key
+from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, inherited
+from mcp_sim.generate.lines import has_price
+from mcp_sim.generate.named import found_key
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import is_rows, items, main_type, properties

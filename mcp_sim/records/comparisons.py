@@ -8,8 +8,8 @@ from datetime import timedelta
 from math import nan
 from typing import TypeAlias, cast
 
+from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.records.lookups import Lookup
-from mcp_sim.records.times import moment_of, sense
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.plans import Filter

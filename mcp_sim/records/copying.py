@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.times import sense
+from mcp_sim.generate.uniqueness import is_unique
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import neighbours, not_found
-from mcp_sim.records.times import sense
-from mcp_sim.records.uniqueness import is_unique
 from mcp_sim.types import Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type

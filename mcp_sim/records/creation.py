@@ -8,21 +8,21 @@ from datetime import datetime
 from itertools import chain
 from typing import TypeAlias
 
+from mcp_sim.generate.keys import Keys, is_used, keys_of, next_key, numbered_as
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.times import sense, time_writer
+from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.bequests import bequests
 from mcp_sim.records.copying import copying
 from mcp_sim.records.effects import Effect, Write, checked, followed
 from mcp_sim.records.given import given, linked, links_of, sets_of
 from mcp_sim.records.insides import kept_among, paying
-from mcp_sim.records.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.records.line_items import completing
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict
 from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.sums import settling
 from mcp_sim.records.taking import taking
-from mcp_sim.records.times import sense, time_writer
-from mcp_sim.records.uniqueness import is_name, is_unique
 from mcp_sim.records.updates import changing
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mcp_sim.choices import choices_of
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.times import sense, written
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.choices import choices_of
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.batch_results import batch_rows, beside_rows
 from mcp_sim.records.facts import Facts, Fill
@@ -11,10 +14,7 @@ from mcp_sim.records.refusals import label, told
 from mcp_sim.records.row_sums import row_sum
 from mcp_sim.records.sentences import DONE, sentences
 from mcp_sim.records.showing import shown
-from mcp_sim.records.timeline import Moment
-from mcp_sim.records.times import sense, written
 from mcp_sim.records.usual import is_optional, says_success
-from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import (

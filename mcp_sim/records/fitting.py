@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mcp_sim.generate.shown import field_schemas
 from mcp_sim.records.effects import Check, Consequence, Effect
 from mcp_sim.records.given import given, sets_of
 from mcp_sim.records.refusals import invalid
-from mcp_sim.records.shown import field_schemas
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, items, types_of

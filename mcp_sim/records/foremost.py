@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from mcp_sim.generate.progress import is_over
+from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.records.ordering import Row
-from mcp_sim.records.progress import is_over
-from mcp_sim.records.times import moment_of, sense
 from mcp_sim.types import Record, Turn
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.lexicon.words import snake

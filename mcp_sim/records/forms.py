@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.result_forms import result_schema, shown_result
+from mcp_sim.infer.result_forms import result_schema, shown_result
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_open, main_type, map_of, schema_of

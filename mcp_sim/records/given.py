@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.records.kept import Keep, keeper
-from mcp_sim.records.named import found_key
 from mcp_sim.records.owners import owner_check
 from mcp_sim.records.refusals import invalid, neighbours, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn

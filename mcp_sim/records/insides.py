@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import cast
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Check, Consequence, Effect, stepped
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid, not_found, noun, told
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.json_schema.shapes import as_list, as_object

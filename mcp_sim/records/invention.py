@@ -9,13 +9,13 @@ from datetime import timedelta
 from itertools import islice
 from typing import cast
 
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.times import sense
+from mcp_sim.generate.values import value_maker
 from mcp_sim.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.records.chance import Chance
-from mcp_sim.records.keys import keys_of, next_key
-from mcp_sim.records.named import found_key
-from mcp_sim.records.timeline import Moment
-from mcp_sim.records.times import sense
-from mcp_sim.records.values import value_maker
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import Draws

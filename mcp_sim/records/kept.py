@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeAlias
 
-from mcp_sim.records.shown import field_schemas
+from mcp_sim.generate.shown import field_schemas
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import type_name, types_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from mcp_sim.records.named import found_key
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.refusals import conflict, not_found, quoted, told
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import not_found, noun, told
 from mcp_sim.types import Key, Observation, Tool, Turn, View
 from mcp_sim.types.json_schema.shapes import as_list

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, cast
 
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.keys import following, keys_of
 from mcp_sim.records.arguments import ABSENT, argument
-from mcp_sim.records.chance import Chance
 from mcp_sim.records.comparisons import test_maker
 from mcp_sim.records.creation import making
 from mcp_sim.records.effects import Effect, Write
 from mcp_sim.records.given import finder, given, sets_of
 from mcp_sim.records.inside import found_inside, parts_of
-from mcp_sim.records.keys import following, keys_of
 from mcp_sim.records.matching import narrowing, standing_tests
 from mcp_sim.records.pages import Page
 from mcp_sim.records.refusals import conflict, not_found

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mcp_sim.result_forms.prose import SAYING
+from mcp_sim.infer.result_forms.prose import SAYING
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Example
 from mcp_sim.types.json_schema.shapes import as_object

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
+from mcp_sim.infer.result_forms import text_place
+from mcp_sim.infer.result_forms.prose import TEXTS, gives_key, gives_record, speaks
 from mcp_sim.records.arguments import ABSENT
 from mcp_sim.records.batch_results import plain_batch
 from mcp_sim.records.batch_results import tells_failures as schema_tells_failures
@@ -20,8 +22,6 @@ from mcp_sim.records.pages import Page
 from mcp_sim.records.plain_places import of_record
 from mcp_sim.records.refusals import label, told
 from mcp_sim.records.sentences import DONE, confirmation, sentences
-from mcp_sim.result_forms import text_place
-from mcp_sim.result_forms.prose import TEXTS, gives_key, gives_record, speaks
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import expanded, is_open

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from mcp_sim.choices import demanded
-from mcp_sim.docstrings import described
+from mcp_sim.infer.choices import demanded
+from mcp_sim.infer.docstrings import described
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.effects import Check
 from mcp_sim.records.refusals import either, invalid

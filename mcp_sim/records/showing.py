@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from mcp_sim.generate.conforming import conforming
+from mcp_sim.generate.searching import judge
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.records.arguments import ABSENT
-from mcp_sim.records.conforming import conforming
 from mcp_sim.records.lookups import lookup
-from mcp_sim.records.searching import judge
-from mcp_sim.records.timeline import Moment
-from mcp_sim.records.values import chance_of, value_maker
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null

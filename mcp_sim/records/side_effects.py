@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.effects import Consequence, Effect, Step, stepped
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, not_found
 from mcp_sim.records.standing import standing
 from mcp_sim.records.ways import Refused, entered

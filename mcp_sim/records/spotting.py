@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mcp_sim.generate.times import sense
 from mcp_sim.records.arguments import ABSENT, argument
 from mcp_sim.records.recorded import Sample, text_of
 from mcp_sim.records.refusals import noun
 from mcp_sim.records.sentences import name_field, written
 from mcp_sim.records.slots import Piece, Slot, Sort
-from mcp_sim.records.times import sense
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.records.progress import is_over, status_of
-from mcp_sim.records.times import moment_of, sense
+from mcp_sim.generate.progress import is_over, status_of
+from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_rows, items, main_type, properties

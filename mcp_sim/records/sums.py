@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TypeAlias
 
-from mcp_sim.records.coherence import mends
-from mcp_sim.records.conforming import conformings
-from mcp_sim.records.times import sense
+from mcp_sim.generate.coherence import mends
+from mcp_sim.generate.conforming import conformings
+from mcp_sim.generate.times import sense
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain, Entity
 

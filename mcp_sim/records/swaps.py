@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.arguments import argument
 from mcp_sim.records.inside import found_inside
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from mcp_sim.generate.named import found_key
 from mcp_sim.records.effects import Consequence, Effect, stepped
 from mcp_sim.records.line_items import Lines, entry_for, lines_of, place_of, said_words, value_in
-from mcp_sim.records.named import found_key
 from mcp_sim.records.refusals import conflict, invalid
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain

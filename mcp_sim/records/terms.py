@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mcp_sim.records.times import moment_of, sense
+from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.types import COMPARISONS, Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, main_type

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from mcp_sim.records.edits import VERSION
+from mcp_sim.generate.edits import VERSION
+from mcp_sim.generate.times import sense, time_writer
 from mcp_sim.records.effects import Effect, Write, checked, followed
 from mcp_sim.records.given import amounts_given, finder, given, linked, links_of, sets_of
 from mcp_sim.records.insides import kept_among
@@ -20,7 +21,6 @@ from mcp_sim.records.side_effects import side_effects
 from mcp_sim.records.standing import standing
 from mcp_sim.records.sums import settling
 from mcp_sim.records.swaps import swapping
-from mcp_sim.records.times import sense, time_writer
 from mcp_sim.records.ways import Refused, entered
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal

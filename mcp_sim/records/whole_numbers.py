@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.ids import names_ids, whole
+from mcp_sim.infer.ids import names_ids, whole
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties

@@ -8,7 +8,7 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, PromptReference
 
-from mcp_sim.records.named import found_key
+from mcp_sim.generate.named import found_key
 from mcp_sim.server.rendering import is_modern
 from mcp_sim.types import UNABLE, Json, Record, View
 from mcp_sim.types.json_schema.shapes import as_object

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from pydantic import Field
 
-from mcp_sim.records.named import found_key
+from mcp_sim.generate.named import found_key
 from mcp_sim.types import Record, Tool, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.domain import Domain

@@ -8,8 +8,8 @@ from typing import Any
 
 from mcp_sim.file_trees.entities import DIRECTORY, FILE
 from mcp_sim.file_trees.paths import ROOT, directories_above, is_within, joined, names_of, normal, parent
-from mcp_sim.records.timeline import Moment
-from mcp_sim.records.values import chance_of, value_maker
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import as_object

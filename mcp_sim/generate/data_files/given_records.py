@@ -9,7 +9,7 @@ from typing import cast
 
 from mcp_sim.generate.data_files.conversion import ABSENT, Wanted, is_year_last, of_loose, of_text
 from mcp_sim.generate.data_files.tables import KEY, Table, entity_named, read_tables
-from mcp_sim.records.times import sense
+from mcp_sim.generate.times import sense
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place

@@ -1,0 +1,109 @@
+"""What do codes look like: SKUs, hashes, versions, paths, file names, colours?"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from mcp_sim.generate import wordlists as w
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.people import slug
+from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Json, Record
+
+_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+
+
+class Codes:
+    """Writers of codes, files and things in one setting."""
+
+    def __init__(self, setting: Setting, noun: str) -> None:
+        self._theme = setting.theme
+        self._locale = setting.locale
+        self._prefix = "".join(part[0] for part in noun.split("_") if part).upper()
+
+    def sku(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """Three letters of what it is, and a number."""
+        told: Json = next((record[name] for name in ("name", "title", "category", "product") if record.get(name)), "")
+        head = "".join(letter for letter in str(told).upper() if letter in _LETTERS and letter not in "AEIOU")[:3]
+        return f"{head if len(head) == 3 else self._letters(chance, 3)}-{chance.below(10000):04d}"
+
+    def code(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return f"{self._letters(chance, 3)}-{chance.below(10000):04d}"
+
+    def number(self, chance: Chance, _record: Record, moment: Moment) -> str:
+        """A number as people give it to invoices and orders: with the year it was made."""
+        return f"{self._prefix}-{moment.born.year}-{chance.below(100000):05d}"
+
+    def barcode(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return _with_check(f"20{chance.below(10**5):05d}{chance.below(10**5):05d}")
+
+    def isbn(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return _with_check(f"9780{chance.below(10**4):04d}{chance.below(10**4):04d}")
+
+    def hash(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return _hex(chance, 40)
+
+    def uuid(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return str(UUID(hex=_hex(chance, 32), version=4))
+
+    def file_name(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        about = slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
+        return f"{about}-{chance.between(1, 12):02d}.{chance.choice(w.FILE_ENDINGS)}"
+
+    def path(self, chance: Chance, record: Record, moment: Moment) -> str:
+        return f"/{slug(chance.choice(self._theme.kinds), '-')}/{self.file_name(chance, record, moment)}"
+
+    def folder(self, chance: Chance, _record: Record, moment: Moment) -> str:
+        year = moment.born.year - chance.below(2)
+        return f"/{slug(chance.choice(self._theme.kinds), '-')}/{year}"
+
+    def slugged(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        told: Json = record.get("title") or record.get("name")
+        found = slug(told, "-") if isinstance(told, str) else ""
+        return found or slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
+
+    def channel(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        if chance.unit() < 0.5:
+            return f"{chance.choice(('team', 'proj', 'help'))}-{slug(chance.choice(self._theme.kinds), '-')}"
+        return slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
+
+    def branch(self, chance: Chance, record: Record, moment: Moment) -> str:
+        return f"{chance.choice(('feature', 'fix', 'chore'))}/{self.channel(chance, record, moment)}"
+
+    def version(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return f"{chance.between(1, 5)}.{chance.below(12)}.{chance.below(20)}"
+
+    def clock_time(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return f"{chance.between(8, 18):02d}:{15 * chance.below(4):02d}"
+
+    def duration(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return f"PT{5 * chance.between(1, 18)}M"
+
+    def ip(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return f"192.0.2.{chance.between(1, 254)}"
+
+    def product(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        good = chance.choice(self._theme.goods)
+        kind = chance.unit()
+        if kind < 0.35:
+            return good[:1].upper() + good[1:]
+        named = f"{chance.choice(w.PRODUCT_STYLES)} {good}"
+        return named if kind < 0.75 else f"{named} {chance.choice(w.PRODUCT_MARKS)}"
+
+    def category(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        return chance.choice(self._theme.kinds)
+
+    def _letters(self, chance: Chance, count: int) -> str:
+        return "".join([chance.choice(_LETTERS) for _ in range(count)])
+
+
+def _with_check(digits: str) -> str:
+    """A barcode: twelve digits, and one that follows from them."""
+    total = sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits))
+    return f"{digits}{-total % 10}"
+
+
+def _hex(chance: Chance, digits: int) -> str:
+    made = "".join([f"{chance.below(1 << 32):08x}" for _ in range(-(-digits // 8))])
+    return made[:digits]

@@ -1,0 +1,219 @@
+"""What follows from other fields of a record, or of what it links to: totals, currencies, what is left?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from mcp_sim.generate.lines import line_mends
+from mcp_sim.generate.searching import judge
+from mcp_sim.generate.times import moment_of, sense, written
+from mcp_sim.generate.whereabouts import path_mends
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
+
+Mend: TypeAlias = Callable[[Record], None]
+"""Brings a made-up field into line with what the record says already."""
+
+PRICES = ("unit_price", "price", "price_each", "unit_cost")
+COUNTS = ("quantity", "qty", "count")
+TOTALS = ("total", "line_total", "total_price", "amount", "subtotal", "total_amount", "grand_total")
+_TAXES = ("tax", "tax_amount", "vat", "vat_amount")
+_RATES = ("vat_rate", "tax_rate", "tax_percent", "vat_percent", "tax_percentage")
+_SHIPPING = ("shipping", "shipping_cost", "shipping_fee", "delivery_fee")
+_USUAL_TAX = 0.2
+_BELOW = (
+    ("cost", "price"), ("unit_cost", "price"), ("sale_price", "price"), ("discount_price", "price"),
+    ("reserved", "on_hand"), ("available_copies", "total_copies"), ("copies_available", "copies_total"),
+    ("available_seats", "total_seats"), ("seats_available", "seats"), ("available_seats", "seats"),
+    ("enrolled_count", "max_students"), ("enrolled", "capacity"), ("enrolled_count", "capacity"),
+    ("attendee_count", "capacity"), ("registered", "capacity"), ("spent", "budget"), ("remaining_balance", "principal"),
+    ("available", "total"), ("used", "total"), ("score", "max_score"), ("points", "max_points"), ("low", "high"),
+)  # fmt: skip
+"""Of two numbers the first is at most the second."""
+
+_STEPS = (
+    "requested", "ordered", "placed", "booked", "reserved", "opened", "admitted", "loaned", "borrowed", "rented",
+    "reported", "submitted", "received", "started", "approved", "confirmed", "accepted", "assigned", "paid", "captured",
+    "checked_in", "packed", "shipped", "departed", "delivered", "arrived", "collected", "finished", "completed",
+    "resolved", "closed", "discharged", "returned", "refunded", "archived", "deleted",
+)  # fmt: skip
+"""What happens to a record, each after those before it."""
+
+_PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "receipt", "capture", "payout"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """A field that says what the linked record says: the currency of an order is that of its customer."""
+
+    name: str
+    link: str
+    target: str
+    theirs: str
+    allows: Callable[[Json], bool]
+
+
+def inherited(domain: Domain, entity: Entity) -> tuple[Inherited, ...]:
+    """The fields of an entity that it has from what it links to."""
+    return tuple(
+        Inherited(field.name, link.name, link.link or "", theirs, judge(field.schema))
+        for field in entity.fields.values()
+        if field.link is None and field.derived is None
+        for link, theirs in _first(domain, entity, field)
+    )
+
+
+def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, str]]:
+    wanted = _sources(snake(entity.name), snake(field.name))
+    for link in entity.fields.values():
+        target = domain.entities.get(link.link or "")
+        if target is None or target is entity or main_type(link.schema) == "array":
+            continue
+        for theirs in target.fields.values():
+            same = main_type(theirs.schema) == main_type(field.schema) and theirs.derived is None
+            if snake(theirs.name) in wanted and same:
+                return [(link, theirs.name)]
+    return []
+
+
+def _sources(noun: str, name: str) -> tuple[str, ...]:
+    """The fields of a linked record that a field repeats."""
+    if name in {"currency", "currency_code"}:
+        return ("currency", "currency_code")
+    if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in _PAYING:
+        return ("total", "grand_total", "total_amount", "amount")
+    if name in {"unit_price", "price"}:
+        return ("price", "unit_price")
+    if name.startswith(("shipping_", "billing_", "delivery_")):
+        return (name.partition("_")[2],)
+    return ()
+
+
+def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
+    """What is brought into line in every record, with the name of the field that is written."""
+    stored = [field for field in entity.fields.values() if field.derived is None and field.link is None]
+    fields = {snake(field.name): field for field in stored}
+    return (
+        *_pairs(fields), *line_mends(fields), *_products(fields), *_sums(fields), *_order(fields), *_stamps(fields),
+        *path_mends(fields),
+    )  # fmt: skip
+
+
+def _products(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+    price = next((fields[name] for name in PRICES if name in fields), None)
+    count = next((fields[name] for name in COUNTS if name in fields), None)
+    total = next((fields[name] for name in TOTALS if name in fields), None)
+    if price is None or count is None or total is None:
+        return []
+    return [(total.name, _computed(total, lambda record: record[price.name] * record[count.name]))]
+
+
+def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+    """`subtotal` and what is added to it are the `total`; what is there and not reserved is available."""
+    found: list[tuple[str, Mend]] = []
+    total = next((fields[name] for name in ("total", "grand_total", "total_amount") if name in fields), None)
+    if "subtotal" in fields:
+        taxes = [fields[name] for name in _TAXES if name in fields]
+        found += [(tax.name, _computed(tax, _taxed(fields["subtotal"].name, _rate(fields)))) for tax in taxes]
+    added = [fields[name].name for name in (*_TAXES, *_SHIPPING) if name in fields]
+    if total is not None and "subtotal" in fields:
+        base = fields["subtotal"].name
+        taken = [fields[name].name for name in ("discount", "discount_amount") if name in fields]
+        found.append((total.name, _computed(total, lambda record: _sum(record, [base, *added]) - _sum(record, taken))))
+    if {"available", "on_hand", "reserved"} <= fields.keys():
+        names = [fields[name].name for name in ("on_hand", "reserved")]
+        found.append((fields["available"].name, _computed(fields["available"], lambda r: r[names[0]] - r[names[1]])))
+    return found
+
+
+def _rate(fields: Mapping[str, Field]) -> str | None:
+    return next((fields[name].name for name in _RATES if name in fields), None)
+
+
+def _taxed(base: str, rate: str | None) -> Callable[[Record], Any]:
+    """The tax on an amount, at the rate that the record tells."""
+
+    def tax(record: Record) -> Any:
+        told = record.get(rate) if rate is not None else None
+        share = _USUAL_TAX if not isinstance(told, int | float) else told / 100 if told > 1 else told
+        return record[base] * share
+
+    return tax
+
+
+def _sum(record: Record, names: list[str]) -> Any:
+    return sum(record.get(name) or 0 for name in names)
+
+
+def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
+    whole, allows = main_type(field.schema) == "integer", judge(field.schema)
+
+    def mend(record: Record) -> None:
+        try:
+            made: Any = value(record)
+        except (KeyError, TypeError):
+            return
+        made = round(made) if whole else round(made, 2)
+        if record.get(field.name) is not None and allows(made):
+            record[field.name] = made
+
+    return mend
+
+
+def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+    """Of two bounds the lower one is the lower one."""
+    pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
+    pairs = [(low, high) for low, high in (*pairs, *_BELOW) if low in fields and high in fields]
+    return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
+
+
+def _ordered(lower: Field, upper: Field) -> Mend:
+    under, over = judge(lower.schema), judge(upper.schema)
+
+    def mend(record: Record) -> None:
+        low, high = cast("Any", record.get(lower.name)), cast("Any", record.get(upper.name))
+        both = isinstance(low, int | float) and isinstance(high, int | float)
+        if both and low > high and under(high) and over(low):
+            record[lower.name], record[upper.name] = high, low
+
+    return mend
+
+
+def _order(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+    """What happened later is told with a later time."""
+    steps = [fields[name] for step in _STEPS for name in _step_names(step) if name in fields]
+    times = [field for field in steps if sense(field.name, field.schema) is not None]
+    return [(field.name, _later(field, [one.name for one in times[:at]])) for at, field in enumerate(times) if at]
+
+
+def _step_names(step: str) -> tuple[str, ...]:
+    return tuple(f"{step}_{ending}" for ending in ("at", "on", "date", "time"))
+
+
+def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+    """The last change is no earlier than what happened to the record."""
+    updated = [field for field in fields.values() if sense(field.name, field.schema) == "updated"]
+    steps = [field.name for field in fields.values() if sense(field.name, field.schema) == "past"]
+    return [(field.name, _later(field, steps)) for field in updated] if steps else []
+
+
+def _later(field: Field, steps: list[str]) -> Mend:
+    def mend(record: Record) -> None:
+        told = moment_of(record.get(field.name))
+        moments = [moment for name in steps if (moment := moment_of(record.get(name))) is not None]
+        if told is not None and moments and max(moments) > told:
+            record[field.name] = written(max(moments), field.name, field.schema)
+
+    return mend
+
+
+def linked(record: Record, rule: Inherited, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
+    """What the linked record says; None where there is none, or where it may not be said here."""
+    key: Json = record.get(rule.link)
+    found = tables[rule.target].get(key) if isinstance(key, str | int) else None
+    value = found.get(rule.theirs) if found is not None else None
+    return value if value is not None and rule.allows(value) else None

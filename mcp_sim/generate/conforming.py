@@ -1,0 +1,111 @@
+"""What of a record must change where a schema says what goes together: no closed issue without the time of its end?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import TypeAlias
+
+from mcp_sim.generate.searching import alternatives, judge
+from mcp_sim.generate.shown import shown_schemas
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, properties, required
+
+Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
+"""What is shown of a record, the record, and the fields that must stay: what is shown so that the schema allows it."""
+
+_TOGETHER = frozenset({
+    "if", "allOf", "anyOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties",
+    "propertyNames", "patternProperties", "unevaluatedProperties",
+})  # fmt: skip
+"""Words of a schema that speak of several properties at once."""
+
+_AT_LEAST = frozenset({"contains", "minItems", "minProperties"})
+_KEPT, _CHANGED, _DROPPED, _ADDED = 10_000, 100, 3, 1
+"""What it costs to change what must stay, or what a record says, to leave it out, and to say more."""
+
+
+def conforming(entity: Entity, schema: Record) -> Conform | None:
+    """How records are held to a schema; None where each property is valid by itself."""
+    parts = properties(schema)
+    if not schema.keys() & _TOGETHER and not any(_AT_LEAST & part.keys() for part in parts.values()):
+        return None
+    allows, ways = judge(schema), [_Way(entity, way) for way in alternatives(schema)]
+
+    def conform(body: Record, record: Record, kept: Container[str]) -> Record:
+        if allows(body):
+            return body
+        chance = chance_of(entity.name, record.get(entity.key), "way")
+        tried = [(*way.fitted(body, record, kept), chance.unit()) for way in ways]
+        best = sorted(tried, key=lambda entry: (entry[0], entry[2]))
+        return next((made for _, made, _ in best if allows(made)), body)
+
+    return conform
+
+
+def conformings(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
+    """How the records of an entity are held to what its tools say of them."""
+    schemas: list[Record] = []
+    for schema in shown_schemas(domain, entity):
+        if schema not in schemas:
+            schemas.append(schema)
+    found = (conforming(entity, schema) for schema in schemas)
+    return tuple(conform for conform in found if conform is not None)
+
+
+class _Way:
+    """One of the forms that a schema allows, in which every property is judged by itself."""
+
+    def __init__(self, entity: Entity, schema: Record) -> None:
+        self.entity, self.parts, self.needed = entity, properties(schema), required(schema)
+        self.judges = {name: judge(part) for name, part in self.parts.items()}
+        self.closed = schema.get("additionalProperties") is False
+        self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
+        self.least, self.most = int(schema.get("minProperties", 0)), int(schema.get("maxProperties", 10_000))
+
+    def fitted(self, body: Record, record: Record, kept: Container[str]) -> tuple[int, Record]:
+        """What is shown, brought into this form, and what it costs."""
+        made = {name: value for name, value in body.items() if self._may_stay(name, value)}
+        changed = [name for name in body if name not in made and name in self.needed]
+        for name in self._lacking(made):
+            made[name] = self._value(name, record)
+        for name in [*made][::-1]:
+            if len(made) <= self.most:
+                break
+            if name not in self.needed and name != self.entity.key:
+                del made[name]
+        dropped, added = [name for name in body if name not in made], [name for name in made if name not in body]
+        lost = sum(name in kept for name in (*changed, *dropped))
+        cost = _KEPT * lost + _CHANGED * len(changed) + _DROPPED * len(dropped) + _ADDED * len(added)
+        return cost, {name: made[name] for name in dict.fromkeys((*body, *made)) if name in made}
+
+    def _may_stay(self, name: str, value: Json) -> bool:
+        if name not in self.parts:
+            return not self.closed
+        return self.parts[name] != IMPOSSIBLE and self.judges[name](value)
+
+    def _lacking(self, made: Mapping[str, Json]) -> Iterator[str]:
+        """What must be there and is not, then what there should be more of; looked at as it is filled."""
+        yield from [name for name in self.needed if name not in made]
+        for name, wanted in self.follow.items():
+            yield from [str(one) for one in wanted if name in made and one not in made]
+        possible = [name for name, part in self.parts.items() if name not in made and part != IMPOSSIBLE]
+        yield from possible[: max(0, self.least - len(made))]
+
+    def _value(self, name: str, record: Record) -> Json:
+        """The record's own value, where it has one; else the same at every look."""
+        if name in record and name in self.judges and self.judges[name](record[name]):
+            return record[name]
+        make = value_maker(self.entity.name, name, self.parts.get(name, {}))
+        key = record.get(self.entity.key)
+        return make(chance_of(self.entity.name, key, name), record, self._moment(record))
+
+    def _moment(self, record: Record) -> Moment:
+        """When the record was last heard of, as far as it says."""
+        fields = self.entity.fields.values()
+        told = [record.get(field.name) for field in fields if sense(field.name, field.schema) in {"created", "updated"}]
+        known = [moment for value in told if (moment := moment_of(value)) is not None]
+        return Moment(max(known), max(known)) if known else Moment.unknown()

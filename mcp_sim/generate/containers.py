@@ -1,0 +1,185 @@
+"""Lists and objects whose parts are valid: as many, as different and as named as their schemas ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.lines import has_price
+from mcp_sim.generate.making import APART, MOST_ITEMS, Compile, Make
+from mcp_sim.generate.numbering import numbered
+from mcp_sim.generate.texts import text_fits
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.merge import meet
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
+from mcp_sim.types.json_text import canonical
+
+_OPTIONAL = 0.8
+_USUAL_ITEMS = 3
+_TRIES = 12
+
+
+class _Later:
+    """A maker that is compiled when it is first needed: most of a deep schema never is."""
+
+    __slots__ = ("_compile", "_entity", "_made", "_name", "_schema")
+
+    def __init__(self, compile_: Compile, entity: str, name: str, schema: Record) -> None:
+        self._compile, self._entity, self._name, self._schema = compile_, entity, name, schema
+        self._made: Make | None = None
+
+    def __call__(self, chance: Chance, record: Record, moment: Moment) -> Json:
+        if self._made is None:
+            self._made = self._compile(self._entity, self._name, self._schema)
+        return self._made(chance, record, moment)
+
+
+# lists ----------------------------------------------------------------------------------------------------------------
+
+_NONE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """`fixed` makes the first items, `needed` the next ones, `rest` all others."""
+
+    fixed: Sequence[Make]
+    needed: Sequence[Make]
+    rest: Make
+    least: int
+    most: int
+    unique: bool
+
+    def __call__(self, chance: Chance, record: Record, moment: Moment) -> Json:
+        makers = [*self.fixed, *self.needed]
+        seen: set[str] = set()
+        made: list[Json] = []
+        for at in range(chance.between(self.least, self.most)):
+            value = self._another(makers[at] if at < len(makers) else self.rest, seen, chance, record, moment)
+            if value is not _NONE:
+                made.append(value)
+        return made
+
+    def _another(self, make: Make, seen: set[str], chance: Chance, record: Record, moment: Moment) -> Json:
+        """A value that is not in the list yet, where values must differ."""
+        if not self.unique:
+            return make(chance, record, moment)
+        for _ in range(_TRIES + 4 * len(seen)):
+            value = make(chance, record, moment)
+            text = canonical(value)
+            if text not in seen:
+                seen.add(text)
+                return value
+        return _NONE
+
+
+def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
+    """The maker of a list."""
+    inner = items(schema)
+    fixed = [_Later(compile_, entity, name, as_object(part)) for part in as_list(schema.get("prefixItems"))]
+    needed = [
+        _Later(compile_, entity, name, as_object(meet(inner, said["contains"])))
+        for said in (schema, *map(as_object, as_list(schema.get(APART))))
+        if isinstance(said.get("contains"), dict)
+        for _ in range(min(int(said.get("minContains", 1)), MOST_ITEMS))
+    ]
+    least = max(
+        min(int(schema.get("minItems", has_price(schema))), MOST_ITEMS), len(fixed) + len(needed) if needed else 0
+    )
+    usual = max(_USUAL_ITEMS, least, len(fixed))
+    most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
+    most = min(max(least, most), int(schema.get("maxItems", MOST_ITEMS)))
+    unique = bool(schema.get("uniqueItems")) or main_type(inner) == "string"
+    return _List(fixed, needed, _Later(compile_, entity, name, inner), min(least, most), most, unique)
+
+
+# objects --------------------------------------------------------------------------------------------------------------
+
+
+class _Object:
+    """An object: what must be there, most of what may be, and more where there must be more."""
+
+    def __init__(self, entity: str, name: str, schema: Record, compile_: Compile) -> None:
+        self.needed = required(schema)
+        owner = name or entity
+        parts = {field: part for field, part in properties(schema).items() if self._can_be(field, part)}
+        self.forbidden = frozenset(properties(schema)) - parts.keys()
+        self.open = schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False
+        patterns = {pattern: as_object(part) for pattern, part in as_object(schema.get("patternProperties")).items()}
+        named = as_object(schema.get("propertyNames"))
+        self.makers: dict[str, Make] = {field: _Later(compile_, owner, field, part) for field, part in parts.items()}
+        for field in self.needed - parts.keys():
+            self.makers[field] = _Later(compile_, owner, field, _other(schema, patterns, field))
+        self.least = min(int(schema.get("minProperties", 0)), MOST_ITEMS)
+        self.most = int(schema.get("maxProperties", MOST_ITEMS))
+        self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
+        pattern = next(iter(patterns), None)
+        names = {"type": "string", **({"pattern": pattern} if pattern is not None else {}), **named}
+        self.name = compile_(owner, "key", names)
+        self.fits = partial(text_fits, schema=names)
+        self.other = _Later(compile_, owner, "value", patterns[pattern] if pattern else _additional(schema))
+        self.named = bool(patterns) or self.open
+        self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
+
+    def _can_be(self, field: str, part: Record) -> bool:
+        """What need not be there and is satisfied by nothing is left out."""
+        return part != IMPOSSIBLE and (field in self.needed or contradiction(part) is None)
+
+    def __call__(self, chance: Chance, _record: Record, moment: Moment) -> Json:
+        body: Record = {}
+        room = self.most - len(self.needed)
+        for field, make in self.makers.items():
+            needed = field in self.needed
+            if needed or (room > 0 and chance.unit() < _OPTIONAL):
+                body[field] = make(chance, body, moment)
+                room -= not needed
+        self._follow(body, chance, moment)
+        self._fill(body, chance, moment)
+        return body
+
+    def _follow(self, body: Record, chance: Chance, moment: Moment) -> None:
+        """What must be there because something else is; that is left out where this cannot be."""
+        for _ in self.follow:
+            for name, wanted in self.follow.items():
+                lacking = [str(field) for field in wanted if name in body and field not in body]
+                if any(field in self.forbidden for field in lacking):
+                    del body[name]
+                    continue
+                for field in lacking:
+                    body[field] = self.makers.get(field, self.other)(chance, body, moment)
+
+    def _fill(self, body: Record, chance: Chance, moment: Moment) -> None:
+        for field, make in self.makers.items():
+            if len(body) >= self.least:
+                break
+            if field not in body:
+                body[field] = make(chance, body, moment)
+        wanted = max(self.least, min(self.most, _USUAL_ITEMS) if self.is_map else 0)
+        for _ in range(_TRIES * wanted if self.named else 0):
+            if len(body) >= wanted:
+                return
+            name = str(self.name(chance, {}, moment))
+            name = (numbered(name, len(body) + 1, self.fits) or name) if name in body else name
+            if name not in body and name not in self.forbidden:
+                body[name] = self.other(chance, body, moment)
+
+
+def object_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
+    """The maker of an object."""
+    return _Object(entity, name, schema, compile_)
+
+
+def _additional(schema: Record) -> Record:
+    found: Json = schema.get("additionalProperties")
+    return as_object(found) if isinstance(found, dict) and found else {"type": "string"}
+
+
+def _other(schema: Record, patterns: Mapping[str, Record], field: str) -> Record:
+    """The schema of a property that must be there and is not declared."""
+    return next(
+        (part for pattern, part in patterns.items() if text_fits(field, {"pattern": pattern})), _additional(schema)
+    )

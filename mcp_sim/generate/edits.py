@@ -1,0 +1,109 @@
+"""What does a record look like after someone else has edited it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.times import sense, written
+from mcp_sim.generate.values import value_maker
+from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.validation import Validator
+
+TRIES = 8
+"""So often another value is drawn for a field, until it differs from the one it has."""
+
+VERSION = re.compile(r"(.*_)?(version|revision|rev)")
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Edits records of one entity as a person with the same tool at hand would.
+
+    `values` are the fields that are written; without any, one field is drawn and given another value. The record's time
+    of change and its version number, where it has such fields, move on with every edit.
+    """
+
+    entity: Entity
+    values: Mapping[str, Json]
+
+    def edited(self, view: View, key: Key, now: datetime, chance: Chance, spared: Container[str] = ()) -> Change | None:
+        """The edit of a record that exists; None where nothing would change, or a link would lead nowhere.
+
+        `spared` fields are drawn only where there is no other.
+        """
+        before = view.get(self.entity.name, key)
+        if before is None:
+            return None
+        given = dict(self.values) or self._drawn(before, now, chance, spared)
+        changed = any(name not in before or not equal(before[name], value) for name, value in given.items())
+        if not changed or _leads_nowhere(self.entity, view, given):
+            return None
+        record = {**before, **given, **self._moved_on(before, given, now)}
+        return Change("put", self.entity.name, key, record, expected=view.version(self.entity.name, key))
+
+    def _drawn(self, record: Record, now: datetime, chance: Chance, spared: Container[str]) -> Record:
+        """One field with another value."""
+        fields = [field for field in self.entity.fields.values() if _is_open(self.entity, field)]
+        rest = [field for field in fields if field.name not in spared] or fields
+        while rest:
+            field = rest.pop(chance.below(len(rest)))
+            make = value_maker(self.entity.name, field.name, field.schema)
+            values = (make(chance, record, Moment(now, now)) for _ in range(TRIES))
+            for value in values:
+                if not equal(value, record.get(field.name)):
+                    return {field.name: value}
+        return {}
+
+    def _moved_on(self, before: Record, given: Record, now: datetime) -> Record:
+        moved: Record = {}
+        for field in self.entity.fields.values():
+            number = before.get(field.name)
+            if field.name in given or field.derived is not None:
+                continue
+            if sense(field.name, field.schema) == "updated":
+                moved[field.name] = written(now, field.name, field.schema)
+            elif isinstance(number, int) and VERSION.fullmatch(field.name):
+                moved[field.name] = number + 1
+        return moved
+
+
+def _is_open(entity: Entity, field: Field) -> bool:
+    """May a person give it any value? Not where it identifies, links, or tells how or when the record changed."""
+    if field.name == entity.key or field.link is not None or field.derived is not None or VERSION.fullmatch(field.name):
+        return False
+    return sense(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}
+
+
+def _leads_nowhere(entity: Entity, view: View, given: Record) -> bool:
+    """Would a link that is written refer to a record that does not exist?"""
+    for name, value in given.items():
+        link = entity.fields[name].link if name in entity.fields else None
+        keys = cast("list[Json]", value) if isinstance(value, list) else [value]
+        if link is not None and any(key is not None and found_key(view, link, key) is None for key in keys):
+            return True
+    return False
+
+
+def value_problems(entity: Entity, values: Mapping[str, Json]) -> list[str]:
+    """What is wrong with values that someone is to write into a record of this entity."""
+    problems = [f"{entity.key!r} identifies the {entity.name} and cannot be changed"] if entity.key in values else []
+    for name, value in values.items():
+        field = entity.fields.get(name)
+        if field is None and entity.fields and name != entity.key:
+            problems.append(f"{entity.name} has no field {name!r}{did_you_mean(name, entity.fields)}")
+        elif field is not None and field.derived is not None:
+            problems.append(f"{entity.name}.{name} follows from other records and cannot be written")
+        elif field is not None:
+            problems += [f"{name}: {problem}" for problem in Validator(field.schema).problems(value)]
+    return problems

@@ -1,0 +1,111 @@
+"""Which records does a world begin with? Made from the entities, linked with each other, the same for the same seed.
+
+A record's values depend on seed, entity, key and field, not on how many others there are; when it was made and what it
+links to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_sim.generate.counts import orphans, total, usual_count
+from mcp_sim.generate.keys import base_keys
+from mcp_sim.generate.linking import Targets
+from mcp_sim.generate.setting import setting_of
+from mcp_sim.generate.writing import Writer, births
+from mcp_sim.types import Key, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.scenario import GivenRecords
+
+
+def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> dict[str, dict[Key, Record]]:
+    """The records of every entity, in the order of creation: first the rows that are given, completed, then others."""
+    draft = Draft(domain, given, seed)
+    for name in draft.order:
+        if name in given and given[name].whole:
+            draft.tables[name].update(draft.given(name))
+        else:
+            draft.write(name, draft.given(name))
+    return draft.tables
+
+
+class Draft:
+    """The records of a world under way: their keys and moments are settled, and tables are written one by one.
+
+    `order` puts each entity behind those that it links to. `namesakes`: may two people have the same name?
+    """
+
+    def __init__(self, domain: Domain, given: Mapping[str, GivenRecords], seed: int, *, namesakes: bool = True) -> None:
+        self.domain, self.seed, self._namesakes = domain, seed, namesakes
+        self.order = _linked_first(domain.entities)
+        self._asked = {
+            name: given.get(name, GivenRecords(usual_count(domain.entities[name]))) for name in domain.entities
+        }
+        self.keys = {name: _keys(domain.entities[name], self._asked[name], seed) for name in domain.entities}
+        for name in orphans(domain.entities, self._asked):
+            self.keys[name] = self.keys[name][: len(self._asked[name].rows)]
+        self.tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
+        levels = _levels(domain.entities)
+        self.births = {
+            name: births(domain.entities[name], len(self.keys[name]), seed, domain.now, levels[name])
+            for name in self.order
+        }
+        self.targets = {name: self._targets(name) for name in domain.entities}
+        self._setting = setting_of(domain)
+
+    def given(self, name: str) -> dict[Key, Record]:
+        """The rows that are given of an entity, by their keys."""
+        return dict(zip(self.keys[name], self._asked[name].rows, strict=False))
+
+    def writer(self, name: str) -> Writer:
+        """Who writes an entity's records; those that it links to must be there."""
+        entity = self.domain.entities[name]
+        return Writer(self.domain, entity, self.seed, self.targets, self._setting, namesakes=self._namesakes)
+
+    def write(self, name: str, rows: Mapping[Key, Record]) -> None:
+        """Write all records of an entity: those that rows begin, and those that nothing is told of."""
+        self.writer(name).written(rows, self.tables[name], self.births[name])
+
+    def drop(self, name: str, key: Key) -> None:
+        """Take a record out of the world; nothing may link to it yet."""
+        place = self.keys[name].index(key)
+        del self.keys[name][place], self.births[name][place], self.tables[name][key]
+
+    def _targets(self, name: str) -> Targets:
+        return Targets(name, self.seed, self.keys[name], self.births[name], self.tables[name])
+
+
+def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
+    """All keys of an entity: those of the rows first, made up where a row has none."""
+    if entity.singleton:
+        return [entity.name]
+    named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
+    fresh = iter(base_keys(entity, total(entity, asked) - len(named), named, seed))
+    rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
+    return [*rows, *fresh]
+
+
+def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:
+    """How many entities stand between each and those that link to nothing, by the longest way; circles do not count."""
+    levels: dict[str, int] = {}
+    for name in _linked_first(entities):
+        linked = [levels[f.link] for f in entities[name].fields.values() if f.link in levels]
+        levels[name] = 1 + max(linked) if linked else 0
+    return levels
+
+
+def _linked_first(entities: Mapping[str, Entity]) -> list[str]:
+    """The entities, each behind those it links to; where they link in a circle, in the order they are declared."""
+    ordered: dict[str, None] = {}
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        if name in ordered or name in trail or name not in entities:
+            return
+        for field in entities[name].fields.values():
+            if field.link is not None:
+                visit(field.link, (*trail, name))
+        ordered[name] = None
+
+    for name in entities:
+        visit(name, ())
+    return list(ordered)

@@ -1,0 +1,177 @@
+"""Which id does the next record get: one after its siblings, in their format, that nobody ever had?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container
+from itertools import chain, count, islice
+from typing import TypeAlias
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.numbering import numbered
+from mcp_sim.generate.searching import judge
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.types import Key, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import main_type
+
+_NUMBERED = re.compile(r"(.*?)(\d+)(\D{0,2})", re.DOTALL)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
+
+MOST_TRIED = 50
+"""So many keys are made up before one is told from the others by a number."""
+
+MOST_NUMBERED = 1000
+_DRAWN_AGAIN = 8
+
+Keys: TypeAlias = Callable[[int, Chance], Key]
+"""The key of the index-th record (from 0), from the entity's own numbering or from chance."""
+
+
+def keys_of(entity: Entity) -> Keys:
+    """How the ids of an entity's records are made, compiled."""
+    like, schema = entity.key_like, _schema(entity)
+    if isinstance(like, int):
+        first = like
+        return lambda index, _chance: first + index
+    if isinstance(like, str) and not _is_random(like):
+        return _numbered(like)
+    if isinstance(like, str):
+        return _random(like)
+    if main_type(schema) in {"integer", "number"}:
+        return lambda index, _chance: index + 1
+    return _meant(entity, schema)
+
+
+def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
+    """The key of a record that is created now."""
+    last = view.last_key(entity.name)
+    following = _after(last, entity.key_like)
+    chance = Chance(draws.key + entity.name.encode())
+    index = view.count(entity.name)
+    key = following if following is not None else keys(index, chance)
+    tries = 0
+    while is_used(view, entity.name, key):
+        index, tries = index + 1, tries + 1
+        following = _after(key, entity.key_like)
+        key = following if following is not None else keys(index, chance)
+        if tries > MOST_TRIED and following is None:
+            return _new_by_number(key if last is None else last, entity, view)
+    return key
+
+
+def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
+    """A key that is new by its number, where all that it could be are taken: one that is allowed, if there is any."""
+    numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MOST_NUMBERED)
+    if isinstance(key, int):
+        return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
+    stem, allows = re.sub(r"-\d+$", "", key), judge(_schema(entity))
+    made = (numbered(stem, number, allows) for number in numbers)
+    others = (f"{stem}-{number}" for number in numbers)
+    return next(one for one in chain(made, others) if one is not None and not is_used(view, entity.name, one))
+
+
+def is_used(view: View, entity: str, key: Key) -> bool:
+    """True where the key names a record, or named one before."""
+    return view.get(entity, key) is not None or view.version(entity, key) > 0
+
+
+def base_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
+    """The keys of so many generated records, or of as many as can be; none of them among those that are given."""
+    keys = keys_of(entity)
+    if _counts(entity):
+        unasked = Chance(b"")
+        free = (key for index in count() if (key := keys(index, unasked)) not in given)
+        return [*islice(free, wanted)]
+    made, allows, numbers = dict[Key, None](), judge(_schema(entity)), dict[str, int]()
+    for index in count():
+        if len(made) >= wanted or index > MOST_TRIED + 2 * len(made):
+            break
+        key = _free(keys, index, chance_of(seed, entity.name, index, "key"), lambda key: key in given or key in made)
+        if isinstance(key, str) and (key in given or key in made):
+            numbers[key] = numbers.get(key, 1) + 1
+            key = numbered(key, numbers[key], allows)
+        if key is not None and key not in given:
+            made[key] = None
+    return [*made]
+
+
+def _free(keys: Keys, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
+    """The first key that chance gives and that is not taken; the last one that was looked at, where all are."""
+    key = keys(index, chance)
+    for _ in range(_DRAWN_AGAIN):
+        if not is_taken(key):
+            break
+        key = keys(index, chance)
+    return key
+
+
+def _schema(entity: Entity) -> Record:
+    return entity.fields[entity.key].schema if entity.key in entity.fields else {}
+
+
+def _counts(entity: Entity) -> bool:
+    return isinstance(entity.key_like, int) or (isinstance(entity.key_like, str) and not _is_random(entity.key_like))
+
+
+def _numbered(like: str) -> Keys:
+    found = _NUMBERED.fullmatch(like)
+    if found is None:
+        return lambda index, _chance: f"{like}-{index + 1}"
+    prefix, digits, suffix = found.groups()
+    first, width = int(digits), len(digits)
+    return lambda index, _chance: f"{prefix}{first + index:0{width}d}{suffix}"
+
+
+def _random(like: str) -> Keys:
+    """Hexadecimal digits (a UUID, a hash) in the places where the example has them."""
+
+    def key(_index: int, chance: Chance) -> str:
+        digits = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"
+        letters = [chance.choice(digits) if letter.isalnum() else letter for letter in like]
+        if _UUID.fullmatch(like):
+            letters[14], letters[19] = "4", chance.choice(digits[8:12])
+        return "".join(letters)
+
+    return key
+
+
+def _meant(entity: Entity, schema: Record) -> Keys:
+    make = value_maker(entity.name, entity.key, schema)
+    nothing: Record = {}
+
+    def key(_index: int, chance: Chance) -> Key:
+        value = make(chance, nothing, Moment.unknown())
+        return value if isinstance(value, str | int) else str(value)
+
+    return key
+
+
+def numbered_as(like: Key | None, number: int) -> Key:
+    """A number as an id of its siblings' form: 8 beside T7 is T8."""
+    found = _NUMBERED.fullmatch(like) if isinstance(like, str) and not _is_random(like) else None
+    return number if found is None else f"{found[1]}{number:0{len(found[2])}d}{found[3]}"
+
+
+def following(last: Key | None) -> Key | None:
+    """The id after this one, in its form; None where such ids are not counted."""
+    return _after(last, last)
+
+
+def _after(last: Key | None, like: Key | None) -> Key | None:
+    """The key that follows, where ids are counted: same prefix and width as the one before."""
+    if isinstance(last, int):
+        return last + 1
+    if last is None or not isinstance(like, str) or _is_random(like):
+        return None
+    before, pattern = _NUMBERED.fullmatch(last), _NUMBERED.fullmatch(like)
+    if before is None or pattern is None or before[1] != pattern[1] or before[3] != pattern[3]:
+        return None
+    return f"{before[1]}{int(before[2]) + 1:0{len(before[2])}d}{before[3]}"
+
+
+def _is_random(like: str) -> bool:
+    return bool(_UUID.fullmatch(like) or _HEX.fullmatch(like))

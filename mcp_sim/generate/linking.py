@@ -1,0 +1,125 @@
+"""What does a new record of a generated world link to: some are linked to often, none before it was made?"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.counts import must_link
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+
+_MOST_LINKED = 3
+_TRIES = 6
+_REPLIES = 0.4
+_AT_FIRST = 3
+"""So many records of an entity can be linked to from the very beginning."""
+
+
+Choose: TypeAlias = Callable[[Chance, Record, int, Moment], Json]
+"""Chooses what a record links to; the number is the record's own place in the order of creation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The records of one entity as others link to them: keys in the order of creation, and when each was made."""
+
+    entity: str
+    seed: int
+    keys: Sequence[Key]
+    births: list[datetime]
+    records: Mapping[Key, Record]
+    favour: dict[int, float] = field(default_factory=dict[int, float])
+
+    def one(self, chance: Chance, when: datetime) -> Key | None:
+        """One that was there at the time; a few of them are chosen often."""
+        there = max(bisect_right(self.births, when), min(_AT_FIRST, len(self.keys)))
+        if not there:
+            return None
+        place = 0
+        for _ in range(_TRIES):
+            place = chance.below(there)
+            if chance.unit() < self._favour(place):
+                break
+        return self.keys[place]
+
+    def _favour(self, place: int) -> float:
+        found = self.favour.get(place)
+        if found is None:
+            drawn = chance_of(self.seed, self.entity, self.keys[place], "favour").unit()
+            found = self.favour[place] = 0.08 + 0.92 * drawn**3
+        return found
+
+
+def chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
+    """How the links of this field are chosen."""
+    among = targets[field.link or ""]
+    if main_type(field.schema) == "array":
+        least = int(field.schema.get("minItems", 0))
+        return lambda chance, _record, _place, moment: _some(chance, among, moment, least)
+    if field.link == entity.name:
+        return _earlier(field, among)
+    way = by_way_of(domain, entity, field)
+    if way is not None and targets[way[1]].keys:
+        return _following(field, way, among, targets[way[1]])
+    return lambda chance, _record, _place, moment: among.one(chance, moment.born)
+
+
+def _earlier(field: Field, among: Targets) -> Choose:
+    """A record of the same entity that was there before; the first one, where it must link, to itself."""
+    needed = must_link(field)
+
+    def earlier(chance: Chance, _record: Record, place: int, _moment: Moment) -> Json:
+        if not needed and (not place or chance.unit() >= _REPLIES):
+            return None
+        return among.keys[chance.below(place)] if place else among.keys[0]
+
+    return earlier
+
+
+def by_way_of(domain: Domain, entity: Entity, field: Field) -> tuple[str, str, str] | None:
+    """Another link of this entity whose target links to the same: a deal's company is its contact's company.
+
+    The name of that link, its entity, and the name of the link there. A link to the entity itself counts: a reply
+    stands in the channel of the message that it answers. Not so for people, who are others.
+    """
+    for other in entity.fields.values():
+        if other.name == field.name or other.link in {None, field.link} or main_type(other.schema) == "array":
+            continue
+        if other.link == entity.name and field.link in _PEOPLE:
+            continue
+        target = domain.entities.get(other.link or "")
+        for theirs in target.fields.values() if target else ():
+            if theirs.link == field.link and theirs.derived is None and main_type(theirs.schema) != "array":
+                return other.name, other.link or "", theirs.name
+    return None
+
+
+_PEOPLE = frozenset({"user", "person", "member", "contact", "customer", "employee", "account", "author"})
+
+
+def _following(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:
+    mine, _, theirs = way
+    needed = must_link(field)
+
+    def follow(chance: Chance, record: Record, _place: int, moment: Moment) -> Json:
+        linked = through.records.get(record[mine]) if record.get(mine) is not None else None
+        found = linked.get(theirs) if linked is not None else None
+        if found is not None or (linked is not None and not needed):
+            return found
+        return among.one(chance, moment.born)
+
+    return follow
+
+
+def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Key]:
+    wanted = max(least, chance.below(_MOST_LINKED + 1))
+    found = [key for _ in range(wanted * 2) if (key := among.one(chance, moment.born)) is not None]
+    return list(dict.fromkeys(found))[:wanted]

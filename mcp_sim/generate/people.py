@@ -1,0 +1,193 @@
+"""What are people and companies called, and how are they reached: names, e-mails, telephones, accounts?"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+from mcp_sim.generate import wordlists as w
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.pools import pool
+from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Json, Record
+
+_WHOLE = ("name", "full_name", "fullName", "display_name", "displayName")
+_BY_OTHERS = (
+    "contact_name", "contactName", "contact_person", "customer_name", "customerName", "guest_name", "owner_name",
+    "cardholder", "cardholder_name",
+)  # fmt: skip
+"""What the people of a record are called where it is not theirs."""
+
+_FIRMS = ("company", "company_name", "companyName", "organization", "organisation", "employer")
+_FAMILY_FIRST = frozenset({"ja", "zh", "ko", "hu"})
+_WITHOUT_SPACE = frozenset({"ja", "zh", "ko"})
+_LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl")
+_HERS = ("Ms", "Frau", "Mme", "Sra.", "Sra.", "Sig.ra", "mevr.")
+_HIS = ("Mr", "Herr", "M.", "Sr.", "Sr.", "Sig.", "dhr.")
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+
+
+class People:
+    """Writers of names in one setting."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._locale, self._theme = setting.locale, setting.theme
+        self._pool = pool(setting.locale.code)
+
+    # persons
+
+    def first_name(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        whole = whole_name(record)
+        return whole.split()[0] if whole else chance.choice(self._pool.given[_sex(record, chance)])
+
+    def last_name(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        whole = whole_name(record)
+        if whole:
+            return whole.partition(" ")[2] or whole
+        return chance.choice(self._pool.family[_sex(record, chance)])
+
+    def person(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
+        if not (isinstance(first, str) and isinstance(last, str)):
+            sex = _sex(record, chance)
+            first, last = chance.choice(self._pool.given[sex]), chance.choice(self._pool.family[sex])
+        if self._locale.code in _FAMILY_FIRST:
+            first, last = last, first
+        return f"{first}{'' if self._locale.code in _WITHOUT_SPACE else ' '}{last}"
+
+    def someone(self, chance: Chance, _record: Record, moment: Moment) -> str:
+        """Somebody who has nothing to do with the record's own name."""
+        return self.person(chance, {}, moment)
+
+    def username(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return self._account(chance, record).replace(".", "_")
+
+    def salutation(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """How a letter begins that is written to a woman, or to a man."""
+        titles = (_HERS, _HIS)[_sex(record, chance)]
+        return titles[_LANGUAGES.index(self._locale.language) if self._locale.language in _LANGUAGES else 0]
+
+    # companies
+
+    def company(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        form = chance.choice(self._locale.forms)
+        kind = chance.unit()
+        if kind < 0.4:
+            return f"{chance.choice(self._pool.family[1])} {chance.choice(self._theme.firms)} {form}"
+        if kind < 0.6:
+            return f"{chance.choice(self._pool.family[1])} {form}"
+        return f"{chance.choice(w.COMPANY_STEMS)} {chance.choice(self._theme.firms)}{f' {form}' if kind < 0.8 else ''}"
+
+    # ways to reach them
+
+    def email(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        contact, firm = _told(record, *_BY_OTHERS), _told(record, *_FIRMS)
+        named: Record = {"name": contact} if contact else record
+        domain = _of_firm(firm) or self._domain(chance)
+        return f"{self._account(chance, named)}@{domain}"
+
+    def email_of(self, role: str) -> Callable[[Chance, Record, Moment], str]:
+        """The address of the one whom the record names in this role: `customer_email` goes with `customer_name`."""
+
+        def write(chance: Chance, record: Record, _moment: Moment) -> str:
+            told = _told(record, f"{role}_name", f"{role}Name", role)
+            named: Record = {"name": told} if isinstance(told, str) and " " in told else {}
+            return f"{self._account(chance, named)}@{self._domain(chance)}"
+
+        return write
+
+    def office_email(self, chance: Chance, record: Record, moment: Moment) -> str:
+        """The address of a company: that of whom to ask for, else of its office."""
+        if _told(record, *_BY_OTHERS):
+            return self.email(chance, record, moment)
+        domain = _of_firm(whole_name(record) or _told(record, *_FIRMS)) or self._domain(chance)
+        return f"{chance.choice(_OFFICES)}@{domain}"
+
+    def an_email(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        """The address of somebody who has nothing to do with the record's own name."""
+        return f"{self._account(chance, {})}@{self._domain(chance)}"
+
+    def phone(self, chance: Chance, _record: Record, _moment: Moment) -> str:
+        locale = self._locale
+        return f"+{locale.calling} {chance.choice(locale.areas)} 555 {chance.below(10000):04d}"
+
+    def url(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return f"https://{self._host_of(chance, record)}"
+
+    def picture(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        """The address of an image of what the record is."""
+        told = whole_name(record) or str(_told(record, "title", "username") or "")
+        return f"https://images.example/{slug(told, '-') or f'{chance.below(10**6):06d}'}.jpg"
+
+    def host(self, chance: Chance, record: Record, _moment: Moment) -> str:
+        return self._host_of(chance, record)
+
+    def _host_of(self, chance: Chance, record: Record) -> str:
+        told = (whole_name(record) or str(_told(record, *_FIRMS) or "")).split(" ")
+        name = slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")
+        return f"{name or chance.choice(w.COMPANY_STEMS).lower()}.example"
+
+    def _domain(self, chance: Chance) -> str:
+        kind = chance.unit()
+        if kind < 0.35:
+            return chance.choice(w.MAIL_HOSTS)
+        name = self._pool.family[1] if kind < 0.6 else w.COMPANY_STEMS
+        return f"{slug(chance.choice(name), '') or 'mail'}.example"
+
+    def _account(self, chance: Chance, record: Record) -> str:
+        """The part of an e-mail address before the @: the record's own name, where it has one."""
+        first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
+        whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
+        found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
+        return found or f"{chance.choice(w.COMPANY_STEMS).lower()}{chance.between(10, 999)}"
+
+
+_OFFICES = ("info", "office", "hello", "contact", "sales")
+
+
+def _of_firm(name: Json) -> str:
+    """The domain of a company; "" where there is no company."""
+    told = name.split(" ") if isinstance(name, str) else [""]
+    return f"{made}.example" if (made := slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")) else ""
+
+
+def whole_name(record: Record) -> str:
+    """The record's own name, '' where it has none."""
+    found = _told(record, *_WHOLE)
+    return found if isinstance(found, str) else ""
+
+
+def slug(text: str, joint: str) -> str:
+    """The letters and digits of a text, without accents, in lower case."""
+    if text.isascii():
+        return joint.join(re.findall(r"[a-z0-9]+", text.lower()))
+    return _plain_slug(text, joint)
+
+
+@lru_cache(maxsize=4096)
+def _plain_slug(text: str, joint: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return joint.join(re.findall(r"[a-z0-9]+", plain))
+
+
+def _sex(record: Record, chance: Chance) -> int:
+    """Which of the two lists of names: what the record says, else one of them."""
+    told = _told(record, "gender", "sex")
+    if isinstance(told, str) and told[:1].lower() in {"f", "m"}:
+        return int(told[:1].lower() == "m")
+    title = _told(record, "salutation")
+    if isinstance(title, str) and title in _HERS + _HIS:
+        return int(title in _HIS)
+    return chance.below(2)
+
+
+def _told(record: Record, *names: str) -> Json:
+    """The first of these fields that the record has."""
+    for name in names:
+        if record.get(name):
+            return record[name]
+    return None

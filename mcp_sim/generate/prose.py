@@ -1,0 +1,118 @@
+"""How do the titles and texts read that people write: about what, by what kind of record?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from mcp_sim.generate import phrases
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.pools import pool
+from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Record
+from mcp_sim.types.lexicon.words import words
+
+Slot: TypeAlias = Callable[[Chance, Moment], str]
+Template: TypeAlias = Sequence[str | Slot]
+"""Texts and slots in turn."""
+
+_TOLD = ("title", "subject", "summary", "name", "headline")
+_LONG = 60
+
+
+class Prose:
+    """Titles and texts in one setting, for one kind of record."""
+
+    def __init__(self, setting: Setting, noun: str) -> None:
+        self._slots = _slots(setting)
+        kind = _kind(noun) or "thing"
+        self._titles = self._compiled(phrases.TITLES.get(kind, phrases.TITLES["thing"]))
+        openings = phrases.OPENINGS[kind]
+        self._openings = self._compiled([text for text in openings if "{told}" not in text])
+        self._about = self._compiled(openings)
+        self._more = self._compiled(phrases.MORE.get(kind, phrases.SENTENCES))
+        self._lines = self._compiled(phrases.LINES)
+
+    def title(self, chance: Chance, _record: Record, moment: Moment) -> str:
+        """A short line: what the record is about."""
+        return _sentence(chance.choice(self._titles), chance, moment)
+
+    def text(self, chance: Chance, record: Record, moment: Moment) -> str:
+        """One to three sentences; the first one speaks of what the record's title says, where it has one."""
+        told = next((value for name in _TOLD if isinstance(value := record.get(name), str) and value), "")
+        openings = self._about if told and len(told) < _LONG else self._openings
+        first = _sentence(chance.choice(openings), chance, moment).replace("\0", told)
+        at = chance.below(max(1, len(self._more)))
+        more = [*self._more[at:], *self._more[:at]][: chance.below(3)]
+        return " ".join([first, *(_sentence(template, chance, moment) for template in more)])
+
+    def line(self, chance: Chance, _record: Record, moment: Moment) -> str:
+        """What someone says in a chat or a comment."""
+        first = _sentence(chance.choice(self._lines), chance, moment)
+        return first if chance.unit() < 0.7 else f"{first} {_sentence(chance.choice(self._lines), chance, moment)}"
+
+    def _compiled(self, templates: Sequence[str]) -> tuple[Template, ...]:
+        return tuple(_template(text, self._slots) for text in templates)
+
+
+def says_what(noun: str) -> bool:
+    """Are records of this kind called by what they are about: tasks, issues, meetings?"""
+    return _kind(noun) in phrases.TITLES
+
+
+def _kind(noun: str) -> str:
+    return next((kind for part in reversed(words(noun)) if (kind := phrases.KINDS.get(part))), "")
+
+
+def _template(text: str, slots: Mapping[str, Slot]) -> Template:
+    parts = re.split(r"\{(\w+)\}", text)
+    return tuple(slots[part] if at % 2 else part for at, part in enumerate(parts))
+
+
+def _sentence(template: Template, chance: Chance, moment: Moment) -> str:
+    text = "".join([part if isinstance(part, str) else part(chance, moment) for part in template])
+    return text[:1].upper() + text[1:]
+
+
+def _slots(setting: Setting) -> dict[str, Slot]:
+    theme, code = setting.theme, setting.locale.code
+
+    def person(chance: Chance, _moment: Moment) -> str:
+        return chance.choice(pool(code).given[chance.below(2)])
+
+    def when(chance: Chance, moment: Moment) -> str:
+        return f"{chance.between(2, 28)} {phrases.MONTHS[(moment.born.month + chance.below(3) - 1) % 12]}"
+
+    return {
+        "matter": lambda chance, _moment: chance.choice(theme.matters),
+        "topic": lambda chance, _moment: chance.choice(theme.matters).removeprefix("the "),
+        "good": lambda chance, _moment: chance.choice(theme.goods),
+        "goods": lambda chance, _moment: several(chance.choice(theme.goods)),
+        "kind": lambda chance, _moment: chance.choice(theme.kinds),
+        "feature": lambda chance, _moment: chance.choice(phrases.FEATURES),
+        "platform": lambda chance, _moment: chance.choice(phrases.PLATFORMS),
+        "action": lambda chance, _moment: chance.choice(phrases.ACTIONS),
+        "day": lambda chance, _moment: chance.choice(phrases.DAYS),
+        "season": lambda chance, _moment: chance.choice(phrases.SEASONS),
+        "month": lambda _chance, moment: phrases.MONTHS[moment.born.month - 1],
+        "year": lambda _chance, moment: str(moment.born.year),
+        "quarter": lambda _chance, moment: f"Q{(moment.born.month + 2) // 3}",
+        "date": when,
+        "n": lambda chance, _moment: str(chance.between(2, 60)),
+        "person": person,
+        "told": lambda _chance, _moment: "\0",
+    }
+
+
+@lru_cache(maxsize=1024)
+def several(good: str) -> str:
+    """The plural of a thing: `pair of gloves` is `pairs of gloves`."""
+    head, of, rest = good.partition(" of ")
+    plural = head + ("es" if head.endswith(("s", "x", "ch", "sh")) else "s")
+    if head.endswith("y") and head[-2:-1] not in set("aeiou"):
+        plural = head[:-1] + "ies"
+    plural = head if head.endswith("s") and not head.endswith("ss") else plural
+    return plural + of + rest

@@ -1,0 +1,151 @@
+"""Values for schemas that say more than a form: alternatives, conditions, exclusions. Drawn, and held to the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
+from typing import cast
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.making import APART, Make
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.merge import meet
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, types_of
+from mcp_sim.types.json_schema.validation import compiled
+
+_COMBINED = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not")
+_HARD = frozenset({
+    *_COMBINED, "contains", "propertyNames", "patternProperties", "maxContains", "unevaluatedItems",
+    "unevaluatedProperties", "then", "else",
+})  # fmt: skip
+LIMITS = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+    "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required", "additionalProperties",
+    "minProperties", "maxProperties", "dependentRequired", *_HARD,
+})  # fmt: skip
+"""What a schema may say of values that it names one by one."""
+
+_MOST = 32
+"""So many alternatives of one schema are looked at."""
+
+_TRIES = 24
+
+Construct = Callable[[Record], Make]
+
+
+def is_plain(schema: Record) -> bool:
+    """Does a value of the right form always satisfy the schema?"""
+    return not schema.keys() & _HARD
+
+
+def searched(schema: Record, construct: Construct) -> Make:
+    """The maker of values for any schema: one alternative after the other is drawn, until a value is valid."""
+    ways = alternatives(schema)
+    if not ways:
+        return lambda _chance, _record, _moment: None
+    makers = [construct(way) for way in ways]
+    allows = judge(schema)
+
+    def made(chance: Chance, record: Record, moment: Moment) -> Json:
+        start = chance.below(len(makers))
+        value: Json = None
+        for at in range(max(_TRIES, len(makers))):
+            value = makers[(start + at) % len(makers)](chance, record, moment)
+            if allows(value):
+                break
+        return value
+
+    return made
+
+
+def alternatives(schema: Record) -> list[Record]:
+    """The schemas without alternatives and conditions, one of which a value satisfies; so many of them."""
+    ways = [*islice(_ways(schema), _MOST)]
+    ways = [way for way in ways if types_of(way) != ("null",)] or ways
+    return [_bare(_without_forbidden(way)) for way in ways]
+
+
+def _without_forbidden(way: Record) -> Record:
+    """What a schema forbids to be there, as properties that cannot be."""
+    forbidden = as_list(as_object(way.get("not")).get("required"))
+    alone = as_object(way.get("not")).keys() == {"required"} and forbidden
+    return _both(way, {"properties": {str(forbidden[-1]): False}}) if alone else way
+
+
+def judge(schema: Record) -> Callable[[Json], bool]:
+    """Is a value valid? Where the schema cannot be compiled, any is."""
+    try:
+        return compiled(schema).is_valid
+    except ValueError:
+        return lambda _value: True
+
+
+def _bare(way: Record) -> Record:
+    return {word: part for word, part in way.items() if word not in {*_COMBINED, "then", "else"}}
+
+
+def _ways(schema: Record) -> Iterator[Record]:
+    """The schemas without alternatives that together allow what this one allows, and now and then more."""
+    if schema == IMPOSSIBLE:
+        return
+    word = next((word for word in _COMBINED if word in schema and word != "not"), None)
+    if word is None:
+        yield schema
+        return
+    rest = {name: part for name, part in schema.items() if name != word}
+    for option in _OPTIONS[word](rest, schema[word]):
+        yield from _ways(option)
+
+
+def _all(rest: Record, parts: Json) -> Iterator[Record]:
+    """What cannot be said as one stands under `APART`; the judge holds the value to it."""
+    apart: list[Json] = []
+    for part in as_list(parts):
+        rest = dict(_both(rest, part))
+        apart += as_list(rest.pop("allOf", None))
+    yield {**rest, APART: apart} if apart else rest
+
+
+def _any(rest: Record, parts: Json) -> Iterator[Record]:
+    return (_both(rest, part) for part in as_list(parts))
+
+
+def _conditional(rest: Record, condition: Json) -> Iterator[Record]:
+    bare = {name: part for name, part in rest.items() if name not in {"then", "else"}}
+    yield _both(_both(bare, condition), rest.get("then", True))
+    yield _both(bare, rest.get("else", True))
+    for name, part in as_object(as_object(condition).get("properties")).items():
+        yield _both(_both(bare, {"properties": {name: {"not": part}}}), rest.get("else", True))
+
+
+def _dependent(rest: Record, parts: Json) -> Iterator[Record]:
+    """With all of the properties that ask for more, or without them."""
+    whole = rest
+    for name, part in as_object(parts).items():
+        whole = _both(_both(whole, {"required": [name]}), part)
+    without: Json = {"properties": dict.fromkeys(as_object(parts), False)}
+    return chain([whole], [_both(rest, without)])
+
+
+def _both(first: Record, second: Json) -> Record:
+    met = meet(first, second)
+    return _without_nothing(as_object(met)) if isinstance(met, dict) else IMPOSSIBLE if met is False else first
+
+
+def _without_nothing(schema: Record) -> Record:
+    """Properties that cannot be are written as the impossible schema."""
+    declared: Json = schema.get("properties")
+    if not isinstance(declared, dict) or False not in declared.values():
+        return schema
+    parts: Mapping[str, Json] = cast("Record", declared)
+    return {**schema, "properties": {name: IMPOSSIBLE if part is False else part for name, part in parts.items()}}
+
+
+_OPTIONS: dict[str, Callable[[Record, Json], Iterator[Record]]] = {
+    "allOf": _all,
+    "anyOf": _any,
+    "oneOf": _any,
+    "if": _conditional,
+    "dependentSchemas": _dependent,
+}

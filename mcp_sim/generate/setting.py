@@ -1,0 +1,104 @@
+"""What is the world about: in which country is it, and what does it deal in?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from mcp_sim.generate.locales import LOCALES, SCRIPTS, SMALL_WORDS, USUAL, Locale
+from mcp_sim.generate.themes import GENERAL, THEMES, Theme
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.lexicon.words import singular, words
+
+_UNSPACED = "\u2e80"
+READ = 4000
+"""So much of a description is read for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where generated records are at home, and what they speak of."""
+
+    locale: Locale = USUAL
+    theme: Theme = GENERAL
+
+    @property
+    def usual(self) -> frozenset[str]:
+        """Currency, country, language and time zone that most of its records have."""
+        home = self.locale
+        return frozenset({home.currency, home.country, home.country_code, home.language, home.time_zone})
+
+
+PLAIN = Setting()
+
+
+def setting_of(domain: Domain) -> Setting:
+    """The setting that the description tells; what it does not tell of the theme, the names of the entities may."""
+    told = described(domain.description)
+    told = told if told.locale is not USUAL else replace(told, locale=_named_in(domain))
+    if told.theme is not GENERAL:
+        return told
+    nouns = [singular(word) for name in domain.entities for word in words(name)]
+    return Setting(told.locale, _theme(nouns))
+
+
+def _named_in(domain: Domain) -> Locale:
+    """The country in whose script entities or fields are named, where they are named in one that is not Latin."""
+    names = "".join((*domain.entities, *(field for one in domain.entities.values() for field in one.fields)))
+    return USUAL if names.isascii() else _by_script(names) or USUAL
+
+
+@lru_cache(maxsize=64)
+def described(description: str) -> Setting:
+    """The setting of a description."""
+    text = description[:READ]
+    return Setting(_locale(text), _theme(re.findall(r"[^\W\d_]+", text.lower())))
+
+
+def _holds(word: str, theme: Theme) -> bool:
+    """Does a word of a language that writes no spaces speak of the theme?"""
+    return word[:1] >= _UNSPACED and any(one in word for one in theme.words if one[0] >= _UNSPACED)
+
+
+def _locale(text: str) -> Locale:
+    """The country that is named first; else the one whose script the text is written in."""
+    lowered = text.lower()
+    found: list[tuple[int, Locale]] = []
+    for locale in LOCALES:
+        for word in locale.words:
+            if word not in lowered:
+                continue
+            place = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", lowered)
+            if place is not None:
+                found.append((place.start(), locale))
+    if found:
+        return min(found, key=lambda entry: entry[0])[1]
+    return _by_script(text) or _spoken(lowered) or USUAL
+
+
+def _by_script(text: str) -> Locale | None:
+    return next((by_code for first, last, code in SCRIPTS if (by_code := _written(text, first, last, code))), None)
+
+
+def _spoken(text: str) -> Locale | None:
+    """The country where most speak the language of a text, by its small words; None where it is English or unclear."""
+    told = re.findall(r"[^\W\d_]+", text)
+    counts = sorted(((sum(word in small for word in told), code) for code, small in SMALL_WORDS.items()), reverse=True)
+    (most, code), (second, _) = counts[:2]
+    return next((locale for locale in LOCALES if locale.code == code), None) if most > max(1, second) else None
+
+
+def _written(text: str, first: str, last: str, code: str) -> Locale | None:
+    if not any(first <= letter <= last for letter in text):
+        return None
+    return next((locale for locale in LOCALES if locale.code == code), None)
+
+
+def _theme(said: Iterable[str]) -> Theme:
+    """The theme of which most words are said; the earlier one of two that are told as often."""
+    told = [singular(word) for word in said]
+    counts = {theme.name: sum(word in theme.words or _holds(word, theme) for word in told) for theme in THEMES}
+    best = max(counts.values(), default=0)
+    return next((theme for theme in THEMES if best and counts[theme.name] == best), GENERAL)

@@ -1,0 +1,67 @@
+"""Texts that keep to length and pattern, and read like what their field's name promises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.making import LONGEST, MANY, Make
+from mcp_sim.generate.meanings import text_meaning
+from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.people import slug
+from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.timeline import Moment, time_maker
+from mcp_sim.generate.times import sense
+from mcp_sim.types import Json, Record
+
+
+def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
+    """The maker of a text field."""
+    make = time_maker(name, schema) if sense(name, schema) else text_meaning(entity, name, schema, setting)
+    if not schema.keys() & {"minLength", "maxLength", "pattern"}:
+        return make
+
+    def fitting(chance: Chance, record: Record, moment: Moment) -> Json:
+        value: Json = make(chance, record, moment)
+        return value if text_fits(value, schema) else _fitted(str(value), schema, chance)
+
+    return fitting
+
+
+def text_fits(text: str, schema: Record) -> bool:
+    """Does a text keep to length and pattern? (Formats are taken on trust.)"""
+    length_ok = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", MANY)
+    return length_ok and ("pattern" not in schema or _matches(schema["pattern"], text))
+
+
+def _fitted(text: str, schema: Record, chance: Chance) -> str:
+    """The text brought into the bounds of its schema, or another one that matches its pattern."""
+    if "pattern" in schema:
+        bounds = schema.get("minLength", 0), schema.get("maxLength", MANY)
+        made = next((form for form in _forms(text) if text_fits(form, schema)), None)
+        made = matching(schema["pattern"], chance, *bounds) if made is None else made
+        return text if made is None else made
+    shortest, longest = min(schema.get("minLength", 0), LONGEST), schema.get("maxLength", MANY)
+    if len(text) < shortest:
+        text = " ".join([text or "x"] * (shortest // max(1, len(text)) + 1))[:shortest]
+    if shortest <= len(text) <= longest:
+        return text
+    cut = text[:longest]
+    return cut.rstrip() if len(cut.rstrip()) >= shortest else cut
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Other ways to write what a text says, as patterns of codes and paths ask for them."""
+    yield from (f"{text}/", text.lower(), text.upper())
+    for joint in "-_":
+        yield from (made := slug(text, joint), made.upper())
+    yield "".join(part.capitalize() for part in slug(text, " ").split())
+    yield re.sub(r"[^A-Z]", "", text.upper())
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return True

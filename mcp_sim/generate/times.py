@@ -1,0 +1,101 @@
+"""Which fields hold times, which of them say when a record was made or changed, and how is a moment written there?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias
+
+from mcp_sim.generate.progress import step_of
+from mcp_sim.types import Json, Record
+from mcp_sim.types.clock import iso_seconds
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
+
+Sense: TypeAlias = Literal[
+    "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
+]
+
+_AT = r"(_at|_on|_date|_time|_timestamp|_datetime)?"
+_RULES: tuple[tuple[str, Sense], ...] = (
+    (rf"created{_AT}|date_created|creation_(date|time)|(inserted|added)_at", "created"),
+    (
+        rf"(last_)?(updated|modified|changed|edited){_AT}|date_(updated|modified)|modification_(date|time)",
+        "updated",
+    ),
+    (r".*birth.*|dob", "birth"),
+    (r".*(expir|valid_until|valid_to|renew).*", "expiry"),
+    (r"(end|ends|finish|until|check_?out|arrival|dropoff|drop_off)(_.*)?|.*_(end|until)", "end"),
+    (r"last_.*|.*_last_.*", "recent"),
+    (r"due|eta|.*(due|deadline|expected|planned|estimated|delivery_date|delivery_time|target).*", "future"),
+    (r"(.*_)?(start|starts|begin|begins|scheduled|departure|check_?in|pickup|remind|reminder)(_.*)?", "start"),
+    (
+        r"date|time|timestamp|day|(occurred|happened).*|date_.*|.*_date|"
+        r"(.*_)?(sent|received|posted|logged|ordered|placed|submitted|opened|joined|registered|uploaded|issued|"
+        r"loaned|borrowed|rented|lent|admitted|opened|founded|installed|graded|collected|reserved|reported|booked|started|requested|assigned|enrolled|hired|purchased|measured|recorded)_(at|on|date|time)",
+        "occurred",
+    ),
+)
+_SENSES: tuple[tuple[re.Pattern[str], Sense], ...] = tuple(
+    (re.compile(pattern), meaning) for pattern, meaning in _RULES
+)
+_NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
+_CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
+_FORMATS = {"date-time", "date", "time"}
+
+
+def sense(name: str, schema: Record) -> Sense | None:
+    """What a field's time means, by its name; None where the field holds no time."""
+    name = snake(name)
+    if not _holds_time(name, schema):
+        return None
+    for pattern, meaning in _SENSES:
+        if pattern.fullmatch(name):
+            return "past" if meaning == "occurred" and step_of(name) else meaning
+    return "past"
+
+
+def written(moment: datetime, name: str, schema: Record) -> Json:
+    """The moment as this field writes it: RFC 3339, a date, a time of day, or seconds since 1970."""
+    return time_writer(name, schema)(moment)
+
+
+def time_writer(name: str, schema: Record) -> Callable[[datetime], Json]:
+    """How a field writes moments, compiled."""
+    if main_type(schema) in {"integer", "number"}:
+        unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") else 1
+        return lambda moment: int(moment.timestamp()) * unit
+    days = re.fullmatch(r".*_date|date|day|dob|birthday", snake(name))
+    form = schema.get("format") or ("date" if days else "date-time")
+    if form == "date":
+        return lambda moment: moment.date().isoformat()
+    if form == "time":
+        return lambda moment: moment.strftime("%H:%M:%SZ")
+    return iso_seconds
+
+
+def moment_of(value: Json) -> datetime | None:
+    """The moment that a value tells: RFC 3339, a date (its beginning) or seconds since 1970; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        seconds = value / 1000 if value > 10**11 else value
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds) if 0 <= seconds < 10**11 else None
+    if not isinstance(value, str) or not value[:4].isdigit():
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _holds_time(name: str, schema: Record) -> bool:
+    kind = main_type(schema)
+    if schema.get("format") in _FORMATS and kind in {"string", ""}:
+        return True
+    if kind in {"integer", "number"}:
+        return bool(re.fullmatch(r".*(_at|timestamp)|created|updated", name))
+    named = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
+    return kind in {"string", ""} and "format" not in schema and named is not None

@@ -1,0 +1,220 @@
+"""How is one record of a generated world written: field by field, each made of what the record says already?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.choices import constants_in_order
+from mcp_sim.generate.coherence import inherited, linked, mends
+from mcp_sim.generate.conforming import conformings
+from mcp_sim.generate.linking import Choose, Targets, by_way_of, chooser
+from mcp_sim.generate.making import Make
+from mcp_sim.generate.progress import has_come_to, step_of
+from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.timeline import Moment, born
+from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.uniqueness import another, is_unique, once_together
+from mcp_sim.generate.values import value_maker
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import SEPARATOR
+from mcp_sim.types.json_schema.contradictions import contradiction
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, is_nullable, main_type
+from mcp_sim.types.lexicon.words import snake
+
+_PRESENT = 0.85
+_TRIES = 8
+_MANY = 1_000
+"""Where so many values are taken, most of the others are too."""
+
+_FIRST = frozenset({"gender", "sex", "salutation", "city", "currency"})
+"""What names and amounts follow."""
+
+_ACCOUNTS = frozenset({"username", "user_name", "login_name", "screen_name", "nickname"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How one field is filled. `present`: how likely it is that there is a value at all; else null or nothing.
+
+    `step` is what a time tells of, `steps` the states of the record in order; `taken` holds the values that no other
+    record may have.
+    """
+
+    name: str
+    salt: bytes
+    present: float
+    nullable: bool
+    make: Make | None = None
+    choose: Choose | None = None
+    step: str | None = None
+    steps: tuple[str, ...] = ()
+    taken: dict[Json, int] | None = None
+    schema: Record | None = None
+
+
+class Writer:
+    """Writes the records of one entity. `targets` are the records of all entities, as far as they are written.
+
+    `namesakes`: may two people have the same name? `pair` are the fields that no two records have in common.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        entity: Entity,
+        seed: int,
+        targets: Mapping[str, Targets],
+        setting: Setting,
+        *,
+        namesakes: bool = True,
+    ) -> None:
+        self.domain, self.entity, self.seed, self.targets, self.setting = domain, entity, seed, targets, setting
+        self.namesakes = namesakes
+        self.steps = self._steps()
+        self.parts = [self._part(field) for field in sorted(self._stored(), key=self._rank)]
+        self.order = [name for name in entity.fields if entity.fields[name].derived is None]
+        self.inherits = inherited(domain, entity)
+        self.tables = {name: target.records for name, target in targets.items()}
+        self.mends, self.conforms = mends(entity), conformings(domain, entity)
+        self.pair = once_together(entity, namesakes=namesakes)
+
+    def written(self, rows: Mapping[Key, Record], made: dict[Key, Record], births: Sequence[datetime]) -> None:
+        """Write all records into `made`: those that rows begin, then those that nothing is told of."""
+        now, pairs = self.domain.now, set[tuple[Json, ...]]()
+        self._take(rows.values())
+        for place, key in enumerate(self.targets[self.entity.name].keys):
+            salt = f"{self.seed}{SEPARATOR}{self.entity.name}{SEPARATOR}{key}{SEPARATOR}".encode(
+                "utf-8", "surrogatepass"
+            )
+            record = self._record(key, rows.get(key), salt, place, Moment(births[place], now))
+            for again in range(_TRIES if self.pair else 0):
+                pair = tuple(record.get(name) for name in self.pair)
+                if key in rows or pair not in pairs:
+                    pairs.add(pair)
+                    break
+                record = self._record(key, None, salt + bytes([again]), place, Moment(births[place], now))
+            made[key] = record
+
+    def _record(self, key: Key, row: Record | None, salt: bytes, place: int, moment: Moment) -> Record:
+        named: Record = {} if self.entity.singleton else {self.entity.key: key}
+        record = dict(named)
+        told: Iterable[str] = ()
+        if row is not None:
+            record.update({name: value for name, value in row.items() if not self._is_derived(name)})
+            record.update(named)
+            moment, told = self._as_told(record, moment), frozenset(record)
+        for part in self.parts:
+            if part.name not in record:
+                self._fill(part, Chance(salt + part.salt), record, place, moment)
+        self._bring_into_line(record, told)
+        for conform in self.conforms:
+            record = conform(record, record, frozenset(told))
+        ordered = {name: record[name] for name in self.order if name in record}
+        return ordered if len(ordered) == len(record) else ordered | record
+
+    def _fill(self, part: _Part, chance: Chance, record: Record, place: int, moment: Moment) -> None:
+        value: Json = None
+        if part.present >= 1 or self._is_there(part, chance, record):
+            make = part.make
+            if make is None:
+                value = part.choose(chance, record, place, moment) if part.choose is not None else None
+            elif part.taken is None:
+                value = make(chance, record, moment)
+            else:
+                value = self._another(make(chance, record, moment), part, chance, record, moment)
+        if value is not None or part.nullable:
+            record[part.name] = value
+
+    @staticmethod
+    def _is_there(part: _Part, chance: Chance, record: Record) -> bool:
+        there = chance.unit() < part.present
+        come = has_come_to(part.step, record, part.steps) if part.step is not None else None
+        return there if come is None else come
+
+    def _another(self, value: Json, part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
+        """The value, or another one where another record has it."""
+        taken, make = part.taken, part.make
+        assert taken is not None
+        assert make is not None
+        tries = _TRIES if len(taken) < _MANY else 1
+        while value in taken and tries:
+            value, tries = make(chance, record, moment), tries - 1
+        if value in taken:
+            value = another(value, taken, part.schema or {})
+        taken[value] = 1
+        return value
+
+    def _bring_into_line(self, record: Record, told: Iterable[str]) -> None:
+        for rule in self.inherits:
+            if rule.name not in told and record.get(rule.name) is not None:
+                value = linked(record, rule, self.tables)
+                record[rule.name] = record[rule.name] if value is None else value
+        for name, mend in self.mends:
+            if name not in told:
+                mend(record)
+
+    def _take(self, rows: Iterable[Record]) -> None:
+        """What given rows say is taken."""
+        for row in rows:
+            for part in self.parts:
+                if part.taken is not None and isinstance(row.get(part.name), str):
+                    part.taken[row[part.name]] = 1
+
+    def _as_told(self, record: Record, moment: Moment) -> Moment:
+        """A row that says when it was made was made then."""
+        for name, field in self.entity.fields.items():
+            if name in record and sense(name, field.schema) == "created":
+                told = moment_of(record[name])
+                return Moment(min(told, moment.now), moment.now) if told else moment
+        return moment
+
+    # what is known before any record is written
+
+    def _stored(self) -> Iterable[Field]:
+        return [f for f in self.entity.fields.values() if f.derived is None and f.name != self.entity.key]
+
+    def _is_derived(self, name: str) -> bool:
+        field = self.entity.fields.get(name)
+        return field is not None and field.derived is not None
+
+    def _steps(self) -> tuple[str, ...]:
+        """The states of a record, in the order in which its schema names them."""
+        named = (field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
+        return next((constants_in_order(field.schema) for field in named), ())
+
+    def _part(self, field: Field) -> _Part:
+        nullable, schema = is_nullable(field.schema), field.schema
+        certain = field.required and not nullable
+        impossible = schema == IMPOSSIBLE or (not field.required and contradiction(schema) is not None)
+        present = 0.0 if impossible else 1.0 if certain else _PRESENT
+        salt = field.name.encode("utf-8", "surrogatepass")
+        if field.link is not None and field.link in self.targets:
+            choose = chooser(self.domain, self.entity, field, self.targets)
+            return _Part(field.name, salt, present, nullable, choose=choose)
+        make = value_maker(self.entity.name, field.name, schema, self.setting)
+        step = step_of(field.name) if sense(field.name, schema) else None
+        taken = dict[Json, int]() if is_unique(self.entity, field, namesakes=self.namesakes) else None
+        return _Part(field.name, salt, present, nullable, make, None, step, self.steps, taken, schema)
+
+    def _rank(self, field: Field) -> int:
+        """The order in which fields are filled: names before what is made of them, links after what they may follow."""
+        if field.link is not None:
+            return 2 if by_way_of(self.domain, self.entity, field) else 1
+        meaning, name = sense(field.name, field.schema), snake(field.name)
+        if name in _FIRST:
+            return -1
+        if meaning == "created" or (name.endswith("name") and name not in _ACCOUNTS) or name in {"title", "subject"}:
+            return 0
+        if meaning is None:
+            return 4 if main_type(field.schema) == "string" and "enum" not in field.schema else 3
+        return 6 if meaning in {"updated", "end"} else 5
+
+
+def births(entity: Entity, count: int, seed: int, now: datetime, level: int) -> list[datetime]:
+    """When each of an entity's records was made, in the order of creation."""
+    salt = f"{seed}{SEPARATOR}{entity.name}{SEPARATOR}".encode("utf-8", "surrogatepass")
+    return [born(index, count, Chance(salt + b"%d" % index), now, level) for index in range(count)]

@@ -1,0 +1,156 @@
+"""Which entities are there, with which fields, keys and links?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.infer.arguments import Roles
+from mcp_sim.infer.beginnings import beginning_as_given
+from mcp_sim.infer.boundless import is_boundless
+from mcp_sim.infer.details import WHO
+from mcp_sim.infer.fields import counted, is_natural, key_like, with_links
+from mcp_sim.infer.given import Given
+from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.looks import Look
+from mcp_sim.infer.states import begun, with_choices, with_stamp
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import RECORDLESS
+from mcp_sim.types.scenario import Example
+
+_ONE = frozenset({"get", "update", "delete"})
+
+
+def entities_of(
+    looks: Sequence[Look],
+    roles: Mapping[str, Roles],
+    fields: Mapping[str, Mapping[str, Field]],
+    keys: Mapping[str, str],
+    declared: Mapping[str, Entity],
+    examples: Sequence[Example],
+    given: Given,
+) -> dict[str, Entity]:
+    """The entities that the tools speak of, as results, arguments, declarations and given records tell of them."""
+    schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
+    linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
+    if not given.entities:
+        chosen = {name for name in fields.keys() - {*declared} if _is_chosen(name, keys, looks, roles)}
+        linked = {name: _linked_by_name(name, parts, keys[name], chosen) for name, parts in linked.items()}
+    entities: dict[str, Entity] = {}
+    for name, parts in linked.items():
+        seen = _seen_keys(name, keys[name], looks, examples)
+        like = key_like(declared.get(name), parts[keys[name]], seen, name)
+        whole = counted(name, parts, linked)
+        if given.entities:
+            whole = _unlinked(whole, given)
+        if given.records.get(name):
+            whole = _as_given(whole, given.records[name], given, keys)
+        rows = given.records.get(name, ())
+        whole = with_choices(whole, [look for look in looks if look.entity == name], roles, rows)
+        made = Entity(
+            name, keys[name], like, _key_first(keys[name], whole), natural=_is_chosen(name, keys, looks, roles)
+        )
+        if not rows and name not in declared:
+            made = replace(made, fields=with_stamp(made.fields, [look for look in looks if look.entity == name]))
+        mine = [look for look in looks if look.entity == name]
+        whole_entity = begun(_entity_of(declared.get(name), made), rows, mine)
+        is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
+        whole_entity = beginning_as_given(whole_entity, rows)
+        entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
+    return entities if given.entities else {name: _under_others(one, entities) for name, one in entities.items()}
+
+
+def _under_others(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
+    """The entity; what is kept under the ids of another, as a rota under a `doctor_id`, has ids like those."""
+    stem = snake(entity.key).removesuffix("_id")
+    other = entities.get(stem) if stem not in {snake(entity.key), entity.name} else None
+    if other is None or other.inside is not None or not all(one.key in one.fields for one in (entity, other)):
+        return entity
+    mine, theirs = (main_type(one.fields[one.key].schema) for one in (entity, other))
+    return replace(entity, key_like=other.key_like) if mine == theirs else entity
+
+
+def _is_chosen(entity: str, keys: Mapping[str, str], looks: Sequence[Look], roles: Mapping[str, Roles]) -> bool:
+    """Do those who create a record of the entity say what its key is?"""
+    creates = [look for look in looks if look.entity == entity and look.verb == "create"]
+    made = [roles[look.tool.id].sets.get(path, "") for look in creates for path in required(look.input)]
+    return is_natural(keys[entity], made)
+
+
+def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: set[str]) -> dict[str, Field]:
+    """The fields; what must be said under the name of another entity, whose names callers choose, links to it."""
+    found: dict[str, Field] = {}
+    for name, field in fields.items():
+        other = snake(name).removesuffix("_name")
+        is_name = field.required and main_type(field.schema) == "string" and not constants(field.schema)
+        leads = is_name and other in chosen - {entity} and name != key and field.link is None
+        found[name] = replace(field, link=other) if leads else field
+    return found
+
+
+def _entity_of(declared: Entity | None, found: Entity) -> Entity:
+    """What is inferred of an entity, as the kind of entity that it is declared to be."""
+    if declared is None:
+        return found
+    is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
+    if is_all or declared.inside is not None:
+        return declared
+    return replace(found, singleton=declared.singleton, natural=declared.natural or found.natural, open=declared.open)
+
+
+def _as_given(
+    fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
+) -> dict[str, Field]:
+    """The fields of records that are given: nothing is looked up, and a link is one only if it leads somewhere."""
+    told: dict[str, Field] = {}
+    for name, field in fields.items():
+        if field.link is not None and field.link in given.records:
+            there = {row.get(keys[field.link]) for row in given.records[field.link]}
+            values = [one for row in rows for one in _each(row.get(name))]
+            leads = all(isinstance(one, str | int) and one in there for one in values)
+            told[name] = replace(field, link=field.link if leads else None, derived=None)
+        else:
+            stands = any(name in row for row in rows)
+            told[name] = replace(field, link=None, derived=None if stands else field.derived)
+    return told
+
+
+def _unlinked(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:
+    """Who did something is a name, not a link, where the state holds no such people."""
+    return {
+        name: replace(field, link=None) if snake(name) in WHO and not given.records.get(field.link or "") else field
+        for name, field in fields.items()
+    }
+
+
+def _each(value: Json) -> list[Json]:
+    return [*value] if isinstance(value, list) else [] if value is None else [value]
+
+
+def _named(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
+    """An entity of which nothing is known but its key and what it links to has at least a name."""
+    if key == "name" or any(name != key and field.link is None for name, field in fields.items()):
+        return dict(fields)
+    return {**fields, "name": Field("name", {"type": "string"}, required=True)}
+
+
+def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
+    return {key: replace(fields[key], required=True), **{name: part for name, part in fields.items() if name != key}}
+
+
+def _seen_keys(entity: str, key: str, looks: Sequence[Look], examples: Sequence[Example]) -> list[Key]:
+    """Ids of this entity that occur in examples."""
+    by_name = {look.tool.name: look for look in looks if look.entity == entity}
+    by_id = {look.tool.id: look for look in looks if look.entity == entity}
+    found: list[Json] = []
+    for example in examples:
+        look = by_id.get(example.tool) or by_name.get(example.tool)
+        if look is None or look.verb in RECORDLESS:
+            continue
+        name, score = key_argument(look.verb, entity, key, look.input)
+        found += [example.arguments.get(name)] if name is not None and score >= 2 and look.verb in _ONE else []
+        found += [as_object(example.result).get(key)] if look.envelope.record == "" else []
+    return [value for value in found if isinstance(value, str | int) and not isinstance(value, bool)]

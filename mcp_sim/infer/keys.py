@@ -1,0 +1,86 @@
+"""Which argument names the record?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from mcp_sim.infer.customary import OPTIONS, QUERIES
+from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.translations import noun_in_english
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Verb
+
+_FILE_NAMES = vocabulary("filename file_name file_path filepath")
+_KEPT_IN_FILES = vocabulary("file document presentation workbook notebook spreadsheet deck")
+"""What is a file of its own, which its name names."""
+
+_KEY_ENDINGS = vocabulary("id key uuid number code slug name identifier no ref reference handle sku")
+
+
+def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str | None, int]:
+    """The argument that names one record, and how good the evidence is: 3 certain, 2 good, 1 the only candidate."""
+    names = {snake(name) for name in properties(schema)}
+    scored = [
+        (_key_score(_current(snake(name), names), entity, key), name)
+        for name, part in properties(schema).items()
+        if _scalar(part)
+    ]
+    best = max(scored, key=lambda entry: (entry[0], entry[1] in required(schema)), default=(0, ""))
+    if best[0]:
+        return best[1], best[0]
+    needed = [name for name in properties(schema) if name in required(schema) and _scalar(properties(schema)[name])]
+    if verb in {"get", "delete"} and len(needed) == 1 and snake(needed[0]) not in QUERIES | OPTIONS:
+        return needed[0], 1
+    return None, 0
+
+
+def _current(argument: str, others: Collection[str]) -> str:
+    """`old_name` beside `new_name` is the name that a record still has."""
+    bare = argument.removeprefix("old_")
+    return bare if bare != argument and f"new_{bare}" in others else argument
+
+
+def _key_score(argument: str, entity: str, key: str) -> int:
+    short = entity.rsplit("_", 1)[-1]
+    if argument in {f"{entity}_id", f"id_{entity}", "id"} or argument == snake(key):
+        return 3
+    if not argument.isascii() and argument != entity and argument.startswith(entity):
+        return 2 if noun_in_english(argument.removeprefix(entity).strip("_")) == "number" else 0
+    if "_or_" in argument and _KEY_ENDINGS.issuperset(argument.removeprefix(f"{short}_").split("_or_")):
+        return 3
+    if argument in {f"{name}_{ending}" for name in (entity, short) for ending in _KEY_ENDINGS}:
+        return 2
+    if argument in {entity, short, "uuid", "key", "identifier", "path", "slug"}:
+        return 2
+    if argument in _FILE_NAMES and short in _KEPT_IN_FILES:
+        return 2
+    return 2 if _is_shortened(argument, entity) else 0
+
+
+def noun_of_key(argument: str) -> str:
+    """What an argument is an id, a number or a reference of: `booking_reference` of a booking; '' where of nothing."""
+    stem, _, ending = snake(argument).rpartition("_")
+    return stem if ending in {"id", "number", "no", "ref", "reference"} else ""
+
+
+def kind_of_ids(inputs: Iterable[Record]) -> str:
+    """The type of an id of which no tool tells: that of all other ids of its server, if they are numbers."""
+    named = ((snake(name), part) for schema in inputs for name, part in properties(schema).items())
+    kinds = {main_type(part) for name, part in named if name == "id" or name.endswith("_id")}
+    return "integer" if kinds == {"integer"} else "string"
+
+
+def _is_shortened(argument: str, entity: str) -> bool:
+    """`pr_id` of a pull request, `repo_slug` of a repository, `server_name` of a server configuration."""
+    stem, _, ending = argument.rpartition("_")
+    parts = entity.split("_")
+    if ending not in _KEY_ENDINGS or not stem:
+        return False
+    initials = len(parts) > 1 and stem == "".join(part[0] for part in parts)
+    begun = len(stem) > 2 and parts[-1].startswith(stem)
+    return initials or begun or (len(parts) > 1 and stem == parts[0] and ending in {"name", "slug"})
+
+
+def _scalar(schema: Record) -> bool:
+    return main_type(schema) in {"string", "integer", "number", ""}
