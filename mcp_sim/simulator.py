@@ -21,7 +21,7 @@ from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transit
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import UNCLAIMING, Behaviour, Predictor, Sink, Tables, behaviours, world_models
+from mcp_sim.types.kinds import NEVER_MATCHED, Backend, Predictor, Sink, Tables, backends, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
 from mcp_sim.types.surface import SILENT
@@ -224,19 +224,20 @@ class Simulator:
 
     def counts(self, seed: int | None = None) -> Mapping[str, int]:
         """How many records worlds of this seed begin with, by entity. None is made for that where it is told."""
-        used = {plan.behaviour for plan in self.scenario.domain.plans.values()} - UNCLAIMING
-        if any(behaviours[name].completed is not Behaviour.completed for name in used):
+        used = {plan.backend for plan in self.scenario.domain.plans.values()} - NEVER_MATCHED
+        if any(backends[name].completed is not Backend.completed for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
     def _generated(self, seed: int) -> Tables:
-        """The records, with what the behaviours of these tools need beside them."""
+        """The records, with what the backends of these tools need beside them."""
         from mcp_sim.generate.generation import generate  # noqa: PLC0415 (no tool is listed sooner for it)
 
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
         plans = list(self.scenario.domain.plans.values())
-        for name in sorted({plan.behaviour for plan in plans}):
-            tables = behaviours[name]().completed(tables, [plan for plan in plans if plan.behaviour == name], seed)
+        used = {plan.backend for plan in plans}
+        for name in sorted(used, key=lambda name: (backends[name].order, name)):
+            tables = backends[name]().completed(tables, [plan for plan in plans if plan.backend == name], seed)
         return tables
 
     def _first(self, seed: int) -> Version:

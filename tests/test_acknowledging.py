@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_sim.claiming.acknowledging import acknowledgement
+from mcp_sim.backends.rendering.acknowledgements import acknowledgement
 from mcp_sim.types.lexicon.words import participle
 from tests.given import service, tool, value
 

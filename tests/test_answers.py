@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.answers import NOTHING, Anatomy, part, with_part, with_told
+from mcp_sim.backends.rendering.places import NOTHING, Anatomy, part, with_part, with_told
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.plans import Envelope, Plan

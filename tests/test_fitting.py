@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from behaviours.claimed import TEXT, refused, said, simulator, tool
+from backends.claimed import TEXT, refused, said, simulator, tool
 
 Json = Any
 TICKET: Json = {

@@ -82,7 +82,7 @@ async def test_what_it_raises_is_a_crash_and_nothing_is_written(tmp_path: Path) 
         ("{quote: {python: fright:quote}}", "fright:quote cannot be loaded: ModuleNotFoundError"),
         ("{quote: {python: freight:NUMBER}}", "freight:NUMBER is no function"),
         ("{quote: {python: freight}}", "sim.quote.python"),
-        ("{quote: {python: freight:quote, behaviour: sql}}", "leave out `behaviour`"),
+        ("{quote: {python: freight:quote, backend: sql}}", "leave out `backend`"),
         ("{quote: {choice: order_id, choices: {a: {python: freight:quote}}}}", "not one choice of it"),
     ],
 )

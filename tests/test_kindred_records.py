@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from behaviours.claimed import TEXT, refused, said, simulator, tool
+from backends.claimed import TEXT, refused, said, simulator, tool
 
 Json = Any
 STATUS: Json = {"type": "string", "enum": ["todo", "blocked", "done"]}

@@ -14,15 +14,15 @@ from jsonschema import Draft202012Validator
 from mcp_sim.cli.list import example
 from mcp_sim.types.errors import UnknownKind
 from mcp_sim.types.kinds import (
-    UNCLAIMING,
-    Behaviour,
+    NEVER_MATCHED,
+    Backend,
     Expectation,
     Kind,
     Perturbation,
     Stage,
     Trigger,
     WorldModel,
-    behaviours,
+    backends,
     families,
 )
 from mcp_sim.types.kinds.registry import Registry
@@ -42,8 +42,9 @@ OVERRIDDEN: dict[type[Any], tuple[str, ...]] = {
 @pytest.mark.parametrize(("registry", "name"), EVERY, ids=IDS)
 def test_kind_file_and_class_share_a_name(registry: Registry[Any], name: str) -> None:
     kind = registry[name]
-    assert kind.__module__ == f"{registry.package}.{name}"
-    assert Path(inspect.getfile(kind)).stem == name
+    file = Path(inspect.getfile(kind))
+    assert kind.__module__.startswith(f"{registry.package}.{name}")
+    assert name == (file.parent.name if file.stem == "backend" else file.stem)
     assert kind.__name__ == "".join(word.capitalize() for word in name.split("_"))
     assert registry.name_of(kind) == name
 
@@ -71,10 +72,10 @@ def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: st
         assert kind.role.name in ("FILTER", "COUNTER", "CHANCE")
 
 
-def test_behaviours_that_are_not_loaded_to_be_asked_would_have_nothing_to_say() -> None:
-    for name in UNCLAIMING:
-        kind = behaviours[name]
-        assert (kind.claims, kind.completed) == (Behaviour.claims, Behaviour.completed)
+def test_backends_that_are_not_loaded_to_be_asked_would_have_nothing_to_say() -> None:
+    for name in NEVER_MATCHED:
+        kind = backends[name]
+        assert (kind.match, kind.completed) == (Backend.match, Backend.completed)
 
 
 DOCUMENTED = [(registry, name) for registry, name in EVERY if issubclass(registry.base, Kind)]

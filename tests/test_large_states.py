@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mcp_sim.claiming.scopes import scopes
+from mcp_sim.backends.matching.scopes import scopes
 from tests.given import Json, service, tool, value
 
 

@@ -233,7 +233,7 @@ def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too
 def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> None:
     usual = Plan("", "unknown")
     left = {part.name for part in fields(Plan) if getattr(WHOLE, part.name) == getattr(usual, part.name)}
-    assert left == {"behaviour", "choice", "choices", "confidence", "reasons"}
+    assert left == {"backend", "choice", "choices", "confidence", "reasons"}
     assert plans_read(WHOLE, tmp_path) == {"settle_order": WHOLE}
 
 
@@ -267,7 +267,7 @@ def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
     assert "Too little is known of frobnicate, resync_gadget: said to touch no records" in capsys.readouterr().err
 
 
-def test_a_behaviours_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
+def test_a_backends_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
     text = {"type": "string"}
     tools = [
         ("get_vessel_messages", {"vessel_id": text}),

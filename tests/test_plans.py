@@ -161,7 +161,7 @@ def test_little_evidence_is_a_guess_and_contradiction_makes_it_one() -> None:
 
 def test_a_tool_that_names_no_record_is_not_made_to_change_one() -> None:
     plan = domain(tool("delete_everything", {}), tool("create_task", {"title": STRING})).plans["delete_everything"]
-    assert (plan.verb, plan.behaviour) == ("unknown", "schema_only")
+    assert (plan.verb, plan.backend) == ("unknown", "schema_only")
 
 
 def test_every_tool_of_the_crm_gets_the_right_plan_for_sure() -> None:

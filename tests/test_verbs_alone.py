@@ -42,4 +42,4 @@ def test_descriptions_that_do_not_agree_tell_nothing() -> None:
 
 def test_descriptions_of_readers_alone_make_no_records() -> None:
     readers = [described("get", "Fetch an entry.", {"id": INTEGER}, "id"), described("list", "List entries.", {})]
-    assert all(plan.behaviour == "schema_only" for plan in domain(*readers).plans.values())
+    assert all(plan.backend == "schema_only" for plan in domain(*readers).plans.values())

@@ -46,13 +46,13 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
     "what the spec says of its tools": (
         PETS
         + "entities:\n  pet: {fields: {owner: {link: ownr}}}\n"
-        + "sim:\n  get_pt: {verb: get}\n  get_pet: {key: pt_id, sets: {nme: name}}\n  list_pets: {behaviour: recrds}\n"
+        + "sim:\n  get_pt: {verb: get}\n  get_pet: {key: pt_id, sets: {nme: name}}\n  list_pets: {backend: recrds}\n"
         + "examples:\n  - {tool: get_pet, arguments: {pet_id: 3}, result: {}}\n  - {tool: get_x, result: {}}\n",
         [
             "x.yaml:15: sim.get_pt: there is no tool 'get_pt'; did you mean 'get_pet'?",
             "x.yaml:16: sim.get_pet.key: get_pet has no argument 'pt_id'; did you mean 'pet_id'?",
             "x.yaml:16: sim.get_pet.sets.nme: get_pet has no argument 'nme'",
-            "x.yaml:17: sim.list_pets.behaviour: unknown behaviour; did you mean 'records'?",
+            "x.yaml:17: sim.list_pets.backend: unknown backend; did you mean 'records'?",
             "x.yaml:19: examples[0].arguments: violates the inputSchema of get_pet: pet_id: 3 is not of type 'string'",
             "x.yaml:19: examples[0].result: violates the outputSchema of get_pet: 'id' is a required property",
             "x.yaml:20: examples[1].tool: there is no tool 'get_x'; did you mean 'get_pet'?",

@@ -41,7 +41,7 @@ MAKING = frozenset({"create", "add", "insert", "new", "post", "register", "write
 """Words in the names of tools after which there should be something that was not there before."""
 
 NAMING_ROLES = ("document", "path", "paths", "source", "key", "name")
-"""How behaviours of their own call what names a record."""
+"""How backends of their own call what names a record."""
 
 MAKING_OPERATIONS = frozenset({"make", "write", "mkdir"})
 """What they do where the name is a new one, mostly."""

@@ -48,7 +48,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _details(plan: Plan) -> Iterator[tuple[str, str]]:
     texts = {
-        "works as": " ".join(name for name in (plan.behaviour, plan.operation) if name not in {"", "records"}),
+        "works as": " ".join(name for name in (plan.backend, plan.operation) if name not in {"", "records"}),
         "with": ", ".join(f"{name} = {argument}" for name, argument in plan.arguments.items()),
         "each": plan.each or "",
         "key": plan.key or "",

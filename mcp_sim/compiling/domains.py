@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.compiling.matches import claims_of
+from mcp_sim.compiling.matches import matched
 from mcp_sim.generate.counts import orphans
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.docstrings import described
@@ -66,14 +66,14 @@ def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
 def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
     """What the tools of these servers do, to which entities. Notes names of entities that do not exist.
 
-    What a behaviour claims is left out of the inference of records, which still learns its entities.
+    What a backend claims is left out of the inference of records, which still learns its entities.
     """
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
     within = {name: within_of(tool, overrides.get(name, {})) for name, tool in served.items()}
     tools = {name: described(unwrapped(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    claimed = claims_of(Survey(tools, state, examples), overrides)
+    claimed = matched(Survey(tools, state, examples), overrides)
     entities = {**{entity.name: entity for entity in claimed.entities}, **_declared(specs)}
     taken = {plan.tool: plan for plan in claimed.plans}
     rest = {name: tool for name, tool in tools.items() if name not in taken}
@@ -100,15 +100,15 @@ def _at_home(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
 def _with_logins(
     plans: Mapping[str, Plan], tools: Mapping[str, Tool], entities: Mapping[str, Entity]
 ) -> Mapping[str, Plan]:
-    if not any(plan.behaviour == "sessions" for plan in plans.values()):
+    if not any(plan.backend == "auth" for plan in plans.values()):
         return plans
-    from mcp_sim.logins.guarding import with_logins  # noqa: PLC0415 (for those who have a login)
+    from mcp_sim.backends.auth.guarding import with_logins  # noqa: PLC0415 (for those who have a login)
 
     return with_logins(plans, tools, entities)
 
 
 def _claimed(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
-    """The entities as behaviours have them, with the fields that specs declare besides."""
+    """The entities as backends have them, with the fields that specs declare besides."""
     said = {name: entity.fields for name, entity in declared.items()}
     return {one.name: replace(one, fields={**one.fields, **said.get(one.name, {})}) for one in entities}
 

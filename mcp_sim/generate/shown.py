@@ -23,7 +23,7 @@ def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
     """The schemas of the entity's records in the results of all tools that declare theirs."""
     for plan in domain.plans.values():
         tool = domain.tools.get(plan.tool)
-        if plan.entity == entity.name and plan.behaviour == "records" and tool is not None and tool.output_schema:
+        if plan.entity == entity.name and plan.backend == "records" and tool is not None and tool.output_schema:
             yield from record_schemas(result_schema(tool), plan)
 
 

@@ -30,7 +30,7 @@ def of_any_kind(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[s
         if key is not None and look.entity not in tables and len(kinds) > 1:
             why = f"looks up a record by its id alone: {', '.join(kinds)}"
             plan = Plan(
-                look.tool.id, "get", behaviour="any_record", arguments={"id": key}, envelope=Envelope(record=""),
+                look.tool.id, "get", backend="any_record", arguments={"id": key}, envelope=Envelope(record=""),
                 confidence=_SURE, reasons=(why,),
             )  # fmt: skip
             found[look.tool.id] = replace(plan, **look.said)
@@ -39,7 +39,7 @@ def of_any_kind(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[s
 
 def _is_said_otherwise(said: Mapping[str, Any]) -> bool:
     """Does a spec say that a tool does another thing, or to what?"""
-    is_other = said.get("verb", "get") != "get" or said.get("behaviour", "any_record") != "any_record"
+    is_other = said.get("verb", "get") != "get" or said.get("backend", "any_record") != "any_record"
     return is_other or not {"entity", "key"}.isdisjoint(said)
 
 

@@ -85,7 +85,7 @@ def with_owners(draft: Draft) -> dict[str, Plan]:
     found: dict[str, Plan] = {}
     for look, plan in draft.of_all():
         mine = draft.entity_of(plan)
-        if mine is None or mine.name not in draft.held or mine.singleton or plan.behaviour != "records" or plan.each:
+        if mine is None or mine.name not in draft.held or mine.singleton or plan.backend != "records" or plan.each:
             continue
         if plan.verb == "create":
             also = tuple(_listings(look, plan, mine, draft.entities))

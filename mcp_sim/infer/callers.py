@@ -70,7 +70,7 @@ def _plans(look: Look, plan: Plan, caller: Caller, draft: Draft) -> Iterator[Pla
         (name & _ABOUT_ONESELF and not name & {"id"}) or "whoami" in snake(look.tool.name) or (own and spoken)
     ):
         yield _of_caller(look, caller)
-    if own and plan.behaviour == "records" and plan.verb in _MANY:
+    if own and plan.backend == "records" and plan.verb in _MANY:
         yield from _listed(plan, caller, draft.entities[plan.entity or ""], draft.held)
     if name & (_JOINS | _LEAVES):
         yield from _joined(look, caller, draft, leaves=bool(name & _LEAVES))

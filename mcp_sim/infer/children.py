@@ -24,7 +24,7 @@ def with_children(draft: Draft) -> dict[str, Plan]:
     apart = {name: one for name, one in draft.entities.items() if name in named and not one.inside}
     found: dict[str, Plan] = {}
     for look, plan in draft.of_all():
-        if plan.verb == "create" and plan.behaviour == "records" and plan.each is None:
+        if plan.verb == "create" and plan.backend == "records" and plan.each is None:
             shown = {field for one in draft.looks if one.entity == look.entity for field in properties(one.shape)}
             children = tuple(one for one in _children(look, plan, apart) if plan.sets.get(one.listed) not in shown)
             listed = {one.listed for one in children}

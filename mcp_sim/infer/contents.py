@@ -22,7 +22,7 @@ def contents_shown(draft: Draft) -> dict[str, Plan]:
     found: dict[str, Plan] = {}
     for look, plan in draft.of_many():
         own = draft.entities.get(look.entity)
-        is_part = own is not None and own.inside and plan.behaviour == "records"
+        is_part = own is not None and own.inside and plan.backend == "records"
         if look.reading.verb not in _LOOKS or is_part or plan.choice is not None:
             continue
         shown = _shown(look, [own] if own is not None and look.entity in draft.held else tables)

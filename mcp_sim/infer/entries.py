@@ -27,7 +27,7 @@ def with_entries(draft: Draft) -> dict[str, Plan]:
     found: dict[str, Plan] = {}
     for look, plan in draft.of_all():
         fields = mappings.get(plan.entity or "", [])
-        if fields and plan.verb in _ASKS and plan.behaviour == "records":
+        if fields and plan.verb in _ASKS and plan.backend == "records":
             picked = next(_picked(look, plan, fields), None)
             found |= {look.tool.id: _picking(plan, picked)} if picked is not None else {}
     return found

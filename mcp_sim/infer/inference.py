@@ -131,7 +131,7 @@ def _as_their_kin(looks: Sequence[Look], plans: Mapping[str, Plan]) -> dict[str,
     found: dict[str, Plan] = {}
     for name, plan in plans.items():
         word = words_of[name]
-        if known and plan.verb == "update" and plan.behaviour == "records" and not plan.fixed and word not in _PLAIN:
+        if known and plan.verb == "update" and plan.backend == "records" and not plan.fixed and word not in _PLAIN:
             fixed = alike(plan, word, known)
             found |= {name: replace(plan, fixed=fixed)} if fixed else {}
     return found

@@ -22,7 +22,7 @@ def with_insides(draft: Draft) -> dict[str, Plan]:
     holders = draft.tables()
     found: dict[str, Plan] = {}
     for look, plan in draft.of_all():
-        writes = plan.verb in {"create", "update"} and plan.behaviour == "records" and plan.each is None
+        writes = plan.verb in {"create", "update"} and plan.backend == "records" and plan.each is None
         mine = draft.entity_of(plan) if writes else None
         if mine is not None and mine.name in draft.held and mine.inside is None:
             among = tuple(_among(look, plan, mine, holders, draft.held))

@@ -27,7 +27,7 @@ def making(looks: Sequence[Look], plans: Mapping[str, Plan], entities: Mapping[s
 
 
 def _is_given_whole(look: Look, plan: Plan) -> bool:
-    plain = plan.verb == "update" and plan.behaviour == "records" and plan.each is None and not plan.fixed
+    plain = plan.verb == "update" and plan.backend == "records" and plan.each is None and not plan.fixed
     needed = [name for name in plan.sets if name in required(look.input)]
     return plain and plan.key is not None and look.reading.word == "update" and len(needed) >= _WHOLE
 

@@ -37,7 +37,7 @@ def occupying(draft: Draft) -> dict[str, Plan]:
     found: dict[str, Plan] = {}
     for look, plan in draft.of_all():
         entity = draft.entity_of(plan)
-        if entity is None or plan.behaviour != "records" or plan.each or not _is_stay(look, entity):
+        if entity is None or plan.backend != "records" or plan.each or not _is_stay(look, entity):
             continue
         taken = next(_things(entity, look.reading.word, draft), None)
         if taken is not None and plan.verb == "create" and not any(one.entity == taken.entity for one in plan.also):

@@ -109,7 +109,7 @@ def put_together(
 def _together(several: Several, plans: Mapping[str, Plan]) -> Plan:
     id_ = several.tool.id
     choices = {value: replace(plans[way.id], tool=id_) for value, way in several.ways.items()}
-    known = [plan for plan in choices.values() if plan.behaviour == "records"]
+    known = [plan for plan in choices.values() if plan.backend == "records"]
     if not known:
         return next(iter(choices.values()))
     told = tuple(f"{several.argument} = {value}: {_said(plan)}" for value, plan in choices.items())

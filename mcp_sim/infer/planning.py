@@ -147,7 +147,7 @@ def _is_outside(look: Look, declared: Mapping[str, Entity], given: Given, sharin
 def _outside(look: Look) -> Plan:
     """A tool that tells what the given state does not hold: the same answer for the same question."""
     why = f"the state tells of no {look.entity.replace('_', ' ')}"
-    return Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why,))
+    return Plan(look.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=(why,))
 
 
 def _is_bare(entity: Entity) -> bool:
@@ -177,7 +177,7 @@ def _plan_of_one(look: Look, single: Single, entity: Entity) -> Plan:
 
 def _recordless(look: Look, entities: Mapping[str, Entity]) -> Plan:
     """The plan of a tool that touches no records, or of which nobody knows which."""
-    plan = Plan(look.tool.id, "unknown", behaviour="schema_only", confidence=0.1, reasons=("no entity named",))
+    plan = Plan(look.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=("no entity named",))
     if tells_deed(look.said):
         return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": (SAID,), **look.said})
     plan = replace(plan, **look.said)
@@ -211,12 +211,12 @@ def _workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
     is_named = plan.key is not None or entity.singleton or plan.filters or is_meant
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
-    if entity.inside is not None and plan.behaviour == "records" and not _reaches(plan):
+    if entity.inside is not None and plan.backend == "records" and not _reaches(plan):
         why = f"the {plural(entity.name)} stand inside others, and no argument names either"
-        return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
-    if plan.behaviour != "records" or not (nameless or idle):
+        return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
+    if plan.backend != "records" or not (nameless or idle):
         return plan
     if idle and not nameless and entity.key_like is not None and plan.confidence >= 0.6:
         return replace(plan, confidence=0.6, reasons=("nothing that it could change", *plan.reasons))
     why = f"no argument names a {entity.name}" if nameless else "nothing that it could change"
-    return Plan(plan.tool, "unknown", behaviour="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
+    return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))

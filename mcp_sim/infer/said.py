@@ -9,7 +9,7 @@ from typing import Any
 from mcp_sim.infer.looks import Look
 from mcp_sim.types.plans import RECORDLESS, Plan
 
-_DEED = ("verb", "entity", "behaviour")
+_DEED = ("verb", "entity", "backend")
 """By these, and by another key, two plans are of different deeds; the others tell how one is done."""
 
 _AROUND = frozenset({"login", "within"})
@@ -42,7 +42,7 @@ def look_beside(look: Look, found: Look) -> Look:
         return found
     said = look.said
     is_other = any(said.get(name, getattr(found, name)) != getattr(found, name) for name in ("verb", "entity"))
-    is_kept = said.get("behaviour") == "records" and found.verb in RECORDLESS
+    is_kept = said.get("backend") == "records" and found.verb in RECORDLESS
     is_named = found.element is not None and said.get("key", found.element.key) != found.element.key
     if is_other or is_kept or is_named:
         return look

@@ -89,7 +89,7 @@ def _plan(plan: Plan, about: Entity | None, operation: str, narrowed: Mapping[st
         plan.tool,
         "compute",
         None if about is None else about.name,
-        behaviour="summaries",
+        backend="summaries",
         operation=operation,
         arguments=narrowed,
         confidence=0.7 if about is not None else 0.6,

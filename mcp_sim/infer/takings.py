@@ -44,7 +44,7 @@ def taking(draft: Draft) -> dict[str, Plan]:
     for look, plan in draft.of_many():
         entity = draft.entities.get(look.entity)
         counts = any(one.how in {"add", "subtract"} for one in plan.also)
-        if entity is None or plan.behaviour != "records" or counts or plan.each:
+        if entity is None or plan.backend != "records" or counts or plan.each:
             continue
         also = next(_taken(look, entity, draft.entities), None) or _moved(entity, draft.entities)
         if also is not None and plan.verb == "create":

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.records.invention import candidates, chosen, made_up, may_exist
+from mcp_sim.backends.records.invention import candidates, chosen, made_up, may_exist
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field

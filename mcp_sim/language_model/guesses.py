@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from mcp_sim.answers import NOTHING, READS, part, with_part, with_told
+from mcp_sim.backends.rendering.places import NOTHING, READS, part, with_part, with_told
 from mcp_sim.generate.times import sense
 from mcp_sim.language_model.absorbing import Path, Reading, Vocabulary
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -15,7 +15,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_text import canonical, nests_deeper
-from mcp_sim.types.kinds import Answer, Invent, behaviours
+from mcp_sim.types.kinds import Answer, Invent, backends
 from mcp_sim.types.lexicon.words import vocabulary, words
 from mcp_sim.types.plans import Plan
 
@@ -51,8 +51,8 @@ class Guess:
     def of(cls, tool: Tool, plan: Plan, domain: Domain, known: Vocabulary, judge: Validator | None) -> Guess:
         """What is known of a tool, compiled."""
         entity = domain.entities.get(plan.entity or "")
-        is_known = entity is not None and plan.behaviour == "records"
-        settle = behaviours[plan.behaviour]().answering(tool, plan, domain) if is_known else None
+        is_known = entity is not None and plan.backend == "records"
+        settle = backends[plan.backend]().answering(tool, plan, domain) if is_known else None
         writes = entity is not None and plan.verb in ("create", "update")
         fields = {name: Validator(field.schema) for name, field in entity.fields.items()} if entity and writes else {}
         return cls(tool, plan, domain, known, entity, settle, judge, fields, _is_read(tool, plan))

@@ -1,6 +1,6 @@
 """What of a call does the world leave open, and how do a model's values get into its place?
 
-A behaviour is run twice: once with a `Survey`, which notes each field that it asks for, then with a `Filling`, which
+A backend is run twice: once with a `Survey`, which notes each field that it asks for, then with a `Filling`, which
 answers with the model's values. Everything else comes out as the world determines it.
 """
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
+from mcp_sim.backends.records.invention import opened
 from mcp_sim.language_model.absorbing import Vocabulary
 from mcp_sim.language_model.facts import Bearing, bearing
 from mcp_sim.language_model.guesses import Guess
 from mcp_sim.language_model.tighten import MOST_TEXT, tighten
-from mcp_sim.records.invention import opened
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import schema_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_text import decode
-from mcp_sim.types.kinds import Answer, behaviours
+from mcp_sim.types.kinds import Answer, backends
 from mcp_sim.types.plans import Plan
 
 FORMS_KEPT = 1_024
@@ -65,7 +65,7 @@ class Roles:
         bears, form = bearing(plan, domain), _form(tool, domain)
         if plan.guessed or plan.verb == "none":
             return Role(bears, None, Guess.of(tool, plan, domain, self._vocabulary, judge), judge, form)
-        answer = opened(behaviours[plan.behaviour]().answering(tool, plan, domain), plan, domain)
+        answer = opened(backends[plan.backend]().answering(tool, plan, domain), plan, domain)
         return Role(bears, answer, None, judge, form)
 
 

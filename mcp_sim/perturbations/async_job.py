@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, answered, no_writes
+from mcp_sim.backends.rendering.places import NOTHING, answered, no_writes
 from mcp_sim.generate.keys import keys_of, next_key
 from mcp_sim.generate.times import sense, written
 from mcp_sim.types import Change, Due, Json, Key, Observation, Proceed, Record, Tool, ToolResult, Transition, Turn

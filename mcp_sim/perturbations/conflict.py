@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from mcp_sim.answers import READS, Anatomy
+from mcp_sim.backends.rendering.places import READS, Anatomy
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.edits import Editor, value_problems
 from mcp_sim.generate.named import found_key

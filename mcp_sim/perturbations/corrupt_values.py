@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import Anatomy, each_value, part, unknown_fields, with_part
+from mcp_sim.backends.rendering.places import Anatomy, each_value, part, unknown_fields, with_part
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcp_sim.answers import Anatomy, each_value, no_reads, with_part, with_told
+from mcp_sim.backends.rendering.places import Anatomy, each_value, no_reads, with_part, with_told
 from mcp_sim.types import Json, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations

@@ -8,7 +8,15 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import Anatomy, each_answer, each_value, part, unknown_fields, with_body, with_part
+from mcp_sim.backends.rendering.places import (
+    Anatomy,
+    each_answer,
+    each_value,
+    part,
+    unknown_fields,
+    with_body,
+    with_part,
+)
 from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import Anatomy, each_answer, part, with_body, with_part
+from mcp_sim.backends.rendering.places import Anatomy, each_answer, part, with_body, with_part
 from mcp_sim.types import Json, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_text import encode

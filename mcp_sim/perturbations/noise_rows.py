@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
+from mcp_sim.backends.records.showing import shown
+from mcp_sim.backends.rendering.places import Anatomy, each_value, no_reads, part, with_part
 from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.records.showing import shown
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import expanded, items, properties

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from mcp_sim.answers import Anatomy, no_reads
-from mcp_sim.records.refusals import not_found
+from mcp_sim.backends.records.refusals import not_found
+from mcp_sim.backends.rendering.places import Anatomy, no_reads
 from mcp_sim.types import Observation, Proceed, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.call_matchers import argument_value
 from mcp_sim.types.domain import Domain

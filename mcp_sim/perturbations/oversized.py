@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
-from mcp_sim.answers import NOTHING, Anatomy, part, with_body, with_part
+from mcp_sim.backends.rendering.places import NOTHING, Anatomy, part, with_body, with_part
 from mcp_sim.types import Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_text import encode

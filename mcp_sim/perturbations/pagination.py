@@ -8,7 +8,17 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, no_reads, part, reshaped, twice, with_part, with_told
+from mcp_sim.backends.rendering.places import (
+    NOTHING,
+    Anatomy,
+    answered,
+    no_reads,
+    part,
+    reshaped,
+    twice,
+    with_part,
+    with_told,
+)
 from mcp_sim.types import Json, Observation, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import expanded, properties

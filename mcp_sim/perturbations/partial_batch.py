@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, no_writes, part, with_body, with_part
+from mcp_sim.backends.rendering.places import NOTHING, Anatomy, answered, no_writes, part, with_body, with_part
 from mcp_sim.types import Change, Json, Proceed, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations

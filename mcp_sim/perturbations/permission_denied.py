@@ -9,9 +9,9 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from mcp_sim.answers import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
+from mcp_sim.backends.records.refusals import not_found
+from mcp_sim.backends.rendering.places import NOTHING, Anatomy, answered, part, reshaped, twice, with_part
 from mcp_sim.generate.named import found_key
-from mcp_sim.records.refusals import not_found
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.answers import Anatomy, no_reads, twice
+from mcp_sim.backends.rendering.places import Anatomy, no_reads, twice
 from mcp_sim.types import Proceed, Seen, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations

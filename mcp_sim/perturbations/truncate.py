@@ -7,7 +7,7 @@ from typing import Self, cast
 
 from pydantic import Field, model_validator
 
-from mcp_sim.answers import Anatomy, each_value, no_reads, part, with_part
+from mcp_sim.backends.rendering.places import Anatomy, each_value, no_reads, part, with_part
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_text import encode

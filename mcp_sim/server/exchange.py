@@ -10,7 +10,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 
-from mcp_sim.server.identity import Claims
+from mcp_sim.server.identity import Match
 from mcp_sim.types import BrokenDelivery
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -38,8 +38,8 @@ class Exchange:
     `takes_results`: its answer will be one JSON text, into which a result can be put that is JSON text already.
     """
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, body: bytes, claims: Claims) -> None:
-        self.scope, self.claims = scope, claims
+    def __init__(self, scope: Scope, receive: Receive, send: Send, body: bytes, claims: Match) -> None:
+        self.scope, self.match = scope, claims
         self.is_endless = self.takes_results = False
         self.body = body
         self._result: bytes | None = None

@@ -21,7 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from mcp_sim.server.access import Access
 from mcp_sim.server.bodies import Bodies
 from mcp_sim.server.exchange import CLOSE, EXCHANGE, App, Exchange, Receive, Scope, Send
-from mcp_sim.server.identity import Claims, explicit_names
+from mcp_sim.server.identity import Match, explicit_names
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.refusals import Refusal
 from mcp_sim.server.sessions import Place, Sessions
@@ -104,7 +104,7 @@ class HttpServer:
         version = headers.get(b"mcp-protocol-version")
         is_modern = version is not None and version not in _HANDSHAKE
         named = None if is_modern or session is None else session.decode("latin-1")
-        claims = Claims(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
+        claims = Match(path, explicit_names(scope["query_string"], scope["headers"]), named, principal)
         exchange = Exchange(scope, receive, send, await self._bodies.whole(receive), claims)
         self._running.add(exchange)
         try:
@@ -131,7 +131,7 @@ class HttpServer:
     async def _shaken(self, exchange: Exchange, server: str, place: Place) -> None:
         """A request of a client that shakes hands."""
         exchange.is_endless = exchange.scope["method"] == "GET"
-        session = exchange.claims.session
+        session = exchange.match.session
         if session is None:
             await self._sessions.begin(exchange, self._servers[server], place)
         else:
@@ -171,7 +171,7 @@ class HttpServer:
             raise Refusal(status, code, str(error)) from None
 
     async def _world_of(self, ctx: Context) -> World:
-        name = _exchange(ctx).claims.world(ctx.params)
+        name = _exchange(ctx).match.world(ctx.params)
         if name is None:
             name = DEFAULT
             if self._on_nameless is not None:

@@ -21,7 +21,7 @@ WORLD_HEADER = b"mcp-sim-world"
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class Match:
     """What a request says of its world outside its JSON. `explicit` are the query's and the header's names."""
 
     path: str | None = None

@@ -13,7 +13,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.argument_unwrapping import wrapper_of
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import as_object, expanded, properties
-from mcp_sim.types.kinds import behaviours
+from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import CALLER, Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Swap
 
 _ARGUMENT_KEYS = ("key", "each", "copies", "holder", "within", "query", "sort", "order", "choice")
@@ -38,7 +38,7 @@ def override(part: SimPart, folder: Path) -> dict[str, Any]:
         if name in told
     }
     if part.python is not None:
-        fixed |= {"behaviour": "python", "operation": located(part.python, folder)}
+        fixed |= {"backend": "python", "operation": located(part.python, folder)}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
     if part.requires is not None:
@@ -54,8 +54,8 @@ def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Plac
         if name not in tools:
             at.error(f"there is no tool {name!r}{did_you_mean(name, tools)}")
             continue
-        if part.behaviour is not None and part.behaviour not in behaviours.names():
-            at.at("behaviour").error(f"unknown behaviour{did_you_mean(part.behaviour, behaviours.names())}")
+        if part.backend is not None and part.backend not in backends.names():
+            at.at("backend").error(f"unknown backend{did_you_mean(part.backend, backends.names())}")
         if part.python is not None:
             _check_function(at, part, folder)
         _check_arguments(at, part, tools[name].value)
@@ -67,8 +67,8 @@ def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Plac
 
 
 def _check_function(at: Place, part: SimPart, folder: Path) -> None:
-    if part.behaviour is not None or part.operation is not None:
-        at.at("python").error("says how the tool works: leave out `behaviour` and `operation`")
+    if part.backend is not None or part.operation is not None:
+        at.at("python").error("says how the tool works: leave out `backend` and `operation`")
     elif part.python is not None and (reason := problem(located(part.python, folder))) is not None:
         at.at("python").error(f"{part.python} {reason}")
 

@@ -47,7 +47,7 @@ def within_of(tool: Tool, said: Mapping[str, Any]) -> str | None:
     """
     if "within" in said:
         return said["within"]
-    if said.get("behaviour") == "python":
+    if said.get("backend") == "python":
         return None
     names = _wrappers(expanded(tool.input_schema))
     return ".".join(takewhile(lambda name: not _names(said, name), names)) or None

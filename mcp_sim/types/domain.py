@@ -97,4 +97,4 @@ class Domain:
     """The entities whose records the state at the beginning holds."""
     concealed: tuple[Concealed, ...] = ()
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
-    """What a behaviour keeps for all its tools and worlds, under a name of its own: what is costly to make again."""
+    """What a backend keeps for all its tools and worlds, under a name of its own: what is costly to make again."""

@@ -192,14 +192,14 @@ class Plan:
     calls the tool must be.
     `within` is the one argument that holds all others (`params`): the plan calls them as if it did not.
     `query` is a free-text argument, `searched` the fields it looks at; `sort` and `order` are arguments.
-    A behaviour that knows more than records has words of its own: `operation` is what the tool does in them, and
+    A backend that knows more than records has words of its own: `operation` is what the tool does in them, and
     `arguments` maps what the operation needs to the arguments that give it.
     """
 
     tool: str
     verb: Verb
     entity: str | None = None
-    behaviour: str = "records"
+    backend: str = "records"
     operation: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     key: str | None = None

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mcp_sim.types import Attempt, Transition, Turn
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, behaviours, world_models
+from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
 
 
 @world_models.register("builtin")
@@ -45,10 +45,10 @@ class _Answers:
         return inventor(self._domain)
 
     def _compile(self, tool: str) -> Answer:
-        from mcp_sim.records.invention import opened  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.backends.records.invention import opened  # noqa: PLC0415 (no tool is listed sooner for it)
 
         plan = self._domain.plans[tool]
-        compiled = behaviours[plan.behaviour]().answering(self._domain.tools[tool], plan, self._domain)
+        compiled = backends[plan.backend]().answering(self._domain.tools[tool], plan, self._domain)
         answer = opened(compiled, plan, self._domain)
         if not plan.guessed:
             return answer

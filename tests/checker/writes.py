@@ -25,7 +25,7 @@ def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowle
     mine = [change for change in puts if change["entity"] == plan["entity"]]
     if call.failed:
         return
-    if plan["verb"] == "create" and plan["behaviour"] == "records" and not call.written:
+    if plan["verb"] == "create" and plan["backend"] == "records" and not call.written:
         yield "R3", f"{call.tool} succeeds, but nothing is written"
     if plan["verb"] in {"create", "update"} and len(mine) == 1:
         yield from _said_problems(plan, call, mine[0]["record"])

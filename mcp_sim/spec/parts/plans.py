@@ -131,8 +131,8 @@ class SimPart(Part):
 
     verb: Verb | None = Field(default=None, description="What it does.")
     entity: str | None = Field(default=None, description="To which kind of record.")
-    behaviour: str | None = Field(default=None, description="The way it works on the world; default: records.")
-    operation: str | None = Field(default=None, description="What it does, in the words of its behaviour.")
+    backend: str | None = Field(default=None, description="The way it works on the world; default: records.")
+    operation: str | None = Field(default=None, description="What it does, in the words of its backend.")
     python: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",

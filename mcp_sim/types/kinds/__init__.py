@@ -1,12 +1,12 @@
 """The families that can be extended: their base classes and registries.
 
-A kind is a pydantic model whose fields are its YAML options and whose methods are its behaviour; its docstring is its
+A kind is a pydantic model whose fields are its YAML options and whose methods are its backend; its docstring is its
 manual. Kinds are immutable and shared by all worlds: what a kind must remember stands in `turn.memory`.
 """
 
 from __future__ import annotations
 
-from mcp_sim.types.kinds.backend import UNCLAIMING, Answer, Behaviour, Claims, Invent, Survey, Tables
+from mcp_sim.types.kinds.backend import NEVER_MATCHED, Answer, Backend, Invent, Match, Survey, Tables
 from mcp_sim.types.kinds.expectation import Expectation, Verdict
 from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
 from mcp_sim.types.kinds.kind import Kind
@@ -16,7 +16,7 @@ from mcp_sim.types.kinds.registries import (
     COMMON_EXPECTATION_KEYS,
     COMMON_PERTURBATION_KEYS,
     COMMON_WORLD_MODEL_KEYS,
-    behaviours,
+    backends,
     expectations,
     families,
     importers,
@@ -35,12 +35,12 @@ __all__ = [
     "COMMON_EXPECTATION_KEYS",
     "COMMON_PERTURBATION_KEYS",
     "COMMON_WORLD_MODEL_KEYS",
-    "UNCLAIMING",
+    "NEVER_MATCHED",
     "Answer",
     "Apply",
-    "Behaviour",
+    "Backend",
     "Check",
-    "Claims",
+    "Match",
     "Expectation",
     "Imported",
     "Importer",
@@ -62,7 +62,7 @@ __all__ = [
     "Unreached",
     "Verdict",
     "WorldModel",
-    "behaviours",
+    "backends",
     "expectations",
     "families",
     "importers",

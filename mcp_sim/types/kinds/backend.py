@@ -1,10 +1,10 @@
-"""What is a behaviour: which tools does it claim, and how does it answer them?"""
+"""What is a backend: which tools does it claim, and how does it answer them?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
 from mcp_sim.types.argument_unwrapping import inner_call, unwrapped
@@ -46,15 +46,15 @@ class Survey:
     found: dict[Callable[..., Any], Any] = field(default_factory=dict[Callable[..., Any], Any])
 
     def once(self, find: Callable[[Iterable[Tool]], T]) -> T:
-        """What these tools are found to be, found out once for all behaviours that ask."""
+        """What these tools are found to be, found out once for all backends that ask."""
         if find not in self.found:
             self.found[find] = find(self.tools.values())
         return self.found[find]
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
-    """The tools that a behaviour takes to be its own.
+class Match:
+    """The tools that a backend takes to be its own.
 
     `plans` say how it would answer them, and how sure it is: those that are a guess lose against any other claim, and
     against records. `entities` are what these tools work on, `records` what the given state holds of them, and `state`
@@ -67,14 +67,17 @@ class Claims:
     state: Json = None
 
 
-class Behaviour:
+class Backend:
     """A way for tools to work on the world, chosen by a plan. It answers from the plan and the state alone.
 
     Whatever is not determined is asked of `Invent`, so that the built-in world model and a language model differ only
     in who fills the open fields.
     """
 
-    def claims(self, survey: Survey) -> Claims | None:
+    order: ClassVar[int] = 1000
+    """The place in which the backend is asked for its tools; backends of one place are asked by name."""
+
+    def match(self, survey: Survey) -> Match | None:
         """The tools of a server that work this way, by the evidence of all of them together; None where none does.
 
         Evidence is names, schemas and descriptions, never one vendor's name. What is claimed surely (confidence at
@@ -115,5 +118,5 @@ class Behaviour:
         return lambda turn, invent: answer(replace(turn, call=inner_call(turn.call, within)), invent)
 
 
-UNCLAIMING = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
-"""The behaviours of tools that nobody claims: inferred or said, and not loaded before a tool is called."""
+NEVER_MATCHED = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
+"""The backends of tools that nobody claims: inferred or said, and not loaded before a tool is called."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_sim.types.kinds.backend import Behaviour
+from mcp_sim.types.kinds.backend import Backend
 from mcp_sim.types.kinds.expectation import Expectation
 from mcp_sim.types.kinds.importer import Importer
 from mcp_sim.types.kinds.perturbation import Perturbation
@@ -28,10 +28,10 @@ expectations: Registry[Expectation] = Registry(
 world_models: Registry[WorldModel] = Registry(
     "world_models", WorldModel, "mcp_sim.world_models", COMMON_WORLD_MODEL_KEYS
 )
-behaviours: Registry[Behaviour] = Registry("behaviours", Behaviour, "mcp_sim.behaviours")
+backends: Registry[Backend] = Registry("backends", Backend, "mcp_sim.backends", module="backend")
 stores: Registry[Store] = Registry("stores", Store, "mcp_sim.world.stores")
 importers: Registry[Importer] = Registry("importers", Importer, "mcp_sim.spec.importers")
 families: Mapping[str, Registry[Any]] = {
     registry.family: registry
-    for registry in (perturbations, triggers, expectations, world_models, behaviours, stores, importers)
+    for registry in (perturbations, triggers, expectations, world_models, backends, stores, importers)
 }

@@ -1,0 +1,1 @@
+"""Backends: ways for tools to work on the world; one per file."""

@@ -1,0 +1,1 @@
+"""Look up a record of any entity by its id."""

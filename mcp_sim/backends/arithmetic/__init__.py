@@ -1,0 +1,1 @@
+"""Calculate: numbers, lists, matrices, units, expressions."""

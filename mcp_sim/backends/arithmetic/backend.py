@@ -1,0 +1,63 @@
+"""Tools that calculate: with two numbers, with lists, with units, with written expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_sim.backends.arithmetic import matrices, numbers, statistics
+from mcp_sim.backends.arithmetic.units import between
+from mcp_sim.backends.matching.arguments import kinds_of
+from mcp_sim.backends.matching.operations import chosen_among, plan_of, recognised
+from mcp_sim.backends.matching.purposes import Purpose, whole_purposes
+from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.plans import Plan
+
+_OPERATIONS = (*numbers.OPERATIONS, *statistics.OPERATIONS, *matrices.OPERATIONS)
+
+
+@backends.register("arithmetic")
+class Arithmetic(Backend):
+    """Sums, quotients, powers, statistics, percentages, matrices, conversions of units, expressions.
+
+    Known by the name (`add`, `standardDeviation`, `gallon_to_liter`), or by an argument that chooses the operation,
+    where the arguments are the numbers that it needs, and nothing else is required.
+    """
+
+    order = 10
+
+    def match(self, survey: Survey) -> Match | None:
+        plans = [plan for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None]
+        return Match(plans, state=survey.state) if plans else None
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.backends.compute.answers import computing
+
+        return computing(tool, plan, domain, _OPERATIONS)
+
+
+def _plan(purpose: Purpose) -> Plan | None:
+    if not purpose.arguments:
+        return None
+    chosen = chosen_among(purpose, _OPERATIONS, "arithmetic")
+    return chosen or recognised(purpose, _OPERATIONS, "arithmetic") or _conversion(purpose)
+
+
+def _conversion(purpose: Purpose) -> Plan | None:
+    """`gallon_to_liter`, `convertMilesToKilometers`: two units of the same, and one number."""
+    named = [word for word in purpose.words if word not in {"convert", "conversion", "converter"}]
+    numbers = [name for name, schema in purpose.arguments.items() if kinds_of(schema) & {"number", "integer"}]
+    places = [at for at, word in enumerate(named) if word in {"to", "into", "2"} and 0 < at < len(named) - 1]
+    if len(numbers) != 1 or purpose.needed - set(numbers) or not places:
+        return None
+    source, target = _around(named, places[0])
+    if between(source, target) is None:
+        return None
+    reasons = (f"'{source}' and '{target}' are units of the same",)
+    fixed = {"source": source, "target": target}
+    return plan_of(purpose, "convert_unit", "arithmetic", {"value": numbers[0]}, 0.95, reasons, fixed=fixed)
+
+
+def _around(named: Sequence[str], place: int) -> tuple[str, str]:
+    return "_".join(named[:place]), "_".join(named[place + 1 :])

@@ -1,0 +1,95 @@
+"""Tools that work on files and directories."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+
+from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL, entities
+from mcp_sim.backends.files.given import Given, given_files
+from mcp_sim.backends.files.paths import ROOT, directories_above, names_of, normal, parent
+from mcp_sim.backends.files.recognition import plans_of
+from mcp_sim.backends.git.recognition import plans_of as repository_plans
+from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.types import Key, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Backend, Match, Survey, Tables, backends
+from mcp_sim.types.plans import Plan
+
+
+@backends.register("files")
+class Files(Backend):
+    """Files and directories by path: entities `file` (path, folder, content) and `directory`.
+
+    A singleton `shell` holds the working directory, and the directories that may be seen; where no state says what the
+    files are below, also what callers turn out to call that (`above`). Directories that a path leads through are there
+    too.
+    """
+
+    order = 40
+
+    def match(self, survey: Survey) -> Match | None:
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+        if not plans:
+            return None
+        given, rest = given_files(survey.state)
+        records = _records(given, plans)
+        if given.is_open and not any(repository_plans(listed) for listed in survey.once(server_purposes)):
+            records[SHELL][0]["above"] = None
+        return Match(plans, entities(), records, rest)
+
+    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+        made = dict(tables)
+        for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
+            made |= _completed(tables, prefix)
+        return made
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.backends.files.answers import answer
+
+        return answer(tool, plan, domain)
+
+
+def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:
+    """The records of a state. Where none is given, files are made up, and directories follow from them."""
+    shell: Record = {"working_directory": given.working or _home(given, plans), "allowed": _allowed(given, plans)}
+    made: dict[str, list[Record]] = {DIRECTORY: [*given.directories.values()], SHELL: [shell]}
+    return made if given.is_empty else {FILE: [*given.files.values()], **made}
+
+
+def _allowed(given: Given, plans: Sequence[Plan]) -> list[str]:
+    """What may be seen: where tools speak of that and the state does not, the directory that holds all it gives."""
+    places = [*map(parent, given.files), *given.directories]
+    if given.is_open or given.allowed or not places or not any(plan.operation == "allowed" for plan in plans):
+        return given.allowed or [ROOT]
+    return [posixpath.commonpath(places)]
+
+
+def _home(given: Given, plans: Sequence[Plan]) -> str:
+    """Where a shell begins: in the only directory at the top, if all else is in it."""
+    tops = {names_of(path)[0] for path in (*given.files, *given.directories)}
+    has_shell = any(plan.operation in {"cd", "pwd"} for plan in plans)
+    home = ROOT + next(iter(tops), "")
+    return home if has_shell and given.is_nested and len(tops) == 1 and home in given.directories else ROOT
+
+
+def _completed(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
+    """The tables with each path normal, the folder of each, and every directory that a path leads through."""
+    files: dict[Key, Record] = {path: row for path, row in _by_path(tables.get(prefix + FILE, {})) if path != ROOT}
+    held = dict(_by_path(tables.get(prefix + DIRECTORY, {})))
+    directories: dict[Key, Record] = {}
+    for path, row in (*held.items(), *_by_path(files)):
+        for one in (*directories_above(path), *([path] if path in held else [])):
+            if one not in directories and one not in files and one != ROOT:
+                directories[one] = held.get(one) or {**_times(row), "path": one, "folder": parent(one)}
+    return {prefix + FILE: files, prefix + DIRECTORY: directories}
+
+
+def _by_path(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:
+    for key, row in table.items():
+        path = normal(str(key))
+        yield path, {**row, "path": path, "folder": parent(path)}
+
+
+def _times(row: Record) -> Record:
+    return {name: row[name] for name in ("created_at", "modified_at") if name in row}

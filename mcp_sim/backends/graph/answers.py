@@ -1,0 +1,42 @@
+"""How does a tool answer that works on a graph?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.backends.graph.asking import Asked, Graph
+from mcp_sim.backends.graph.operations import OPERATIONS
+from mcp_sim.backends.graph.recognition import operation_of, roles_of, shape_of
+from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.ways import Way, way_chooser
+from mcp_sim.backends.rendering.fitting import Names
+from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.types import Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.plans import Plan
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the graph that the tools of its server work on."""
+    mine = (domain.tools[other.tool] for other in domain.plans.values() if other.backend == "graph")
+    shape = shape_of([other for other in mine if other.server == tool.server])
+    prefix = (plan.entity or "").removesuffix(shape.node).removesuffix(shape.edge)
+    way = way_chooser(tool, plan, OPERATIONS, _ways)
+
+    def operate(turn: Turn) -> Outcome:
+        operation, roles = way(turn.call.arguments)
+        return OPERATIONS[operation](Graph(turn.view, shape, prefix), Asked(turn.call.arguments, roles))
+
+    names: Names = {
+        plural(shape.node): ("entities", "nodes", "results", "vertices"),
+        plural(shape.edge): ("relations", "edges", "relationships", "links"),
+    }
+    return answering(tool, domain, operate, names)
+
+
+def _ways(purpose: Purpose) -> Iterator[Way]:
+    operation = operation_of(purpose)
+    if operation is not None:
+        yield operation, dict(roles_of(purpose, operation))

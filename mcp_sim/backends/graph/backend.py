@@ -1,0 +1,36 @@
+"""Tools that work on a graph: nodes with notes, and edges between them."""
+
+from __future__ import annotations
+
+from mcp_sim.backends.graph.given import given_graph, keyed
+from mcp_sim.backends.graph.recognition import plans_of, shape_of
+from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.plans import Plan
+
+
+@backends.register("graph")
+class Graph(Backend):
+    """Nodes by name and edges between them; the entities are called as the tools call them (`entity`, `relation`).
+
+    In a list, what is there already is silently skipped, and only what was new is told. With a node its edges go.
+    A graph is empty at first, unless a state or records are given.
+    """
+
+    order = 60
+
+    def match(self, survey: Survey) -> Match | None:
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+        if not plans:
+            return None
+        shape = shape_of([survey.tools[plan.tool] for plan in plans])
+        nodes, edges, rest = given_graph(survey.state, shape)
+        records = {shape.node: nodes, shape.edge: [keyed(edge, shape) for edge in edges]}
+        return Match(plans, shape.entities(), records, rest)
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.backends.graph.answers import answer
+
+        return answer(tool, plan, domain)

@@ -1,0 +1,231 @@
+"""Which of a server's tools work on a graph, and what are nodes and edges called there?
+
+What is looked at: nouns (`entity`, `node`; `relation`, `edge`) beside a verb, and arguments that lead from one node to
+another. A graph has at least a tool that makes edges and one that makes or shows nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.backends.matching.purposes import Purpose, purposes
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan, Verb
+
+_NODES = ("entity", "node", "vertex", "concept")
+_EDGES = ("relation", "relationship", "edge", "link", "triple")
+_NOTES = ("observation", "fact", "note")
+_SOURCES = (
+    "from",
+    "source",
+    "src",
+    "subject",
+    "from_entity",
+    "source_id",
+    "from_id",
+    "from_node",
+    "source_node",
+    "head",
+)
+_TARGETS = ("to", "target", "dst", "object", "to_entity", "target_id", "to_id", "to_node", "target_node", "tail")
+_RELATIONS = (
+    "relation_type",
+    "relation",
+    "relationship",
+    "predicate",
+    "type",
+    "label",
+    "relationship_type",
+    "edge_type",
+)
+_KEYS = ("name", "id", "node_id", "entity_name", "entity_id", "key", "node", "entity", "label", "title")
+_KINDS = ("entity_type", "node_type", "type", "kind", "category", "label")
+_TEXTS = ("observations", "contents", "facts", "notes")
+_QUERIES = ("query", "q", "text", "term")
+_ADDS = ("create", "add", "insert", "new", "upsert", "make", "store", "connect", "put")
+_REMOVES = ("delete", "remove", "drop", "disconnect", "forget")
+_CHANGES = ("update", "edit", "set", "change", "modify")
+_SEARCHES = ("search", "find", "query")
+
+VERBS: Mapping[str, Verb] = {
+    "add_nodes": "create", "add_edges": "create", "add_notes": "update", "delete_nodes": "delete",
+    "delete_edges": "delete", "delete_notes": "update", "read": "list", "search": "search", "open": "get",
+    "neighbours": "list", "nodes": "list", "edges": "list", "path": "get", "update": "update",
+    "update_edges": "update",
+}  # fmt: skip
+"""Operation -> what it does, as plans say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What nodes and edges are called, and their fields."""
+
+    node: str = "entity"
+    edge: str = "relation"
+    key: str = "name"
+    kind: str = "entityType"
+    notes: str | None = None
+    source: str = "from"
+    target: str = "to"
+    relation: str = "relationType"
+
+    def entities(self) -> list[Entity]:
+        """The entities of a graph. The key of an edge is made of what it is."""
+        text: Record = {"type": "string"}
+        listed: Record = {"type": "array", "items": text}
+        fields = {self.key: Field(self.key, text, required=True), self.kind: Field(self.kind, text, required=True)}
+        fields |= {self.notes: Field(self.notes, listed, required=True)} if self.notes is not None else {}
+        ends = (self.source, self.target, self.relation)
+        edge = {"edge": Field("edge", text), **{name: Field(name, text, required=True) for name in ends}}
+        return [
+            Entity(self.node, self.key, None, fields, natural=True),
+            Entity(self.edge, "edge", None, edge, natural=True),
+        ]
+
+
+def shape_of(tools: Sequence[Tool]) -> Shape:
+    """What these tools call nodes and edges."""
+    found: dict[str, str | None] = {}
+    for purpose in purposes(tools):
+        operation = operation_of(purpose)
+        if operation == "add_nodes":
+            parts = _parts(purpose)
+            found |= {"node": _noun(purpose, _NODES), "key": _named(parts, _KEYS) or "name"}
+            found |= {"kind": _named(parts, _KINDS) or "type", "notes": _named(parts, _TEXTS)}
+        elif operation == "add_edges":
+            parts = _parts(purpose)
+            found |= {
+                "edge": _noun(purpose, _EDGES),
+                "source": _named(parts, _SOURCES),
+                "target": _named(parts, _TARGETS),
+            }
+            found["relation"] = _named(parts, _RELATIONS) or "type"
+    return Shape(**found)  # pyright: ignore[reportArgumentType] (each under its own name, set above)
+
+
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+    """The plans of the tools of one server that work on a graph; none where it is no graph."""
+    found = [(purpose, operation_of(purpose)) for purpose in listed]
+    operations = {operation for _, operation in found if operation is not None}
+    if (
+        "add_edges" not in operations
+        or not operations & {"add_nodes", "search", "open", "nodes"}
+        or len(operations) < 3
+    ):
+        return []
+    shape = shape_of(list({one.tool.id: one.tool for one in listed}.values()))
+    plans = {purpose.tool.id: _plan(purpose, operation, shape) for purpose, operation in found if operation}
+    return list(plans.values())
+
+
+def _plan(purpose: Purpose, operation: str, shape: Shape) -> Plan:
+    entity = shape.edge if operation.endswith("edges") else shape.node
+    reasons = (f"'{' '.join(purpose.words)}' means {operation} of a graph",)
+    verb = VERBS[operation]
+    arguments = dict(roles_of(purpose, operation))
+    if purpose.selector is not None:
+        verb, operation, arguments = "update", "", {"operation": purpose.selector}
+    return Plan(purpose.tool.id, verb, entity, "graph", operation, arguments, confidence=0.9, reasons=reasons)
+
+
+def operation_of(purpose: Purpose) -> str | None:
+    """What a purpose does to a graph."""
+    about_node, about_edge, about_note = purpose.has(*_NODES), purpose.has(*_EDGES), purpose.has(*_NOTES)
+    parts = _parts(purpose)
+    joins = _named(parts, _SOURCES) is not None and _named(parts, _TARGETS) is not None
+    if about_note and _items(purpose) is not None:
+        return "add_notes" if purpose.has(*_ADDS) else "delete_notes" if purpose.has(*_REMOVES) else None
+    if about_edge and joins and purpose.has(*_ADDS, *_REMOVES):
+        return "add_edges" if purpose.has(*_ADDS) else "delete_edges"
+    if about_edge and joins and purpose.has(*_CHANGES):
+        return "update_edges"
+    if about_node and purpose.has(*_ADDS, *_REMOVES) and (_named(parts, _KEYS) or _list(purpose)):
+        return "add_nodes" if purpose.has(*_ADDS) else "delete_nodes"
+    if purpose.has("path") and joins:
+        return "path"
+    return _look(purpose, about_node=about_node, about_edge=about_edge)
+
+
+def _look(purpose: Purpose, *, about_node: bool, about_edge: bool) -> str | None:
+    if purpose.has("graph") and purpose.has("read", "get", "export", "list", "show", "load") and not purpose.needed:
+        return "read"
+    if purpose.has("neighbor", "neighbour", "connected", "related") and purpose.argument_like(_KEYS):
+        return "neighbours"
+    if (about_node or purpose.has("graph")) and purpose.has(*_SEARCHES) and purpose.argument_like(_QUERIES):
+        return "search"
+    if about_node and purpose.has("open", "get", "read", "show", "fetch") and purpose.needed and not about_edge:
+        return "open"
+    if about_node and purpose.has(*_CHANGES) and _named(_parts(purpose), _KEYS):
+        return "update"
+    if (about_node or about_edge) and purpose.has("list", "get") and not purpose.needed:
+        return "nodes" if about_node else "edges"
+    return None
+
+
+def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
+    """What an operation needs -> the argument that gives it."""
+    listed = _items(purpose)
+    if listed is not None and operation in _LISTED:
+        yield "items", listed
+        return
+    named = _list(purpose)
+    if named is not None and operation in {"delete_nodes", "open"}:
+        yield "names", named
+        return
+    wanted = {"source": _SOURCES, "target": _TARGETS, "relation": _RELATIONS} if operation in _ENDS else {"name": _KEYS}
+    if operation == "search":
+        wanted = {"query": _QUERIES}
+    wanted |= {"limit": ("limit", "max_results", "top_k"), "depth": ("depth", "max_depth", "hops")}
+    for role, names in wanted.items():
+        argument = purpose.argument_like(names)
+        if argument is not None:
+            yield role, argument
+
+
+_ENDS = frozenset({"add_edges", "delete_edges", "update_edges", "path"})
+_LISTED = _ENDS - {"path"} | {"add_nodes", "add_notes", "delete_notes", "update"}
+
+
+def _items(purpose: Purpose) -> str | None:
+    """The argument that is a list of objects."""
+    lists = (name for name, part in purpose.arguments.items() if main_type(part) == "array" and properties(items(part)))
+    return next(lists, None)
+
+
+def _list(purpose: Purpose) -> str | None:
+    """The argument that is a list of names."""
+    lists = (name for name, part in purpose.arguments.items() if main_type(part) == "array")
+    return next(
+        (name for name in lists if main_type(items(purpose.arguments[name])) in {"string", "integer", ""}), None
+    )
+
+
+def _parts(purpose: Purpose) -> Mapping[str, Record]:
+    """The properties of one node or edge: of the items of a list, else the arguments themselves."""
+    listed = _items(purpose)
+    return purpose.arguments if listed is None else properties(items(purpose.arguments[listed]))
+
+
+def _named(parts: Mapping[str, Record], names: Sequence[str]) -> str | None:
+    called = {snake(name): name for name in parts}
+    return next((called[name] for name in names if name in called), None)
+
+
+def _noun(purpose: Purpose, nouns: Sequence[str]) -> str:
+    return next((noun for noun in nouns if noun in purpose.nouns), nouns[0])
+
+
+def named_key(item: Record) -> str | None:
+    """The name of a node in an item that speaks of one."""
+    name = _named({name: {} for name in item}, ("entity_name", *_KEYS))
+    return None if name is None else str(item[name])
+
+
+def named_notes(item: Record) -> list[str]:
+    """The texts in an item that adds or removes some."""
+    lists = [as_list(value) for value in item.values() if isinstance(value, list)]
+    return [str(one) for one in lists[0]] if lists else []

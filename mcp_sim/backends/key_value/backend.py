@@ -1,0 +1,57 @@
+"""Tools that keep values under keys that the caller chooses."""
+
+from __future__ import annotations
+
+from mcp_sim.backends.key_value.recognition import ENTRY, plans_of
+from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
+
+
+@backends.register("key_value")
+class KeyValue(Backend):
+    """Values of any kind under keys that the caller chooses: entity `entry` (key, value), with namespaces and expiry.
+
+    A store is empty at first, unless a state or records are given.
+    """
+
+    order = 50
+
+    def match(self, survey: Survey) -> Match | None:
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+        if not plans:
+            return None
+        rows, rest = given_entries(survey.state, is_whole=len(plans) == len(survey.tools))
+        return Match(plans, [_entity()], {ENTRY: rows}, rest)
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.backends.key_value.answers import answer
+
+        return answer(tool, plan, domain)
+
+
+def _entity() -> Entity:
+    text: Record = {"type": "string"}
+    fields = {"key": Field("key", text, required=True), "value": Field("value", {}, required=True)}
+    return Entity(ENTRY, "key", None, fields, natural=True)
+
+
+def given_entries(state: Json, *, is_whole: bool) -> tuple[list[Record], Json]:
+    """The entries of a state: an object of plain values under a name of a store, or all there is; and what is left."""
+    body = as_object(state)
+    for name, value in body.items():
+        if snake(name).rsplit("_", 1)[-1] in _HOLDING and isinstance(value, dict):
+            rest = {other: kept for other, kept in body.items() if other != name}
+            return _entries(as_object(value)), rest or None
+    return (_entries(body), None) if is_whole and body else ([], state)
+
+
+_HOLDING = vocabulary("store data entries cache memory memories settings kv values keys storage preferences variables")
+
+
+def _entries(body: Record) -> list[Record]:
+    return [{"key": key, "value": value} for key, value in body.items()]

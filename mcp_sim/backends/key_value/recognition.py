@@ -1,0 +1,165 @@
+"""Which of a server's tools keep values under keys, and what does each do?
+
+What is looked at: a tool that sets a value under a key and one that gets it; that the key is called one, or that names
+speak of a store; and that no required argument means something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from mcp_sim.backends.key_value.commands import command_of, verb_of
+from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.types import Tool
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.plans import Plan, Verb
+
+ENTRY = "entry"
+_KEYS = ("key", "old_key", "name", "setting", "variable", "setting_name", "variable_name", "memory_key")
+_VALUES = ("value", "data", "content", "new_value")
+_SPACES = ("namespace", "collection", "bucket", "scope", "store", "section", "hash", "category")
+_STORES = vocabulary(
+    "key value kv cache memory setting preference config configuration variable store redis entry secret"
+)
+_DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
+_SPOKEN = _DATABASES | vocabulary("key keys")
+_ENOUGH = 4
+"""So many commands on structures make a store."""
+_BEGINNING = 12
+"""So many words of a description may tell that a tool works on a store."""
+_VERBS: dict[str, Verb] = {
+    "set": "update", "get": "get", "delete": "delete", "exists": "get", "list": "list", "increment": "update",
+    "decrement": "update", "append": "update", "expire": "update", "ttl": "get", "clear": "delete", "get_many": "get",
+    "set_many": "update", "rename": "update", "count": "get", "search": "search", "persist": "update",
+    "recall": "list",
+}  # fmt: skip
+_NEEDS = {
+    "set": ("key", "value"), "get": ("key",), "delete": ("key",), "exists": ("key",), "increment": ("key",),
+    "decrement": ("key",), "append": ("key", "value"), "expire": ("key", "seconds"), "ttl": ("key",),
+    "get_many": ("keys",), "set_many": ("entries",), "rename": ("key", "target"), "persist": ("key",),
+    "search": ("pattern",),
+}  # fmt: skip
+_ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "key": (_KEYS, ""), "value": (_VALUES, ""), "keys": (("keys", "names"), "array"),
+    "entries": (("entries", "items", "pairs", "values", "data"), ""), "space": (_SPACES, "string"),
+    "pattern": (("pattern", "prefix", "match", "query", "filter", "search"), "string"),
+    "seconds": (("ttl", "seconds", "expire_seconds", "expiration", "expire", "expires_in", "ttl_seconds", "ex"), ""),
+    "amount": (("amount", "by", "increment", "delta", "step", "value"), ""), "limit": (("limit", "count"), "integer"),
+    "target": (("new_key", "new_name", "destination", "target", "to"), "string"),
+    "fresh": (("nx", "only_if_absent", "if_not_exists"), "boolean"), "default": (("default", "default_value"), ""),
+}  # fmt: skip
+_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("increment", ("increment", "incr", "incrby")), ("decrement", ("decrement", "decr", "decrby")),
+    ("append", ("append",)), ("persist", ("persist",)), ("expire", ("expire", "touch")), ("ttl", ("ttl",)),
+    ("rename", ("rename",)), ("exists", ("exists", "exist", "has", "contains")),
+    ("count", ("count", "size", "dbsize", "length")),
+    ("clear", ("clear", "flush", "flushall", "flushdb", "reset", "purge")),
+    ("list", ("list", "keys", "scan", "ls", "all", "browse")), ("search", ("search", "find")),
+    ("set", ("set", "mset", "put", "store", "save", "write", "remember", "update", "add", "create", "insert")),
+    ("delete", ("delete", "del", "remove", "forget", "unset", "invalidate", "evict")),
+    ("get", ("get", "mget", "read", "fetch", "retrieve", "recall", "lookup", "load", "show")),
+)  # fmt: skip
+
+
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+    """The plans of the tools of one server: there is one that sets a value under a key, and one that gets it."""
+    found = [(purpose, one) for purpose in listed for one in judged(purpose)]
+    operations = {operation for _, (operation, _) in found}
+    has_values = "set" in operations and operations & {"get", "get_many", "recall"}
+    if not has_values and len(operations - _VERBS.keys()) < _ENOUGH:
+        return []
+    if "recall" in operations:
+        found = [(purpose, (operation, _without_space(purpose, roles))) for purpose, (operation, roles) in found]
+    plans: dict[str, Plan] = {}
+    for purpose, (operation, roles) in found:
+        reasons = (f"'{' '.join(purpose.words)}' means {operation} under a key",)
+        chosen = purpose.selector is not None
+        arguments = {"operation": purpose.selector or ""} if chosen else roles
+        verb = "update" if chosen else _VERBS.get(operation) or verb_of(operation)
+        named = "" if chosen else operation
+        plans[purpose.tool.id] = Plan(
+            purpose.tool.id, verb, ENTRY, "key_value", named, arguments, confidence=0.85, reasons=reasons
+        )
+    return list(plans.values())
+
+
+def _without_space(purpose: Purpose, roles: Mapping[str, str]) -> dict[str, str]:
+    """The roles where what may be said beside a key narrows what is told, and is no part of the key."""
+    return {role: name for role, name in roles.items() if role != "space" or name in purpose.needed}
+
+
+def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
+    """What a purpose does under keys, and which arguments it does it with."""
+    command = command_of(purpose)
+    is_of_keys = _speaks_of_keys(purpose) or [*purpose.arguments] == ["key"]
+    if command is not None and (command[0] != "type" or is_of_keys):
+        yield command
+        return
+    operation = _operation(purpose)
+    if operation is None:
+        return
+    roles = _roles(purpose, operation)
+    is_kept = _is_keyed(purpose, roles) or not _NEEDS.get(operation)
+    if is_kept and all(role in roles for role in _NEEDS.get(operation, ())) and purpose.needed <= set(roles.values()):
+        yield operation, roles
+
+
+def is_database(tool: Tool) -> bool:
+    """Is the store one of the databases for which a key that is not there is an answer and no failure?"""
+    spoken = {*words(tool.server), *re.findall(r"[a-z]+", tool.description.lower())}
+    return bool(_DATABASES & spoken)
+
+
+def _speaks_of_keys(purpose: Purpose) -> bool:
+    return bool(_SPOKEN.intersection(re.findall(r"[a-z]+", purpose.said)[:_BEGINNING]))
+
+
+def _operation(purpose: Purpose) -> str | None:
+    named = _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments)))
+    if not named and not _speaks_of_keys(purpose):
+        return None
+    many = purpose.argument(("keys",), ("array",)) is not None
+    operation = next((name for name, words in _WORDS if set(words).intersection(purpose.words)), None)
+    if operation == "list" and {"value", "key"} <= {snake(name) for name in purpose.needed}:
+        return "set"
+    if operation == "get" and not purpose.needed and not purpose.argument(_KEYS):
+        return "list"
+    if operation == "get" and _recalls(purpose):
+        return "recall"
+    if operation == "set" and not purpose.argument(_KEYS) and purpose.argument(_ARGUMENTS["entries"][0]):
+        return "set_many"
+    return "get_many" if many and operation in {"get", "list"} else operation
+
+
+def _recalls(purpose: Purpose) -> bool:
+    """Does it tell all that a key or something else narrows, of which none must be said?"""
+    space, limit = purpose.argument(_SPACES, ("string",)), purpose.argument(("limit", "page_size"))
+    return not purpose.needed and purpose.selector is None and None not in (space, limit, purpose.argument(("key",)))
+
+
+def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
+    """Is the key called one, or does the name of the tool speak of a store?"""
+    key = snake(roles.get("key", roles.get("keys", "")))
+    return (
+        key in {"key", "keys"}
+        or bool(_STORES.intersection(purpose.nouns))
+        or bool({"pattern", "entries"} & roles.keys())
+        or _speaks_of_keys(purpose)
+    )
+
+
+def _roles(purpose: Purpose, operation: str) -> dict[str, str]:
+    wanted = [*_NEEDS.get(operation, ()), "space"]
+    wanted += {"set": ["seconds", "fresh"], "list": ["pattern", "limit"], "get": ["default"], "delete": ["keys"],
+               "recall": ["key", "limit"],
+               "increment": ["amount"], "decrement": ["amount"], "search": ["limit"]}.get(operation, [])  # fmt: skip
+    found: dict[str, str] = {}
+    for role in wanted:
+        names, kind = _ARGUMENTS[role]
+        argument = purpose.argument(names, (kind,) if kind else ())
+        if argument is not None and argument not in found.values():
+            found[role] = argument
+    if "key" not in found and "keys" in found and operation == "delete":
+        found["key"] = found["keys"]
+    return found

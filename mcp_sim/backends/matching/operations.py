@@ -1,0 +1,198 @@
+"""Which tools work something out of their arguments, and which argument is what to them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations, product
+from math import prod
+from typing import Any
+
+from mcp_sim.backends.matching.arguments import choices_of, kinds_of
+from mcp_sim.backends.matching.purposes import Purpose, last_segment
+from mcp_sim.backends.operation import Operation, Role, compact
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Plan
+
+_NOISE = vocabulary(
+    "calculate compute calc calculator get find math maths arithmetic perform do tool number numbers num nums value "
+    "values two list of the a an function operation matrix matrices vector vectors text string str "
+    "si metric imperial"
+)
+_NO_QUANTITY = (
+    "id",
+    "ids",
+    "key",
+    "index",
+    "page",
+    "limit",
+    "offset",
+    "cursor",
+    "token",
+    "path",
+    "file",
+    "filename",
+    "uri",
+)
+_SYMBOLS = {"+": "add", "-": "subtract", "*": "multiply", "×": "multiply", "x": "multiply", "/": "divide",
+            "÷": "divide", "^": "power", "**": "power", "%": "modulo"}  # fmt: skip
+_CHOOSING = vocabulary("operation operator op operation_type action function method type mode")
+
+
+def recognised(purpose: Purpose, operations: Sequence[Operation], backend: str) -> Plan | None:
+    """The plan of a tool that does one of these operations, by its name and by all that it requires."""
+    for phrase in _phrases(purpose.words):
+        called = compact(phrase)
+        for operation in operations:
+            if called not in operation.phrases or not _is_told(purpose, operation):
+                continue
+            arguments = matched(operation.roles, purpose.arguments, purpose.needed)
+            if arguments is not None:
+                sure = all(compact(name) in _names(operation, role) for role, name in arguments.items())
+                reasons = (f"'{phrase.replace('_', ' ')}' means {operation.name}", _told_arguments(arguments))
+                return plan_of(purpose, operation.name, backend, arguments, 0.9 if sure else 0.75, reasons)
+    return None
+
+
+def chosen_among(purpose: Purpose, operations: Sequence[Operation], backend: str) -> Plan | None:
+    """The plan of a tool with an argument that says which of the operations it does, or two together."""
+    for names in _choosers(purpose):
+        if prod(len(choices_of(purpose.arguments[name])) for name in names) > _MOST_CHOICES:
+            continue
+        values = choices_together([purpose.arguments[name] for name in names])
+        known = [value for value in values if operations_chosen(value, purpose.tool, operations)]
+        if len(known) < 2 or 2 * len(known) < len(values):
+            continue
+        rest = {other: part for other, part in purpose.arguments.items() if other not in names}
+        chosen = [one for value in known for one in operations_chosen(value, purpose.tool, operations)]
+        roles = [role for one in chosen for role in one.roles]
+        others = {other for other in rest if snake(other) in _CHOOSING and len(choices_of(rest[other])) > 1}
+        if not others & purpose.needed and any(_taking(part, other, roles) for other, part in rest.items()):
+            reasons = (f"'{together(*names)}' chooses among {', '.join(known)}",)
+            arguments: dict[str, str] = dict(zip(_CHOOSERS, names, strict=False))
+            return plan_of(purpose, "chosen", backend, arguments, 0.85, reasons)
+    return None
+
+
+_CHOOSERS = ("operation", "variant")
+_MOST_CHOICES = 300
+"""What chooses among more than so many names no operations."""
+
+
+def _choosers(purpose: Purpose) -> Iterator[tuple[str, ...]]:
+    """The arguments that may choose: each for itself, then two that are both required."""
+    named = [name for name in purpose.arguments if snake(name) in _CHOOSING]
+    yield from ((name,) for name in named)
+    yield from permutations([name for name in named if name in purpose.needed], 2)
+
+
+def chooser_names(arguments: Mapping[str, str]) -> tuple[str, ...]:
+    """The arguments that choose, of those of a plan."""
+    return tuple(arguments[role] for role in _CHOOSERS if role in arguments)
+
+
+def choices_together(schemas: Sequence[Record]) -> list[str]:
+    """What several arguments can say together, as one word each."""
+    return [together(*map(str, values)) for values in product(*map(choices_of, schemas))]
+
+
+def together(*said: str) -> str:
+    return "_".join(word for word in said if word)
+
+
+def plan_of(
+    purpose: Purpose,
+    operation: str,
+    backend: str,
+    arguments: Mapping[str, str],
+    confidence: float,
+    reasons: tuple[str, ...],
+    **more: Any,
+) -> Plan:
+    """A plan of a backend that changes nothing, unless `more` says otherwise."""
+    said: dict[str, Any] = {"verb": "compute", **more}
+    return Plan(
+        purpose.tool.id,
+        backend=backend,
+        operation=operation,
+        arguments=dict(arguments),
+        confidence=confidence,
+        reasons=tuple(reason for reason in reasons if reason),
+        **said,
+    )
+
+
+def matched(roles: Sequence[Role], arguments: Mapping[str, Record], needed: frozenset[str]) -> dict[str, str] | None:
+    """Which argument plays which role; None where a role has none, or a required argument has no role."""
+    found: dict[str, str] = {}
+    for role in roles:
+        name = next((n for n, s in arguments.items() if compact(n) in role.names and _open(n, s, role, found)), None)
+        if name is not None:
+            found[role.name] = name
+    for role in roles:
+        if role.name in found or role.optional or not role.positional:
+            continue
+        ordered = sorted(arguments, key=lambda name: name not in needed)
+        name = next((n for n in ordered if _open(n, arguments[n], role, found) and _is_quantity(n)), None)
+        if name is None:
+            return None
+        found[role.name] = name
+    lacking = [role for role in roles if not role.optional and role.name not in found]
+    return None if lacking or needed - set(found.values()) else found
+
+
+def operations_called(word: str, operations: Sequence[Operation]) -> list[Operation]:
+    """The operations of this name, phrase or sign; first those whose own name it is."""
+    name = _SYMBOLS.get(word.strip()) or snake(word)
+    phrase = compact(name)
+    called = [one for one in operations if one.name == name or phrase in one.phrases]
+    return sorted(called, key=lambda one: one.name != name)
+
+
+def operations_chosen(word: str, tool: Tool, operations: Sequence[Operation]) -> list[Operation]:
+    """The operations that a value of an argument names: alone, or beside what the tool is called."""
+    about = "_".join(words(last_segment(tool.name)))
+    said = (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}")
+    named = (operations_called(one, operations) for one in said)
+    return next((found for found in named if found), list[Operation]())
+
+
+def _phrases(named: Sequence[str]) -> Iterator[str]:
+    """The name as it is, then without the words that say nothing."""
+    yield "_".join(named)
+    inner = [*named]
+    while len(inner) > 1 and inner[0] in _NOISE:
+        inner = inner[1:]
+        yield "_".join(inner)
+    while len(inner) > 1 and inner[-1] in _NOISE:
+        inner = inner[:-1]
+        yield "_".join(inner)
+    kept = [word for word in named if word not in _NOISE]
+    if kept:
+        yield "_".join(kept)
+
+
+def _is_told(purpose: Purpose, operation: Operation) -> bool:
+    if operation.against and purpose.says(*operation.against):
+        return False
+    return not operation.telling or purpose.says(*operation.telling)
+
+
+def _names(operation: Operation, role: str) -> frozenset[str]:
+    return next(one.names for one in operation.roles if one.name == role)
+
+
+def _told_arguments(arguments: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} is the {role}" for role, name in arguments.items() if snake(name) != role)
+
+
+def _open(name: str, schema: Record, role: Role, taken: Mapping[str, str]) -> bool:
+    return name not in taken.values() and bool(kinds_of(schema) & role.types)
+
+
+def _is_quantity(name: str) -> bool:
+    return (words(name) or ("",))[-1] not in _NO_QUANTITY
+
+
+def _taking(schema: Record, name: str, roles: Sequence[Role]) -> bool:
+    return _is_quantity(name) and any(kinds_of(schema) & role.types for role in roles)

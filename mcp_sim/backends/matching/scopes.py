@@ -1,0 +1,70 @@
+"""Which part of a given state do some tools work on, and what is left of the state without it?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import cast
+
+from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.types import Json, Record
+from mcp_sim.types.lexicon.words import words
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An object within a given state: the names that lead to it, and what it holds."""
+
+    path: tuple[str, ...]
+    body: Record
+
+
+MOST_INSIDE = 200
+"""Of more objects in one, these are looked at: so many are the rows of a table."""
+
+
+def scopes(state: Json, deepest: int = 2) -> Iterator[Scope]:
+    """The state itself, and the objects in it."""
+    yield from _scopes(state, (), deepest)
+
+
+def _scopes(value: Json, path: tuple[str, ...], deepest: int) -> Iterator[Scope]:
+    if not isinstance(value, dict):
+        return
+    body = cast("Record", value)
+    yield Scope(path, body)
+    if deepest:
+        objects = (name for name, inner in body.items() if isinstance(inner, dict))
+        for name in islice(objects, MOST_INSIDE):
+            yield from _scopes(body[name], (*path, name), deepest - 1)
+
+
+def without(state: Json, path: Sequence[str], names: Collection[str]) -> Json:
+    """The state without these entries of the object at `path`."""
+    if not isinstance(state, dict):
+        return state
+    body = cast("Mapping[str, Json]", state)
+    if not path:
+        return {name: value for name, value in body.items() if name not in names}
+    return {name: without(value, path[1:], names) if name == path[0] else value for name, value in body.items()}
+
+
+def kinship(purpose: Purpose, scope: Scope) -> int:
+    """How many words of a tool's name, or of what its description begins with, lead to the scope by name."""
+    named = {word for part in scope.path for word in words(part)}
+    return 3 * sum(_is_like(word, named) for word in purpose.words) + sum(
+        _is_like(word, named) for word in purpose.told
+    )
+
+
+def _is_like(word: str, named: Collection[str]) -> bool:
+    return len(word) > 3 and any(word == other or (len(other) > 3 and other.startswith(word[:5])) for other in named)
+
+
+def common_beginning(first: str, second: str) -> int:
+    """So many characters do two texts share at their beginning."""
+    return next(
+        (at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),
+        min(len(first), len(second)),
+    )

@@ -1,0 +1,75 @@
+"""Who can be written to: users by name and id, as a given state and the tools of a server tell of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_sim.backends.matching.operations import plan_of
+from mcp_sim.backends.matching.purposes import Purpose, within
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
+
+DIRECTORY = "user"
+MAPS = vocabulary("user_map users user_ids user_directory contacts contact_map directory")
+_COUNTS = vocabulary("user_count users_count contact_count")
+_NAMES = vocabulary("user user_name username name contact_name full_name contact")
+_PEOPLE = frozenset({"user", "users", "contact", "contacts", "member", "members"})
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """The users: their entity, those that are given, and the names in the state that told of them."""
+
+    entity: Entity
+    rows: Sequence[Record]
+    taken: frozenset[str]
+
+
+def directory_in(body: Record, listed: Sequence[Purpose]) -> Directory | None:
+    """The directory that a state holds as `{name: id}`, or that tools ask for; None where nothing tells of one."""
+    name = next((name for name, part in body.items() if snake(name) in MAPS and _is_map(part)), None)
+    asked = [purpose for purpose in listed if _operation(purpose) is not None]
+    if name is None and not asked:
+        return None
+    rows = [{"id": key, "name": who} for who, key in as_object(body[name]).items()] if name is not None else []
+    taken = {name, *(other for other in body if snake(other) in _COUNTS)} - {None}
+    like: Any = rows[0]["id"] if rows else "USR001"
+    fields = {
+        "id": Field("id", {"type": "integer" if isinstance(like, int) else "string"}, required=True),
+        "name": Field("name", {"type": "string"}, required=True),
+    }
+    return Directory(Entity(DIRECTORY, "id", like, fields), rows, frozenset(str(one) for one in taken))
+
+
+_VERBS: Mapping[str, Verb] = {"user_id": "get", "users": "list", "add_user": "create"}
+
+
+def directory_plans(known: Directory, listed: Sequence[Purpose], backend: str) -> Iterator[Plan]:
+    """The plans of tools that look up a user's id, list the users, or add one."""
+    reasons = (f"users of {len(known.rows)} names",)
+    for purpose in listed:
+        said = _operation(purpose)
+        if said is not None:
+            verb = _VERBS[said[0]]
+            yield plan_of(purpose, said[0], backend, said[1], 0.8, reasons, verb=verb, entity=DIRECTORY)
+
+
+def _is_map(part: Json) -> bool:
+    body = as_object(part)
+    return bool(body) and all(isinstance(value, str | int) and not isinstance(value, bool) for value in body.values())
+
+
+def _operation(purpose: Purpose) -> tuple[str, Mapping[str, str]] | None:
+    name = purpose.argument(_NAMES, ("string",))
+    only = name is not None and purpose.needed <= {name}
+    if within(("user", "id"), purpose.words) and only and not set(purpose.words) & {"set", "delete", "update"}:
+        return "user_id", {"name": str(name)}
+    if set(purpose.words) & {"add", "invite"} and set(purpose.words) & _PEOPLE and only:
+        return "add_user", {"name": str(name)}
+    lists = set(purpose.words) & {"list", "get", "show"} and set(purpose.words) & {"users", "contacts", "members"}
+    return ("users", {}) if lists and not purpose.needed and len(purpose.words) <= 3 else None

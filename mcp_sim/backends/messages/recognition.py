@@ -1,0 +1,174 @@
+"""Which tools pass messages between people, without ids of messages, and what does a given state hold of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mcp_sim.backends.matching.operations import plan_of
+from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.scopes import Scope, kinship, scopes, without
+from mcp_sim.backends.messages.directories import DIRECTORY, MAPS, Directory, directory_in, directory_plans
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
+from mcp_sim.types.kinds import Match, Survey
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan, Verb
+
+ENTITY = "message"
+_NOUNS = vocabulary("message messages dm dms sms inbox outbox conversation chat")
+_RECEIVERS = vocabulary("receiver receiver_id recipient recipient_id to to_user to_user_id to_id target_user user_id "
+                        "sender sender_id from_user contact contact_id username")  # fmt: skip
+_TEXTS = vocabulary("message text content body message_text message_content")
+_QUERIES = vocabulary("keyword query text search term search_term q keywords")
+_MINE = ("get", "view", "list", "read", "show", "fetch", "check", "inbox", "history", "conversation")
+_VIEWED = _NOUNS | {*_MINE} | vocabulary("sent received all my with from user unread incoming historical recent new")
+_BOXES = vocabulary("inbox messages sent outbox message_history sent_messages")
+_COUNTERS = vocabulary("message_count messages_count message_counter")
+_SENDS = vocabulary("send reply respond answer")
+_RECEIVED = vocabulary("inbox received unread incoming")
+_TALKS = vocabulary("conversation chat history thread with")
+_OF_RECORDS = vocabulary("message_id id ids message_ids channel channel_id thread_id chat_id chat_jid conversation_id")
+_UNKNOWN: Record = {}
+_VERBS: Mapping[str, Verb] = {
+    "send": "create", "unsend": "delete", "search": "search", "view": "list", "count": "get", "mark": "update",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A tool of messages: what it does, and the arguments that matter."""
+
+    purpose: Purpose
+    operation: str
+    arguments: Mapping[str, str]
+
+
+def recognised(listed: Sequence[Purpose]) -> list[Found]:
+    """The tools that send messages and show them; none where messages go by ids, and are records."""
+    found = [one for purpose in listed if (one := _recognised(purpose)) is not None]
+    done = {one.operation for one in found}
+    if "send" not in done or not done & {"view", "search", "unsend"} or _has_records(listed):
+        return []
+    return found
+
+
+def _recognised(purpose: Purpose) -> Found | None:
+    named = set(purpose.words)
+    if not named & _NOUNS:
+        return None
+    operation = _operation(purpose, named)
+    roles = {"receiver": purpose.argument(_RECEIVERS, ("string", "integer"))}
+    if operation == "send":
+        roles["text"] = purpose.argument(_TEXTS, ("string",))
+    if operation == "search":
+        roles["query"] = purpose.argument(_QUERIES, ("string",))
+    given = {role: name for role, name in roles.items() if name is not None}
+    if operation is None or purpose.needed - set(given.values()) or _NEEDS.get(operation, set[str]()) - given.keys():
+        return None
+    return Found(purpose, operation, given)
+
+
+_NEEDS = {"send": {"receiver", "text"}, "unsend": {"receiver"}, "search": {"query"}}
+
+
+def _operation(purpose: Purpose, named: set[str]) -> str | None:
+    if named & _SENDS:
+        return "send"
+    if named & {"delete", "unsend"}:
+        return "unsend"
+    if "mark" in named and "read" in named:
+        return "mark"
+    if named & {"search", "find"}:
+        return "search"
+    if named & {"stats", "statistics", "count"} and not purpose.needed:
+        return "count"
+    return "view" if named.intersection(_MINE) and named <= _VIEWED else None
+
+
+def _has_records(listed: Sequence[Purpose]) -> bool:
+    """Does any tool take the id of a message, or name a channel to post to?"""
+    names = {snake(name) for one in listed for name in one.arguments if set(one.words) & _NOUNS}
+    return bool(names & _OF_RECORDS)
+
+
+def claimed(survey: Survey, listed: Sequence[Purpose], found: Sequence[Found]) -> Match:
+    """The plans of these tools, and what the state holds of messages and users."""
+    sender = next(one.purpose for one in found if one.operation == "send")
+    home = _home(survey.state, sender)
+    body = home.body if home is not None else {}
+    boxes = [name for name, value in body.items() if snake(name) in _BOXES and isinstance(value, list)]
+    key_schema = _key_schema(sender)
+    rows = _given(body, boxes, inward=any(_is_inward(one.purpose) for one in found))
+    numbered = [{"id": _key(key_schema, at), **row} for at, row in enumerate(rows, 1)]
+    known = directory_in(body, listed)
+    plans = [_plan(one, known) for one in found]
+    entities = [_entity(key_schema)]
+    records: dict[str, Sequence[Record]] = {ENTITY: numbered}
+    taken = {*boxes, *(name for name in body if snake(name) in _COUNTERS)}
+    if known is not None:
+        plans += directory_plans(known, listed, "messages")
+        entities.append(known.entity)
+        records[DIRECTORY] = known.rows
+        taken |= known.taken
+    state = without(survey.state, home.path, taken) if home is not None else survey.state
+    return Match(plans, entities, records, state)
+
+
+def _is_inward(purpose: Purpose) -> bool:
+    """Is it about what came in?"""
+    return bool(set(purpose.words) & _RECEIVED)
+
+
+def _plan(one: Found, known: Directory | None) -> Plan:
+    reasons = (f"messages go to {one.arguments.get('receiver', 'somebody')}, without ids",)
+    verb = _VERBS[one.operation]
+    made = plan_of(one.purpose, one.operation, "messages", one.arguments, 0.85, reasons, verb=verb, entity=ENTITY)
+    named = set(one.purpose.words)
+    fixed: Record = {"directory": known is not None, "inward": _is_inward(one.purpose)}
+    return replace(made, fixed={**fixed, "both": bool(named & _TALKS), "unread": bool(named & {"unread", "new"})})
+
+
+def _home(state: Json, sender: Purpose) -> Scope | None:
+    """The object of the given state that holds messages or users; of several the one that the tools name."""
+    places = [scope for scope in scopes(state) if any(snake(name) in _BOXES | MAPS for name in scope.body)]
+    return max(places, key=lambda scope: kinship(sender, scope), default=None)
+
+
+def _key_schema(sender: Purpose) -> Record:
+    named = (part for name, part in properties(sender.output).items() if snake(name) in {"message_id", "id"})
+    kind = main_type(next(named, _UNKNOWN))
+    return {"type": kind if kind in {"integer", "string"} else "integer"}
+
+
+def _key(schema: Record, at: int) -> Key:
+    return at if schema["type"] == "integer" else f"msg_{at:04d}"
+
+
+def _entity(key_schema: Record) -> Entity:
+    anything: Record = {}
+    text: Record = {"type": ["string", "null"]}
+    fields = (
+        Field("id", key_schema, required=True),
+        Field("sender", text),
+        Field("receiver", {"type": ["string", "integer"]}, required=True),
+        Field("text", anything, required=True),
+        Field("sent_at", text),
+        Field("read", {"type": ["boolean", "null"]}),
+    )
+    return Entity(ENTITY, "id", _key(key_schema, 1), {field.name: field for field in fields})
+
+
+def _given(body: Record, boxes: Sequence[str], *, inward: bool) -> Iterator[Record]:
+    """The messages that a state holds, as `{user: text}` or as records; who is named is the sender of what came in."""
+    me = next((body[name] for name in ("current_user", "current_user_id") if name in body), None)
+    for item in (as_object(item) for name in boxes for item in as_list(body[name])):
+        known = {snake(name): value for name, value in item.items()}
+        to = next((known[name] for name in ("receiver", "receiver_id", "recipient", "to") if name in known), None)
+        text = next((known[name] for name in ("message", "text", "content", "body") if name in known), None)
+        if to is not None and text is not None:
+            yield {"sender": known.get("sender", known.get("sender_id", me)), "receiver": to, "text": text}
+            continue
+        for other, told in item.items():
+            yield {"sender": other if inward else me, "receiver": me if inward else other, "text": told}

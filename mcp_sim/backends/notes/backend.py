@@ -1,0 +1,34 @@
+"""Tools that keep one list of notes, or of things to do: added to, read as a whole, ticked off by place, cleared."""
+
+from __future__ import annotations
+
+from mcp_sim.backends.matching.purposes import whole_purposes
+from mcp_sim.backends.notes.recognition import entities, given_notes, plans_for, recognised
+from mcp_sim.types import Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.plans import Plan
+
+
+@backends.register("notes")
+class Notes(Backend):
+    """A scratchpad, a journal, a list of things to do: entries in the order in which they were written, without ids.
+
+    An entry goes by its place, or the whole list is written anew. A list is empty at first, unless a state holds it.
+    Claimed where no tool takes an id; else notes are records.
+    """
+
+    order = 80
+
+    def match(self, survey: Survey) -> Match | None:
+        found = recognised(survey.once(whole_purposes))
+        if not found:
+            return None
+        made = entities(found)
+        rows, rest = given_notes(survey.state, [entity.name for entity in made])
+        return Match(plans_for(found), made, rows, rest)
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.backends.notes.answers import answer
+
+        return answer(tool, plan, domain)

@@ -1,0 +1,99 @@
+"""What stands on a page of which nothing is known but its address, and which pages are there about a query?
+
+A page follows from the world's seed and its address alone: whoever finds it, and whoever reads it later, sees the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import unquote, urlsplit
+
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.values import chance_of
+from mcp_sim.types import Record
+from mcp_sim.types.clock import iso
+
+MOST_FOUND = 50
+"""So many pages are there about a query."""
+
+_LONGEST_SLUG = 80
+_OLDEST = 900
+_SITES = (
+    "www.fieldguide.example", "docs.openhandbook.example", "blog.northlight.example", "www.dailyledger.example",
+    "wiki.commonpage.example", "www.practicallab.example", "forum.askround.example", "papers.opencampus.example",
+)  # fmt: skip
+_TITLES = (
+    "{}: an overview", "How {} works", "A practical guide to {}", "{} explained", "What is new in {}",
+    "{}: frequently asked questions", "Common mistakes with {}", "{} in practice: a case study",
+    "A short history of {}", "{}: best practices", "Comparing approaches to {}", "Getting started with {}",
+    "{}: a reference", "Questions to ask about {}", "The state of {}",
+)  # fmt: skip
+_SENTENCES = (
+    "{} is best understood through the problem that it answers.",
+    "Most teams meet {} for the first time when something else has become too slow or too costly.",
+    "There are two schools: one puts simplicity first, the other control.",
+    "In a survey of practitioners, about two thirds said that they would choose it again.",
+    "The costs are easily underestimated, above all those of keeping it up to date.",
+    "A good first step is a small trial with clear measures of success.",
+    "Where {} is used well, responsibilities are written down and reviewed once a quarter.",
+    "Critics point out that the evidence is mixed and that results depend on the setting.",
+    "Recent work has made the entry easier: templates, checklists and worked examples are widely shared.",
+    "For a deeper look, the references at the end of this page are a good place to begin.",
+    "It pays to compare at least three options before a decision about {} is made.",
+    "None of this replaces experience, but it shortens the way there.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its address, its short name, and what it says."""
+
+    url: str
+    slug: str
+    title: str
+    text: str
+    published_at: str
+
+    def facts(self) -> Record:
+        """What can be told of it."""
+        site, snippet = urlsplit(self.url).netloc, self.text.split("\n")[2]
+        told = {"url": self.url, "id": self.slug, "title": self.title, "snippet": snippet, "text": self.text}
+        return {**told, "site": site, "published_at": self.published_at}
+
+
+def pages_about(query: str, seed: int, now: datetime) -> Iterator[Page]:
+    """Pages about a query, the most fitting first; the same query finds the same ones."""
+    topic = " ".join(re.findall(r"[^\W_]+", query))
+    chance = chance_of(seed, "pages", topic.lower())
+    titles = sorted(_TITLES, key=lambda _title: chance.unit())
+    for at in range(MOST_FOUND):
+        part = f" (part {at // len(titles) + 1})" if at >= len(titles) else ""
+        slug = _slug(titles[at % len(titles)].format(topic) + part)
+        yield page_at(f"https://{chance.choice(_SITES)}/{slug}", seed, now)
+
+
+def page_at(place: str, seed: int, now: datetime) -> Page:
+    """The page at an address, or under the short name that is the end of one."""
+    try:
+        parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
+    except ValueError:
+        raise Refused("invalid", f"Invalid address: {place}") from None
+    slug = _slug(unquote(parts.path.rstrip("/").rpartition("/")[2].rsplit(".", 1)[0])) or _slug(parts.netloc)
+    chance = chance_of(seed, "page", parts.netloc, parts.path)
+    title = slug.replace("-", " ").capitalize()
+    published = now - timedelta(days=int(chance.unit() * _OLDEST))
+    return Page(parts.geturl(), slug, title, _text(title, chance), iso(published.replace(microsecond=0)))
+
+
+def _text(title: str, chance: Chance) -> str:
+    sentences = sorted(_SENTENCES, key=lambda _sentence: chance.unit())
+    told = [one.format(title) for one in sentences]
+    return "\n".join((f"# {title}", "", " ".join(told[:3]), "", " ".join(told[3:7]), "", " ".join(told[7:10])))
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"[^\W_]+", text.lower()))[:_LONGEST_SLUG].strip("-")

@@ -1,0 +1,1 @@
+"""Answer tools with Python functions of the spec's author."""

@@ -1,0 +1,219 @@
+"""Tools that create, read, list, search, update and delete records, one or several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.batches import Batch, WriteMany, batch
+from mcp_sim.backends.records.children import together
+from mcp_sim.backends.records.creation import creation
+from mcp_sim.backends.records.effects import Write, checked, followed
+from mcp_sim.backends.records.facts import Facts, Told
+from mcp_sim.backends.records.fitting import fitting, lines_fitting
+from mcp_sim.backends.records.foremost import foremost
+from mcp_sim.backends.records.given import finder
+from mcp_sim.backends.records.inside import found_inside
+from mcp_sim.backends.records.parents import parent_check
+from mcp_sim.backends.records.parts import part_page, part_write
+from mcp_sim.backends.records.picking import picking
+from mcp_sim.backends.records.queries import selection
+from mcp_sim.backends.records.recorded_failures import failing
+from mcp_sim.backends.records.refusals import either, invalid, not_found, noun, sentence_of
+from mcp_sim.backends.records.removal import removal
+from mcp_sim.backends.records.results import result, tells_failures
+from mcp_sim.backends.records.said_values import as_said
+from mcp_sim.backends.records.updates import updating
+from mcp_sim.backends.records.whole_numbers import with_whole_numbers
+from mcp_sim.types import Json, Observation, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.plans import CALLER, Plan
+
+_WRITES = {"create": creation, "update": updating, "delete": removal}
+
+
+@backends.register("records")
+class Records(Backend):
+    """One record or many of an entity: found by key, by filters or by text; made, changed, removed."""
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        return with_whole_numbers(tool, plan, domain, self._compile(tool, plan, domain))
+
+    def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        if plan.caller is not None:
+            return _called(plan.caller, self._compile(tool, replace(plan, caller=None), domain))
+        if plan.choice is not None:
+            return _choosing(tool, plan, {name: _way(tool, one, domain) for name, one in plan.choices.items()})
+        entity = domain.entities.get(plan.entity or "")
+        if entity is None:
+            raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
+        tell, tool = result(tool, plan, domain), failing(tool, plan, domain)
+        if entity.inside is not None and plan.verb != "get":
+            return _with_parts(tool, plan, domain, tell)
+        if plan.verb in _WRITES:
+            write = checked(_WRITES[plan.verb](tool, plan, domain), as_said(tool, plan), fitting(tool, plan, domain))
+            write = followed(write, lines_fitting(tool, plan, domain), *together(tool, plan, domain))
+            if plan.each is not None:
+                return _writing_many(
+                    tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)
+                )
+            looks_around = any(field.derived for field in entity.fields.values())
+            return _writing(write, tell, looks_around=looks_around)
+        if plan.verb in {"list", "search"}:
+            return _listing(tool, plan, domain, tell)
+        if plan.verb == "get":
+            by_key = plan.key is not None or entity.singleton
+            return _getting(tool, plan, domain, tell) if by_key else _finding(tool, plan, domain, tell)
+        raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
+
+
+def _called(place: str, answer: Answer) -> Answer:
+    """A tool that is about whoever calls, as a field of an only record tells."""
+    only, _, field = place.rpartition(".")
+
+    def called(turn: Turn, invent: Invent) -> Transition:
+        who = (turn.view.get(only, only) or {}).get(field)
+        told = {**turn.call.arguments, **({} if who is None else {CALLER: who})}
+        return answer(replace(turn, call=replace(turn.call, arguments=told)), invent)
+
+    return called
+
+
+def _way(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """What answers one choice; where its plan is a guess, it says so."""
+    compiled = backends[plan.backend]().compile(tool, plan, domain)
+    if not plan.guessed:
+        return compiled
+    return lambda turn, invent: replace(compiled(turn, invent), guessed=True)
+
+
+def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
+    """A tool that does one of several things, as an argument says."""
+    name = plan.choice or ""
+    usual: Json = properties(tool.input_schema).get(name, {}).get("default", ABSENT)
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        asked = turn.call.arguments.get(name, usual)
+        chosen = answers.get(asked) if isinstance(asked, str) else None
+        if chosen is None:
+            return Transition(
+                invalid(tool, name, None if asked is ABSENT else asked, f"{name} must be {either(answers)}")
+            )
+        return chosen(turn, invent)
+
+    return answer
+
+
+def _with_parts(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+    """A tool for records that stand in others: it writes them there, or lists them."""
+    if plan.verb in _WRITES:
+        return _writing(part_write(tool, plan, domain), tell, looks_around=False)
+    select = part_page(tool, plan, domain)
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = select(turn)
+        return Transition(page if isinstance(page, Observation) else tell(Facts(turn, turn.view, page=page)))
+
+    return answer
+
+
+def _writing(write: Write, tell: Told, *, looks_around: bool) -> Answer:
+    """A write, told as the state is after it; `looks_around`: the record shows something of other records."""
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation):
+            return Transition(effect)
+        view = turn.view.after(effect.changes) if looks_around else turn.view
+        return Transition(tell(Facts(turn, view, effect.record, effect.key)), effect.changes)
+
+    return answer
+
+
+def _writing_many(tool: Tool, plan: Plan, write: WriteMany, tell: Told, *, partly: bool) -> Answer:
+    """A batch: what can be done is done where the answer can tell the rest (`partly`), else all of it or nothing."""
+
+    name, entity = plan.each or "", plan.entity or ""
+
+    def answer(turn: Turn, invent: Invent) -> Transition:
+        found = write(turn, invent)
+        if not found.done and not found.failed:
+            return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
+        if found.failed and not (partly and found.done):
+            return Transition(_refused(tool, found))
+        return Transition(tell(Facts(turn, found.view, batch=found)), found.changes)
+
+    return answer
+
+
+def _refused(tool: Tool, found: Batch) -> Observation:
+    """Nothing was written: why, of each item that could not be done."""
+    if len(found.done) + len(found.failed) == 1:
+        return found.failed[0].why
+    count = len(found.done) + len(found.failed)
+    whys = "; ".join(f"item {one.part + 1}: {sentence_of(one.why)}" for one in found.failed)
+    return tool.failure("invalid", f"{len(found.failed)} of {count} items failed, nothing was written. {whys}")
+
+
+def _getting(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+    entity = domain.entities[plan.entity or ""]
+    if entity.inside is not None:
+        return _getting_inside(tool, plan, entity, tell)
+    find, name, pick = finder(tool, plan, entity), entity.name, picking(tool, plan)
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        key = find(turn)
+        if isinstance(key, Observation):
+            return Transition(key)
+        record = pick(turn, key, turn.view.get(name, key) or {})
+        return Transition(record if isinstance(record, Observation) else tell(Facts(turn, turn.view, record, key)))
+
+    return answer
+
+
+def _getting_inside(tool: Tool, plan: Plan, entity: Entity, tell: Told) -> Answer:
+    """One record that stands in a record of another entity."""
+    fetch = argument(plan.key or "")
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        asked = fetch(turn.call.arguments)
+        record = found_inside(turn.view, entity, asked)
+        if record is None:
+            return Transition(not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key))
+        return Transition(tell(Facts(turn, turn.view, record, record[entity.key])))
+
+    return answer
+
+
+def _finding(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+    """One record, named by something else than its key: the first that matches, or the one that the plan says."""
+    entity = plan.entity or ""
+    select = selection(tool, plan, domain.entities[entity], domain.entities)
+    names, choose = tuple(plan.filters), foremost(plan.operation, domain.entities[entity])
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = select(turn)
+        if isinstance(page, Observation):
+            return Transition(page)
+        found = choose(turn, page.rows)
+        if found is None:
+            name = next((name for name in names if name in turn.call.arguments), None)
+            return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
+        key, record = found
+        return Transition(tell(Facts(turn, turn.view, record, key, page)))
+
+    return answer
+
+
+def _listing(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+    select = selection(tool, plan, domain.entities[plan.entity or ""], domain.entities)
+    orphaned = parent_check(tool, plan, domain)
+
+    def answer(turn: Turn, _invent: Invent) -> Transition:
+        page = orphaned(turn) or select(turn)
+        return Transition(page if isinstance(page, Observation) else tell(Facts(turn, turn.view, page=page)))
+
+    return answer

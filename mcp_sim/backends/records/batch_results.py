@@ -1,0 +1,257 @@
+"""Where does the result of a batch tell what became of each item: rows, lists of failures, numbers of both?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mcp_sim.backends.records.arguments import argument
+from mcp_sim.backends.records.batches import Batch, Failed
+from mcp_sim.backends.records.facts import Facts, Fill
+from mcp_sim.backends.records.refusals import sentence_of
+from mcp_sim.backends.records.showing import shown
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    constants,
+    is_nullable,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.plans import Plan
+
+FAILURES = vocabulary(
+    "errors failed failures not_found notfound skipped rejected invalid missing failed_items unprocessed failed_ids"
+)
+"""Names of places that hold what could not be done."""
+
+_WHY = vocabulary("error message reason detail details error_message why")
+_OUTCOMES = vocabulary("status result outcome state")
+_WORKED = vocabulary("success ok succeeded successful")
+_PLACES = vocabulary("index item position item_index")
+_DONE_COUNTS = vocabulary(
+    "created updated deleted removed succeeded success_count created_count updated_count deleted_count removed_count "
+    "succeeded_count successful processed count total affected inserted inserted_count added added_count"
+)
+_FAILED_COUNTS = vocabulary("failed failed_count failure_count failures error_count errors_count errors skipped "
+                            "skipped_count")  # fmt: skip
+_ALL_COUNTS = vocabulary("requested total_requested submitted received")
+_GOOD = ("success", "succeeded", "ok", "created", "updated", "deleted", "done", "completed")
+_BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
+
+
+def tells_failures(schema: Record, entity: Entity) -> bool:
+    """Can a result of this form say that some items could not be done?"""
+    for name, part in properties(schema).items():
+        if snake(name) in FAILURES and main_type(part) in {"array", "integer", "object"}:
+            return True
+        if main_type(part) == "array" and _row_fails(items(part), entity):
+            return True
+        if main_type(part) == "object" and tells_failures(part, entity):
+            return True
+    return main_type(schema) == "array" and _row_fails(items(schema), entity)
+
+
+def _row_fails(row: Record, entity: Entity) -> bool:
+    """Can a row say that its item failed, without what only a record has?"""
+    own = {snake(name) for name in properties(row) if name not in entity.fields}
+    needed = {name for name in required(row) if name in entity.fields and name != entity.key}
+    return bool(own & (_WORKED | _WHY)) and not needed
+
+
+# rows -----------------------------------------------------------------------------------------------------------------
+
+
+def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fill:
+    """What fills the list of a batch: a row for each item that was done, and for the others where it can tell them."""
+    row = items(schema)
+    done = _done_row(entity, row, domain)
+    if not _row_fails(row, entity):
+        return lambda facts: [done(facts, place) for place in range(len(_batch(facts).done))]
+    failed = _failed_row(plan, entity, row)
+
+    def rows(facts: Facts) -> Json:
+        found = _batch(facts)
+        told = [(part, done(facts, place)) for place, (part, _) in enumerate(found.done)]
+        told += [(one.part, failed(one)) for one in found.failed]
+        return [value for _, value in sorted(told, key=lambda entry: entry[0])]
+
+    return rows
+
+
+def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, int], Json]:
+    show = shown(entity, row, domain.entities)
+    parts = properties(row)
+    own = {name: part for name, part in parts.items() if name not in entity.fields}
+    said = [(name, told) for name, part in own.items() if (told := _good(snake(name), part)) is not None]
+    nested = [name for name, part in own.items() if main_type(part) == "object" and snake(name) in _names(entity)]
+    inner = {name: shown(entity, parts[name], domain.entities) for name in nested}
+    places = [name for name in own if snake(name) in _PLACES and main_type(own[name]) == "integer"]
+    keys = [name for name in own if snake(name) in {"id", "key", f"{entity.name}_id"}]
+
+    def done(facts: Facts, place: int) -> Json:
+        part, effect = _batch(facts).done[place]
+        value: Json = show(effect.record, facts.view)
+        if not own or not isinstance(value, dict):
+            return value
+        kept = {name: told for name, told in as_object(value).items() if name not in own}
+        kept |= {name: show_one(effect.record, facts.view) for name, show_one in inner.items()}
+        kept |= dict(said) | dict.fromkeys(places, part) | dict.fromkeys(keys, effect.key)
+        return {name: kept[name] for name in parts if name in kept}
+
+    return done
+
+
+def _names(entity: Entity) -> frozenset[str]:
+    return frozenset({entity.name, "record", "data", "item", "object", "result", "value"})
+
+
+def _good(name: str, schema: Record) -> Json:
+    if name in _WORKED and main_type(schema) == "boolean":
+        return True
+    if name in _OUTCOMES and main_type(schema) == "string":
+        return _spelt(schema, _GOOD)
+    return "" if name in _WHY and main_type(schema) == "string" and not is_nullable(schema) else None
+
+
+def _spelt(schema: Record, words: tuple[str, ...]) -> Json:
+    """The first of the words that the schema allows."""
+    choices = {snake(str(value)): value for value in constants(schema)}
+    return next((choices[word] for word in words if word in choices), words[0])
+
+
+def _failed_row(plan: Plan, entity: Entity, row: Record) -> Callable[[Failed], Record]:
+    parts = properties(row)
+    keyed = _asked(plan)
+
+    def failed(one: Failed) -> Record:
+        told: Record = {}
+        for name, schema in parts.items():
+            plain = snake(name)
+            if plain in _WORKED and main_type(schema) == "boolean":
+                told[name] = False
+            elif plain in _OUTCOMES and name not in entity.fields and main_type(schema) == "string":
+                told[name] = _spelt(schema, _BAD)
+            elif plain in _WHY:
+                told[name] = sentence_of(one.why)
+            elif plain in _PLACES and main_type(schema) == "integer":
+                told[name] = one.part
+            elif name == entity.key or plain in {"id", "key", f"{entity.name}_id"}:
+                told |= _fitting(name, keyed(one), schema)
+        return told
+
+    return failed
+
+
+def _fitting(name: str, key: Json, schema: Record) -> Record:
+    """The key in its place, or null, or nothing, as the schema allows."""
+    if isinstance(key, str | int) and not (isinstance(key, str) and "integer" in types_of(schema)):
+        return {name: str(key) if main_type(schema) == "string" else key}
+    return {name: None} if is_nullable(schema) else {}
+
+
+def _asked(plan: Plan) -> Callable[[Failed], Json]:
+    """The key that a failed item named."""
+    path = (plan.key or "").removeprefix(plan.each or "").strip(".")
+    fetch = argument(path)
+
+    def asked(one: Failed) -> Json:
+        if not as_object(one.item):
+            return one.item if plan.key == plan.each else None
+        found = fetch(as_object(one.item)) if path else None
+        return found if isinstance(found, str | int) else None
+
+    return asked
+
+
+# beside the rows ------------------------------------------------------------------------------------------------------
+
+
+def beside_rows(name: str, schema: Record, plan: Plan) -> Fill | None:
+    """What fills a property of a batch's result that is not its list of rows; None where the name tells nothing."""
+    kind = main_type(schema)
+    if kind == "array" and name in FAILURES:
+        return _failures(schema, plan)
+    if kind == "array" and main_type(items(schema)) in {"string", "integer"}:
+        return lambda facts: [_typed(effect.key, items(schema)) for _, effect in _batch(facts).done]
+    if kind == "object" and name in FAILURES:
+        keyed = _asked(plan)
+        return lambda facts: {str(keyed(one) or one.part): sentence_of(one.why) for one in _batch(facts).failed}
+    if kind in {"integer", "number"}:
+        return _count(name)
+    if kind == "boolean" and name in _WORKED:
+        return lambda facts: not _batch(facts).failed
+    return None
+
+
+def _count(name: str) -> Fill | None:
+    if name in _FAILED_COUNTS:
+        return lambda facts: len(_batch(facts).failed)
+    if name in _ALL_COUNTS:
+        return lambda facts: len(_batch(facts).done) + len(_batch(facts).failed)
+    return (lambda facts: len(_batch(facts).done)) if name in _DONE_COUNTS else None
+
+
+def _typed(key: Key, schema: Record) -> Json:
+    return str(key) if main_type(schema) == "string" else key
+
+
+def _failures(schema: Record, plan: Plan) -> Fill:
+    """The items that could not be done, each as the list holds them: why, or which, or both."""
+    row, keyed = items(schema), _asked(plan)
+    if main_type(row) == "integer":
+        return lambda facts: [one.part for one in _batch(facts).failed]
+    if main_type(row) == "string":
+        return lambda facts: [_line(keyed(one), one) for one in _batch(facts).failed]
+    parts = properties(row)
+    return lambda facts: [_told(one, keyed(one), parts) for one in _batch(facts).failed]
+
+
+def _line(key: Json, one: Failed) -> str:
+    why = sentence_of(one.why)
+    return why if key is None or str(key) in why else f"{key}: {why}"
+
+
+def _told(one: Failed, key: Json, parts: Mapping[str, Record]) -> Record:
+    if not parts:
+        return plain_failure_row(one, key)
+    told: Record = {}
+    for name, schema in parts.items():
+        plain = snake(name)
+        if plain in _WHY or plain in {"text", "description"}:
+            told[name] = sentence_of(one.why)
+        elif plain in _PLACES or main_type(schema) == "integer":
+            told[name] = one.part
+        elif name in as_object(one.item):
+            told[name] = as_object(one.item)[name]
+        else:
+            told |= _fitting(name, key, schema)
+    return told
+
+
+def plain_failure_row(one: Failed, key: Json) -> Record:
+    """An item that could not be done, where nothing says how that is told."""
+    return {"index": one.part, **({"id": key} if key is not None else {}), "error": sentence_of(one.why)}
+
+
+def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
+    """The result of a batch of which nothing is known: what was done, and what could not be done, if anything."""
+    place, show, keyed = plan.envelope.rows or "results", shown(entity, {}, domain.entities), _asked(plan)
+
+    def told(facts: Facts) -> Json:
+        found = _batch(facts)
+        done: list[Json] = [
+            effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in found.done
+        ]
+        failed: list[Json] = [plain_failure_row(one, keyed(one)) for one in found.failed]
+        return {place: done, **({"errors": failed} if failed else {})}
+
+    return told
+
+
+def _batch(facts: Facts) -> Batch:
+    return facts.batch or Batch((), (), facts.view)

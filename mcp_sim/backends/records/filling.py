@@ -1,0 +1,251 @@
+"""What stands at each place of a result's schema?"""
+
+from __future__ import annotations
+
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.batch_results import batch_rows, beside_rows
+from mcp_sim.backends.records.facts import Facts, Fill
+from mcp_sim.backends.records.plain_places import NUMBERS, nothing, of_record, status, text_of
+from mcp_sim.backends.records.refusals import label, told
+from mcp_sim.backends.records.row_sums import row_sum
+from mcp_sim.backends.records.sentences import DONE, sentences
+from mcp_sim.backends.records.showing import shown
+from mcp_sim.backends.records.usual import is_optional, says_success
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.times import sense, written
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.choices import choices_of
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import (
+    IMPOSSIBLE,
+    as_object,
+    constants,
+    expanded,
+    is_nullable,
+    is_open,
+    items,
+    main_type,
+    properties,
+    required,
+)
+from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.plans import Envelope, Plan
+
+
+class Filler:
+    """Compiles a schema into what fills it, place by place."""
+
+    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+        self.tool, self.plan, self.domain = tool, plan, domain
+        self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
+        self.entity = domain.entities[plan.entity or ""]
+        self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
+        self.places = _places(plan.envelope) | {path: of_record(field) for path, field in plan.shows.items()}
+
+    def filled(self, schema: Record, path: str) -> Fill:
+        """What fills the place at `path`."""
+        if path == self.envelope.rows and self.is_batch:
+            return batch_rows(self.plan, self.entity, schema, self.domain)
+        if path == self.envelope.rows:
+            row = shown(self.entity, items(schema), self.domain.entities)
+            return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
+        if path == self.envelope.record and self.plan.verb in _MANY:
+            return self._rows_within(schema, path)
+        if path == self.envelope.record and self._is_plain(schema):
+            show = shown(self.entity, schema, self.domain.entities)
+            return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
+        if main_type(schema) == "object" or properties(schema):
+            return self._object(schema, path)
+        return self._part(schema, path, needed=True) or (lambda _facts: None)
+
+    def _rows_within(self, schema: Record, path: str) -> Fill:
+        """What a list tells in an object that has no place for rows: the rows, if anything may stand there."""
+        if properties(schema):
+            return self._object(schema, path)
+        if not is_open(schema):
+            return lambda _facts: {}
+        row, name = shown(self.entity, {}, self.domain.entities), plural(self.entity.name)
+        return lambda facts: {
+            name: [row(record, facts.view) for _, record in facts.page.rows],
+            "count": facts.page.total,
+        }
+
+    def _is_plain(self, schema: Record) -> bool:
+        """True where the place holds the record and nothing beside it."""
+        names = properties(schema)
+        if any(self._only_tells(snake(name), part) for name, part in names.items()):
+            return False
+        return all(name in self.entity.fields for name in names) and not any(
+            place
+            for place in self.places
+            if place.rpartition(".")[0] == (self.envelope.record or "") and place in names
+        )
+
+    def _object(self, schema: Record, path: str) -> Fill:
+        parts: list[tuple[str, Fill]] = []
+        for name, part in properties(schema).items():
+            here = f"{path}.{name}" if path else name
+            needed = name in required(schema)
+            usual = needed or ("required" not in schema and not is_optional(part))
+            fill = self._part(part, here, needed=needed, usual=usual, of_record=path == self.envelope.record)
+            if fill is not None:
+                parts.append((name, fill))
+
+        def fill_object(facts: Facts) -> Json:
+            body: Record = {}
+            for name, fill in parts:
+                value = fill(facts)
+                if value is not ABSENT:
+                    body[name] = value
+            return body
+
+        return fill_object
+
+    def _part(
+        self, schema: Record, path: str, *, needed: bool, usual: bool = False, of_record: bool = False
+    ) -> Fill | None:
+        """What fills one property; None where it is left out. `usual`: its schema does not say that it may be."""
+        if schema == IMPOSSIBLE:
+            return None
+        chosen = constants(schema)
+        if len(chosen) == 1:
+            return lambda _facts: chosen[0]
+        if any(place == path or place.startswith(f"{path}.") for place in self.places) or path == self.envelope.rows:
+            if path not in self.places:
+                return self.filled(schema, path)
+            is_text = needed and main_type(schema) == "string"
+            return text_of(self.places[path]) if is_text else self.places[path]
+        if path == self.envelope.record:
+            return self.filled(schema, path)
+        name = path.rpartition(".")[2]
+        if self.plan.verb in DONE and says_success(name, schema):
+            return lambda _facts: True
+        if self._is_sentence(snake(name), schema) or self._only_tells(snake(name), schema):
+            return self._sentence()
+        if (of_record or self.envelope.record is None) and name in self.entity.fields:
+            return self._field(name, schema, needed=needed)
+        summed = row_sum(snake(name), schema, self.entity) if self.envelope.rows is not None else None
+        return (
+            summed or self._named(snake(name), schema) or (self._open(name, schema, path) if needed or usual else None)
+        )
+
+    def _is_sentence(self, name: str, schema: Record) -> bool:
+        """`status` and the like in the result of a write that shows no record: it says what was done."""
+        says = name in {"status", "result", "message"} or name.endswith("_status")
+        plain = main_type(schema) == "string" and not choices_of(schema)
+        return says and plain and self.envelope.record is None and self.plan.verb in DONE
+
+    def _only_tells(self, name: str, schema: Record) -> bool:
+        """Does a property of a write's result say what was done, since records have no such field?"""
+        is_told = name in _TELLING and main_type(schema) == "string" and self.plan.verb in DONE
+        return is_told and name not in map(snake, self.entity.fields)
+
+    def _sentence(self) -> Fill:
+        entity, done = label(self.entity.name), DONE[self.plan.verb]
+        told_state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
+        done = f"{done}: {told_state}" if told_state else f"{done} successfully"
+        given = [argument(path) for path in self.plan.sets] if self.entity.singleton else []
+
+        def sentence(facts: Facts) -> Json:
+            values = [str(value) for fetch in given if (value := fetch(facts.turn.call.arguments)) is not ABSENT]
+            subject = ", ".join(values) or (entity if self.entity.singleton else f"{entity} {told(facts.key)}")
+            return f"{subject} {done}"
+
+        return sentence
+
+    def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
+        """A field of the record, standing among other things."""
+        one: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
+        show = shown(self.entity, one, self.domain.entities)
+        key = self.entity.key
+
+        def field(facts: Facts) -> Json:
+            if facts.record is None and name == key:
+                return facts.key
+            shown_record: Json = show(facts.record or {key: facts.key}, facts.view)
+            return as_object(shown_record).get(name, ABSENT)
+
+        return field
+
+    def _named(self, name: str, schema: Record) -> Fill | None:
+        """What a property's name alone asks for: counts, pages, arguments, messages, times."""
+        kind = main_type(schema)
+        if self.is_batch and (beside := beside_rows(name, schema, self.plan)) is not None:
+            return beside
+        if kind in {"integer", "number"} and name in NUMBERS:
+            return NUMBERS[name]
+        if kind == "boolean" and name in _TRUE:
+            return lambda _facts: True
+        if name in self.inputs and kind not in {"object", "array"}:
+            return self._echo(self.inputs[name], schema)
+        if kind == "string" and name in _MESSAGES:
+            return self._message(name)
+        if kind == "string" and name in {"status", "result"}:
+            return status(schema)
+        if name in {"error", "errors", "warning", "warnings"} or name.startswith("prev"):
+            return nothing(schema)
+        if sense(name, schema) is not None and kind in {"string", "integer"}:
+            return lambda facts: written(facts.turn.now, name, schema)
+        return None
+
+    def _echo(self, argument: str, schema: Record) -> Fill:
+        """An argument as it was given; else what it is by default."""
+        inner = properties(expanded(self.tool.input_schema))[argument]
+        default = inner.get("default", None if is_nullable(schema) else ABSENT)
+        make = value_maker(self.entity.name, argument, schema) if default is ABSENT else None
+
+        def echo(facts: Facts) -> Json:
+            given: Json = facts.turn.call.arguments.get(argument, default)
+            if given is ABSENT and make is not None:
+                return make(chance_of(facts.turn.draws.scope, argument), {}, Moment(facts.turn.now, facts.turn.now))
+            return given
+
+        return echo
+
+    def _message(self, name: str) -> Fill:
+        done, entity = DONE.get(self.plan.verb), label(self.entity.name)
+        if done is not None and (self.plan.verb == "delete" or name == "message"):
+            return lambda facts: f"{entity} {told(facts.key)} {done}"
+        return sentences(self.plan, self.entity, self.domain.entities)
+
+    def _open(self, name: str, schema: Record, path: str) -> Fill:
+        """A required property of which nothing is known: null, nothing, or the same value for the same call."""
+        if is_nullable(schema):
+            return lambda _facts: None
+        if main_type(schema) == "object" and properties(schema):
+            return self._object(schema, path)
+        if main_type(schema) == "array" and not schema.get("minItems"):
+            return lambda _facts: []
+        make = value_maker(self.entity.name, name, schema)
+
+        def opened(facts: Facts) -> Json:
+            chance = chance_of(facts.turn.draws.seed, facts.turn.draws.scope, path)
+            return make(chance, facts.record or {}, Moment(facts.turn.now, facts.turn.now))
+
+        return opened
+
+
+def _places(envelope: Envelope) -> dict[str, Fill]:
+    """The places of an envelope that hold one value, with what fills them."""
+    fills: dict[str | None, Fill] = {
+        envelope.total: lambda facts: facts.page.total,
+        envelope.cursor: lambda facts: facts.page.cursor,
+        envelope.more: lambda facts: facts.page.has_more,
+        envelope.key: lambda facts: facts.key,
+        envelope.success: lambda _facts: True,
+    }
+    echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
+    return {path: fill for path, fill in fills.items() if path} | echoes
+
+
+def _given(argument: str) -> Fill:
+    return lambda facts: facts.turn.call.arguments.get(argument, ABSENT)
+
+
+_MANY = frozenset({"list", "search"})
+_TELLING = frozenset({"message", "msg", "confirmation"})
+_TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
+_MESSAGES = frozenset(
+    {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
+)

@@ -1,0 +1,194 @@
+"""Which record does an open world make up where an id is asked for that nobody mentioned yet?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import islice
+from typing import cast
+
+from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.times import sense
+from mcp_sim.generate.values import value_maker
+from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type, required
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Filter, Plan
+
+MOST_CANDIDATES = 32
+"""A link leads to one of so many records."""
+
+FEWEST = 2
+"""At least so many records are made up for a list, and less than twice as many."""
+
+AGE = timedelta(days=30)
+"""So long before the world's start a record was made that nobody mentioned."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def opened(answer: Answer, plan: Plan, domain: Domain) -> Answer:
+    """What answers a tool where records may be made up: what is asked for and not there is made, and pinned."""
+    entity = domain.entities.get(plan.entity or "")
+    if entity is None or plan.backend != "records" or not (domain.open or entity.open):
+        return answer
+    if entity.open:
+        answer = _marked(answer)
+    if plan.verb == "get" and plan.key is not None:
+        return _with_the_named(answer, argument(plan.key), entity)
+    return _with_some(answer, plan, domain, entity) if entity.open and plan.filters else answer
+
+
+def _marked(answer: Answer) -> Answer:
+    """What nobody can know is marked as guessed, however sure it is what was asked for."""
+    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
+
+
+def _with_the_named(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
+    """The record of a key that nobody mentioned yet."""
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        key = fetch(turn.call.arguments)
+        if key is ABSENT or not may_exist(turn.view, entity, key):
+            return answer(turn, invent)
+        return _pinned(answer, turn, invent, [_put(turn, entity, key, invent)])
+
+    return invented
+
+
+def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> Answer:
+    """Records of which nothing is known but what a question says of them: one for a get, a few for a list."""
+    asked = [(argument(name), rule) for name, rule in plan.filters.items()]
+    needed = required(domain.tools[plan.tool].input_schema) & plan.filters.keys()
+    keys, fewest = keys_of(entity), 1 if plan.verb == "get" else FEWEST
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        arguments = turn.call.arguments
+        given = [(rule, value) for fetch, rule in asked if (value := fetch(arguments)) not in (ABSENT, None)]
+        if not given or not needed <= arguments.keys() or not all(_says(rule, value) for rule, value in given):
+            return answer(turn, invent)
+        pins = list[Change]()
+        for known in _each({rule.field: value for rule, value in given}):
+            if _leads_somewhere(turn.view, entity, known) and not _is_there(turn.view, entity, known):
+                many = fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)
+                for _ in range(many):
+                    here = turn.after(pins)
+                    key = next_key(entity, keys, here.view, turn.draws)
+                    pins.append(_put(here, entity, key, invent, known))
+        return _pinned(answer, turn, invent, pins) if pins else answer(turn, invent)
+
+    return invented
+
+
+def _says(rule: Filter, value: Json) -> bool:
+    """Does a question say what a field is, or may be?"""
+    if rule.op == "in":
+        return isinstance(value, list) and 0 < len(cast("list[Json]", value)) <= MOST_CANDIDATES
+    return rule.op == "equals" and isinstance(value, str | int | float) and value != ""
+
+
+def _each(given: Record) -> Iterator[Record]:
+    """What a question says of a record: for each of the values that it lists."""
+    listed = next((name for name, value in given.items() if isinstance(value, list)), None)
+    if listed is None:
+        yield given
+        return
+    for value in dict.fromkeys(one for one in as_list(given[listed]) if isinstance(one, str | int | float)):
+        yield from _each({**given, listed: value})
+
+
+def _leads_somewhere(view: View, entity: Entity, known: Record) -> bool:
+    """Do the links that a question names lead to records?"""
+    links = {name: entity.fields[name].link for name in known if name in entity.fields}
+    return all(link is None or found_key(view, link, known[name]) is not None for name, link in links.items())
+
+
+def _is_there(view: View, entity: Entity, known: Record) -> bool:
+    """Is there a record of which all this is true?"""
+    (field, first), *others = known.items()
+    rows = view.find(entity.name, field, first)
+    return any(all(record.get(name) == value for name, value in others) for _, record in rows)
+
+
+def _put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Change:
+    return Change("put", entity.name, key, made_up(turn, entity, key, invent, known), expected=0)
+
+
+def _pinned(answer: Answer, turn: Turn, invent: Invent, pins: list[Change]) -> Transition:
+    transition = answer(turn.after(pins), invent)
+    if not transition.observation.ok:
+        return answer(turn, invent)
+    return replace(transition, pins=(*pins, *transition.pins))
+
+
+def may_exist(view: View, entity: Entity, key: Json) -> bool:
+    """May there be a record of this id that nobody mentioned yet?
+
+    Not where it was deleted, if it looks odd, or if it is that of something else which there is not.
+    """
+    if isinstance(key, bool) or not isinstance(key, str | int) or entity.singleton:
+        return False
+    if view.get(entity.name, key) is not None or view.version(entity.name, key) > 0:
+        return False
+    if not _leads_somewhere(view, entity, {entity.key: key}):
+        return False
+    if entity.open:
+        return not isinstance(key, str) or bool(key.strip())
+    last = view.last_key(entity.name)
+    like = last if last is not None else entity.key_like
+    return like is None or _form(like) == _form(key)
+
+
+def made_up(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Record:
+    """The record of an id: what is `known` of it; times before now, links to what there is, and else what is invented.
+
+    What can do without a value has none.
+    """
+    record: Record = {**(known or {}), entity.key: key}
+    for field in entity.fields.values():
+        if field.name not in record and field.derived is None:
+            value = _value(turn, entity, field, invent, record)
+            if value is not ABSENT:
+                record[field.name] = value
+    return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
+
+
+def candidates(view: View, entity: str) -> list[Key]:
+    """The records that a link may lead to, the first few."""
+    return [key for key, _ in islice(view.rows(entity), MOST_CANDIDATES)]
+
+
+def chosen(keys: list[Key], draws: Draws, purpose: str) -> Key:
+    """One of these keys, by the world's chance."""
+    return keys[int(draws.unit(f"link/{purpose}") * len(keys))]
+
+
+def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
+    if field.link is not None:
+        keys = candidates(turn.view, field.link)
+        if not keys:
+            return None if is_nullable(field.schema) else ABSENT
+        key = chosen(keys, turn.draws, f"{entity.name}.{field.name}")
+        return [key] if main_type(field.schema) == "array" else key
+    if is_nullable(field.schema) and not field.required:
+        return None
+    if sense(field.name, field.schema) is not None:
+        chance = Chance(turn.draws.key + f"{entity.name}/{record[entity.key]}".encode("utf-8", "surrogatepass"))
+        made = value_maker(entity.name, field.name, field.schema)
+        return made(chance, record, Moment(turn.start - AGE, turn.start))
+    return invent(turn, entity.name, field.name, field.schema, record) if field.required else ABSENT
+
+
+def _form(key: Key) -> str:
+    """What ids of one sort have in common: everything but their digits."""
+    if isinstance(key, int):
+        return "number" if key > 0 else "odd"
+    return "uuid" if _UUID.fullmatch(key) else re.sub(r"\d+", "0", key)

@@ -1,0 +1,152 @@
+"""What do the lines that a call gives lack, which the records tell that they name: the price of an ordered article?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from mcp_sim.backends.records.refusals import conflict, not_found, quoted, told
+from mcp_sim.generate.named import found_key
+from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, properties
+from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.plans import Plan
+
+Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
+"""Takes what a call says of a record, and the record before; what it says with whole lines, or what forbids it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A list whose lines name records of `target` in `link`. `path` sets it, `parts` are those of a line."""
+
+    field: str
+    path: str
+    link: str
+    target: Entity
+    parts: tuple[str, ...]
+
+
+def lines_of(plan: Plan, domain: Domain) -> list[Lines]:
+    """The lists that a plan sets whose lines name records that are given."""
+    entity = domain.entities[plan.entity or ""]
+    if entity.name not in domain.given:
+        return []
+    return [found for path, name in plan.sets.items() if (found := _lines(entity, path, name, domain)) is not None]
+
+
+def _lines(entity: Entity, path: str, name: str, domain: Domain) -> Lines | None:
+    schema = entity.fields[name].schema if name in entity.fields else {}
+    parts = tuple(properties(items(schema))) if is_rows(schema) else ()
+    for one in domain.entities.values():
+        is_table = one.name in domain.given and one.name != entity.name and one.inside is None and not one.singleton
+        short = one.name.rpartition(".")[2]
+        link = next((part for part in parts if is_table and snake(part) in {f"{short}_id", *_own_key(one)}), None)
+        if link is not None:
+            return Lines(name, path, link, one, parts)
+    return None
+
+
+def _own_key(entity: Entity) -> set[str]:
+    return {snake(entity.key)} - {"id", "key", "name", "code"}
+
+
+def completing(tool: Tool, plan: Plan, domain: Domain) -> Completed:
+    """The lines that a call gives with what they lack, compiled; a line that is there already stays as it is."""
+    known = lines_of(plan, domain)
+
+    def completed(turn: Turn, said: Record, before: Record) -> Record | Observation:
+        found = dict(said)
+        for lines in known:
+            whole: list[Json] = []
+            kept = _kept(lines, said, before)
+            for line in as_list(said.get(lines.field)):
+                made = _same(line, kept) or _completed(tool, turn, lines, as_object(line), before)
+                if isinstance(made, Observation):
+                    return made
+                whole.append(made)
+            if whole:
+                found[lines.field] = whole
+        return found
+
+    return completed if known else lambda _turn, said, _before: said
+
+
+def _kept(lines: Lines, said: Record, before: Record) -> list[Record]:
+    """The lines that stay as they are: none where something else of the record changes with them."""
+    others = (name for name in said if name != lines.field and not isinstance(said[name], list | dict))
+    is_as_before = bool(before) and all(said[name] == before.get(name) for name in others)
+    return [as_object(line) for line in as_list(before.get(lines.field))] if is_as_before else []
+
+
+def _same(line: Json, kept: Iterable[Record]) -> Record | None:
+    said = as_object(line)
+    return next((one for one in kept if said and all(one.get(name) == value for name, value in said.items())), None)
+
+
+def _completed(tool: Tool, turn: Turn, lines: Lines, line: Record, before: Record) -> Record | Observation:
+    key = found_key(turn.view, lines.target.name, line.get(lines.link))
+    if key is None:
+        return not_found(tool, lines.target.name, line.get(lines.link), f"{lines.path}.{lines.link}")
+    record = turn.view.get(lines.target.name, key) or {}
+    words = said_words(line, {**before, **turn.call.arguments})
+    entry, missing = entry_for(record, line)
+    if missing is not None:
+        return not_found(tool, lines.target.name, key, lines.link, where=f" on {missing} {told(line[missing])}")
+    lacking = [name for name in lines.parts if name not in line]
+    found = {name: at for name in lacking if (at := place_of(record, name, words)) is not None}
+    if entry is not None and len(found) < len(lacking) and isinstance(entry.get("status"), str):
+        return conflict(tool, lines.target.name, key, f"is not available: it is {quoted(entry['status'])}")
+    told_of = {name: value_in(record, at) for name, at in found.items()}
+    return {
+        name: {**line, **told_of}[name]
+        for name in dict.fromkeys((*lines.parts, *line))
+        if name in line or name in found
+    }
+
+
+# what a record tells --------------------------------------------------------------------------------------------------
+
+
+def said_words(line: Record, arguments: Mapping[str, Json]) -> list[str]:
+    """The texts by which something may be chosen: those of the line first."""
+    return [value for value in (*line.values(), *arguments.values()) if isinstance(value, str)]
+
+
+def entry_for(record: Record, line: Record) -> tuple[Record | None, str | None]:
+    """The entry that a part of a line picks (`date` of `dates`), and the part for which there is none."""
+    for name, value in line.items():
+        held: Json = record.get(plural(name))
+        if isinstance(held, dict) and isinstance(value, str):
+            entry: Json = cast("Record", held).get(value)
+            return (cast("Record", entry), None) if isinstance(entry, dict) else (None, name)
+    return None, None
+
+
+def place_of(record: Record, name: str, words: Sequence[str]) -> tuple[str, ...] | None:
+    """Where a value of this name stands in a record: by itself, or under one of the words (`prices.economy`)."""
+    if name in record and not isinstance(record[name], dict | list):
+        return (name,)
+    for field, held in _mappings(record):
+        chosen = next((word for word in words if word in held and not isinstance(held[word], dict)), None)
+        if snake(field) in {plural(name), name} and chosen is not None:
+            return field, chosen
+    for field, held in _mappings(record):
+        chosen = next((word for word in words if isinstance(held.get(word), dict)), None)
+        inner = None if chosen is None else place_of(cast("Record", held[chosen]), name, words)
+        if chosen is not None and inner is not None:
+            return field, chosen, *inner
+    return None
+
+
+def _mappings(record: Record) -> Iterator[tuple[str, Record]]:
+    return ((name, cast("Record", value)) for name, value in record.items() if isinstance(value, dict))
+
+
+def value_in(record: Record, place: Sequence[str]) -> Json:
+    value: Json = record
+    for part in place:
+        value = cast("Record", value)[part]
+    return value

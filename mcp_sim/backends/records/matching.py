@@ -1,0 +1,158 @@
+"""Which records pass every filter that a call gives?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import overload
+
+from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
+from mcp_sim.backends.records.comparisons import Test, bound_set, equal, test_maker, text_test, within_time, without
+from mcp_sim.backends.records.lookups import lookup
+from mcp_sim.backends.records.ordering import Row
+from mcp_sim.backends.records.terms import terms
+from mcp_sim.types import Json, Record, Tool, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import at, constants
+from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.paths import NOWHERE, value_at
+from mcp_sim.types.plans import Filter, Plan
+
+ANY = vocabulary("all any both everything")
+"""Choices of an argument that narrow nothing."""
+
+
+class Everything(Sequence[Row]):
+    """All records of an entity, in the order of creation, read no further than they are asked for."""
+
+    __slots__ = ("_count", "_entity", "_view")
+
+    def __init__(self, view: View, entity: str) -> None:
+        self._view, self._entity, self._count = view, entity, view.count(entity)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._view.rows(self._entity)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
+        if isinstance(at, slice) and at.step is None and (at.start or 0) >= 0 and (at.stop or 0) >= 0:
+            start, stop, _ = at.indices(self._count)
+            return list(islice(iter(self), start, stop))
+        return list(self)[at]
+
+
+def matching_rows(
+    tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]
+) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
+    """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
+    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
+    rules = [(narrowing(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
+    indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
+    indexed.sort(key=lambda entry: _spread(entity, entry[1]))
+    tested = [
+        (fetch, rule, test_maker(rule, derived))
+        for fetch, rule in rules
+        if rule.op != "equals" or rule.field in derived
+    ]
+    stands = plan.fixed.items() if plan.verb in {"list", "search"} else ()
+    always = [(field, value) for field, value in stands if value is not False]
+    unset = [field for field, value in stands if value is False]
+    name, query, searched, understood = entity.name, argument(plan.query or ""), plan.searched, terms(entity)
+
+    def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
+        given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
+        spans = {field: test for field, value in given if (test := within_time(entity, field, value)) is not None}
+        equalities = [*(one for one in given if one[0] not in spans), *always]
+        asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
+        bounds = [bound for value, rule, _ in asked if (bound := bound_set(rule, entity, derived, value))]
+        tests = [maker(value, view) for value, rule, maker in asked if not bound_set(rule, entity, derived, value)]
+        asked_for = understood(query(arguments))
+        words, tests = asked_for.words, [*tests, *spans.values(), *asked_for.tests, *map(_is_unset, unset)]
+        if asked_for.unwanted:
+            tests.append(without(asked_for.unwanted, searched))
+        if equalities or not (words or bounds):
+            rows = _found(view, name, equalities)
+            tests += [bound.holds for bound in bounds] + ([text_test(words, searched)] if words else [])
+        elif words:
+            rows = view.search(name, searched, words)
+            tests += [bound.holds for bound in bounds]
+        else:
+            rows = view.compare(name, bounds)
+        for test in tests:
+            rows = [row for row in rows if test(row[1])]
+        return rows
+
+    return matching
+
+
+def standing_tests(plan: Plan) -> list[Test]:
+    """What a list asks of all that it shows, whatever is given."""
+    return [_is_unset(field) if value is False else _holds(field, value) for field, value in plan.fixed.items()]
+
+
+def _holds(field: str, value: Json) -> Test:
+    return lambda record: equal(record.get(field), value)
+
+
+def _is_unset(field: str) -> Test:
+    """Does a flag not say yes? A record may do without one."""
+    return lambda record: record.get(field) is not True
+
+
+def narrowing(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
+    """Reads an argument; ABSENT where it narrows nothing.
+
+    That is so where it says `all`, one of its choices and no value of the field, and where it lets in what else is not
+    shown.
+    """
+    fetch, schema, field = argument(name), at(tool.input_schema, name), entity.fields.get(rule.field)
+    if rule.only is not None:
+        return lambda arguments: rule.only if fetch(arguments) is True else ABSENT
+    if rule.unless is not None:
+        usual = schema.get("default")
+        return lambda arguments: ABSENT if _or(fetch(arguments), usual) is True else rule.unless
+    held = constants(field.schema) if field is not None else []
+    wide = [one for one in constants(schema) if isinstance(one, str) and one.lower() in ANY and one not in held]
+    if not wide:
+        return fetch
+    return lambda arguments: ABSENT if (value := fetch(arguments)) in wide else value
+
+
+def _spread(entity: Entity, field: str) -> int:
+    """How many records share a value of this field, roughly: 0 a few, 1 some, 2 many."""
+    known = entity.fields.get(field)
+    if field == entity.key or known is None:
+        return 0
+    return 1 if known.link is not None else 2
+
+
+def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
+    if not equalities:
+        return Everything(view, entity)
+    (field, value), *others = equalities
+    rows = view.find(entity, field, value)
+    for field, value in others:
+        rows = [row for row in rows if equal(_standing(row[1], field), value)]
+    return rows
+
+
+def _standing(record: Record, field: str) -> Json:
+    """What stands in a field, or at a path into it."""
+    if "." not in field or field in record:
+        return record.get(field)
+    value = value_at(record, field)
+    return None if value is NOWHERE else value
+
+
+def _or(value: Json, usual: Json) -> Json:
+    return value if _is_given(value) else usual
+
+
+def _is_given(value: Json) -> bool:
+    return value is not ABSENT and value is not None

@@ -1,0 +1,125 @@
+"""In which order are rows shown: as was asked for, the best hits of a search first, else as they were made?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from mcp_sim.backends.records.refusals import invalid
+from mcp_sim.generate.times import sense
+from mcp_sim.types import Json, Key, Observation, Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list, at, constants, expanded, items
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Plan
+
+Row: TypeAlias = tuple[Key, Record]
+Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | Observation"]
+"""Takes the rows, what to sort by, the direction, and the words that were searched for."""
+
+_NEWEST = vocabulary("newest recent latest most_recent date_desc")
+_OLDEST = vocabulary("oldest earliest date_asc")
+_ANY = vocabulary("relevance best_match best default none")
+_SAID_FIRST = re.compile(
+    r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
+    r"|\breverse chronological",
+    re.IGNORECASE,
+)
+_RECENT = vocabulary("recent latest newest")
+_NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
+
+
+def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
+    """The order of this tool's rows, compiled."""
+    fields = {snake(name): name for name in entity.fields}
+    allowed = {str(value) for value in _allowed(tool, plan)}
+    created = next((name for name, meaning in _times(entity) if meaning == "created"), None)
+    named = next((fields[name] for name in _NAMES if name in fields), None)
+    newest_first = _SAID_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
+    happened = created or next((name for name, meaning in _times(entity) if meaning in {"occurred", "past"}), None)
+
+    def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
+        parts = _parts(asked)
+        if not parts and newest_first and plan.order is None:
+            return _sorted(rows[::-1], happened, reverse=True) if happened is not None else rows[::-1]
+        if not parts:
+            return _unasked(rows, plan, direction, text, named)
+        for part in reversed(parts):
+            name, down = _sort_key(part)
+            plain = snake(name)
+            field = fields.get(plain) or fields.get(f"{plain}_at") or fields.get(f"{plain}_date")
+            if field is None and plain in _NEWEST | _OLDEST:
+                field, down = created, plain in _NEWEST
+                rows = rows[::-1] if field is None and down else rows
+            if field is not None:
+                rows = _sorted(rows, field, reverse=down or _is_down(direction))
+            elif plain not in _NEWEST | _OLDEST | _ANY and part not in allowed and name not in allowed:
+                known = ", ".join(entity.fields)
+                return invalid(tool, plan.sort, asked, f"Cannot sort by {name!r}; choose from {known}")
+        return rows
+
+    return order
+
+
+def _times(entity: Entity) -> list[tuple[str, str | None]]:
+    return [(name, sense(name, field.schema)) for name, field in entity.fields.items()]
+
+
+def _allowed(tool: Tool, plan: Plan) -> list[Json]:
+    schema = at(expanded(tool.input_schema), plan.sort or "") if plan.sort else {}
+    return constants(schema) or constants(items(schema))
+
+
+def _parts(asked: Json) -> list[str]:
+    """What to sort by, the first thing first: `status,-title` or a list."""
+    given = as_list(asked) or [asked]
+    texts = [one for one in given if isinstance(one, str)]
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def _unasked(rows: Sequence[Row], plan: Plan, direction: Json, text: str, named: str | None) -> Sequence[Row]:
+    if plan.sort is None and _is_down(direction):
+        return rows[::-1]
+    if text and named is not None and len(rows) > 1:
+        return sorted(rows, key=lambda row: _distance(row[1].get(named), text))
+    return rows
+
+
+def _distance(name: Json, wanted: str) -> int:
+    """How far a record's name is from what was searched for: the same, begins so, has it, has the words, has not."""
+    told = name.lower() if isinstance(name, str) else ""
+    if told == wanted:
+        return 0
+    if told.startswith(wanted):
+        return 1
+    if wanted in told:
+        return 2
+    return 3 if all(word in told for word in wanted.split()) else 4
+
+
+def _sort_key(asked: str) -> tuple[str, bool]:
+    """`-name`, `name desc`, `name:desc` and `name_desc`: the field, and whether it goes down."""
+    if asked[:1] in "+-":
+        return asked[1:], asked[0] == "-"
+    found = re.fullmatch(r"(.+?)[\s:_.]+(asc|ascending|desc|descending)", asked, re.IGNORECASE)
+    return (found[1], found[2].lower().startswith("desc")) if found else (asked, False)
+
+
+def _is_down(direction: Json) -> bool:
+    return isinstance(direction, str) and direction.lower() in {"desc", "descending", "down", "-1", "newest"}
+
+
+def _sorted(rows: Sequence[Row], field: str, *, reverse: bool) -> list[Row]:
+    """Stable; records without the field come last in either direction."""
+    there = [row for row in rows if row[1].get(field) is not None]
+    lacking = [row for row in rows if row[1].get(field) is None]
+    try:
+        return [*sorted(there, key=lambda row: _collated(row[1][field]), reverse=reverse), *lacking]
+    except TypeError:
+        return [*sorted(there, key=lambda row: str(row[1][field]), reverse=reverse), *lacking]
+
+
+def _collated(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else canonical(value) if isinstance(value, dict | list) else value

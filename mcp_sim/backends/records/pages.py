@@ -1,0 +1,93 @@
+"""Which rows stand on the page that a call asks for?"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from mcp_sim.backends.records.arguments import argument
+from mcp_sim.backends.records.ordering import Row
+from mcp_sim.backends.records.refusals import invalid
+from mcp_sim.types import Json, Observation, Tool
+from mcp_sim.types.json_text import canonical
+from mcp_sim.types.plans import Plan
+
+_LONGEST_OFFSET = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The rows of one page, how many there are on all pages, and where this page stands."""
+
+    rows: Sequence[Row]
+    total: int
+    offset: int = 0
+    limit: int | None = None
+    cursor: str | None = None
+
+    @property
+    def has_more(self) -> bool:
+        return self.offset + len(self.rows) < self.total
+
+
+def page_asked(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]], Page | Observation]:
+    """The page that the arguments choose; where a tool has no way to choose everything, or as much as it ever tells."""
+    paging = plan.paging
+    if not paging.is_asked:
+        return lambda rows, _arguments: Page(rows[: paging.most], len(rows))
+    limits, offsets = argument(paging.limit or ""), argument(paging.offset or "")
+    pages, cursors = argument(paging.page or ""), argument(paging.cursor or "")
+    chooses = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
+
+    def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
+        wrong = next((name for name in chooses if name and _is_negative(arguments.get(name))), None)
+        if wrong is not None:
+            told = arguments[wrong]
+            return invalid(tool, wrong, told, f"{wrong} must not be negative, but is {told}")
+        limit = _whole(limits(arguments), paging.size)
+        limit = limit if paging.most is None else min(limit, paging.most)
+        offset = _whole(offsets(arguments), 0)
+        offset += max(0, _whole(pages(arguments), paging.first_page) - paging.first_page) * limit
+        cursor = cursors(arguments)
+        if isinstance(cursor, str) and cursor:
+            start = _read_cursor(cursor, _question(arguments, chooses))
+            if start is None:
+                return invalid(tool, paging.cursor, cursor, f"Invalid {paging.cursor}: {cursor!r}")
+            offset += start
+        chosen = rows[offset : offset + limit]
+        more = offset + len(chosen) < len(rows) and bool(chosen)
+        following = _cursor(offset + len(chosen), _question(arguments, chooses)) if more and paging.cursor else None
+        return Page(chosen, len(rows), offset, limit, following)
+
+    return paged
+
+
+def _is_negative(value: Json) -> bool:
+    return isinstance(value, int | float) and value < 0
+
+
+def _whole(value: Json, otherwise: int) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _cursor(offset: int, question: str) -> str:
+    """Opaque: where the next page begins, bound to the question that it continues."""
+    return base64.urlsafe_b64encode(f"{offset}.{question}".encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str, question: str) -> int | None:
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return None
+    offset, _, asked = text.partition(".")
+    return int(offset) if offset.isdigit() and len(offset) <= _LONGEST_OFFSET and asked == question else None
+
+
+def _question(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
+    """A digest of what was asked for, except the page: a cursor continues one question, not another."""
+    kept = {name: value for name, value in arguments.items() if name not in chooses}
+    return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]

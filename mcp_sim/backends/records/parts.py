@@ -1,0 +1,156 @@
+"""What does a write do to records that stand in others: an item that is put into an order, changed, taken out?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import TypeAlias, cast
+
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.comparisons import test_maker
+from mcp_sim.backends.records.creation import making
+from mcp_sim.backends.records.effects import Effect, Write
+from mcp_sim.backends.records.given import finder, given, sets_of
+from mcp_sim.backends.records.inside import found_inside, parts_of
+from mcp_sim.backends.records.matching import narrowing, standing_tests
+from mcp_sim.backends.records.pages import Page
+from mcp_sim.backends.records.refusals import conflict, not_found
+from mcp_sim.backends.records.sums import settling
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.keys import following, keys_of
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Inside
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.plans import Plan
+
+Stored: TypeAlias = Callable[[Turn, Key, Json], Change]
+"""The change that puts a list of parts, or a mapping, into the record of a key."""
+
+
+def part_write(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """What a call writes into the record that holds the parts, compiled."""
+    entity = domain.entities[plan.entity or ""]
+    place = cast("Inside", entity.inside)
+    if plan.verb == "create":
+        return _putting_in(tool, plan, domain, entity, place)
+    return _changing(tool, plan, domain, entity, place)
+
+
+def part_page(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Page | Observation]:
+    """The parts of one record, or those of all."""
+    entity = domain.entities[plan.entity or ""]
+    place, find = cast("Inside", entity.inside), _holder(tool, plan, domain)
+    always = standing_tests(plan)
+    asked = [(narrowing(tool, path, entity, rule), test_maker(rule, {})) for path, rule in plan.filters.items()]
+
+    def page(turn: Turn) -> Page | Observation:
+        key = find(turn) if plan.holder is not None else None
+        if isinstance(key, Observation):
+            return key
+        given = ((fetch(turn.call.arguments), maker) for fetch, maker in asked)
+        tests = [maker(value, turn.view) for value, maker in given if value is not ABSENT and value is not None]
+        rows = [(part.get(entity.key, at), part) for at, part in enumerate(_held(turn.view, place, key))]
+        rows = [row for row in rows if all(test(row[1]) for test in (*always, *tests))]
+        return Page(rows, len(rows))
+
+    return page
+
+
+def _held(view: View, place: Inside, key: Key | None) -> Iterator[Record]:
+    if key is not None:
+        yield from parts_of((view.get(place.entity, key) or {}).get(place.field))
+        return
+    for _, record in view.rows(place.entity):
+        yield from parts_of(record.get(place.field))
+
+
+def _holder(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Key | Observation]:
+    """The record in which the parts stand, as a call names it."""
+    place = cast("Inside", domain.entities[plan.entity or ""].inside)
+    named = Plan(plan.tool, "get", place.entity, key=plan.holder)
+    return finder(tool, named, domain.entities[place.entity])
+
+
+def _storing(domain: Domain, place: Inside) -> Stored:
+    settle, field = settling(domain.entities[place.entity], domain), place.field
+
+    def stored(turn: Turn, key: Key, held: Json) -> Change:
+        record = {**(turn.view.get(place.entity, key) or {}), field: held}
+        settle(record, {field})
+        return Change("put", place.entity, key, record, expected=turn.view.version(place.entity, key))
+
+    return stored
+
+
+def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
+    sets, make, find = sets_of(tool, plan, domain), making(plan, entity, domain), _holder(tool, plan, domain)
+    stored = _storing(domain, place)
+    is_nameless = entity.key in entity.fields and entity.fields[entity.key].hidden
+
+    def put_in(turn: Turn, invent: Invent) -> Effect | Observation:
+        holder = find(turn)
+        if isinstance(holder, Observation):
+            return holder
+        said = {**plan.fixed, **given(turn, sets)}
+        held: Json = (turn.view.get(place.entity, holder) or {}).get(place.field)
+        there = {part.get(entity.key) for part in parts_of(held)}
+        if said.get(entity.key) in there - {None}:
+            return conflict(tool, entity.name, said[entity.key], "already exists")
+        key = said.get(entity.key) or _new_key(turn, entity, parts_of(held))
+        part = make(turn, invent, {**said, entity.key: key}, said)
+        if is_nameless:
+            part = {name: value for name, value in part.items() if name != entity.key}
+        whole: Json = [*as_list(held), part]
+        if isinstance(held, dict):
+            whole = {**cast("Record", held), str(key): part}
+        return Effect(key, part, (stored(turn, holder, whole),))
+
+    return put_in
+
+
+def _new_key(turn: Turn, entity: Entity, siblings: list[Record]) -> Key:
+    """The id after that of the last part, in its form, that no other part has."""
+    last = next((part[entity.key] for part in reversed(siblings) if part.get(entity.key) is not None), entity.key_like)
+    keys, chance = keys_of(replace(entity, key_like=last)), Chance(turn.draws.key + entity.name.encode())
+    key = following(last)
+    for index in count(len(siblings)):
+        key = key if key is not None else keys(index, chance)
+        if found_inside(turn.view, entity, key) is None:
+            return key
+        key = following(key)
+    raise AssertionError("counting has no end")
+
+
+def _changing(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
+    sets, fetch, stored = sets_of(tool, plan, domain, defaults=False), argument(plan.key or ""), _storing(domain, place)
+    find = _holder(tool, plan, domain) if plan.holder is not None else None
+
+    def change(turn: Turn, _invent: Invent) -> Effect | Observation:
+        asked: Json = fetch(turn.call.arguments)
+        holder = find(turn) if find is not None else _holder_of(turn.view, entity, place, asked)
+        if isinstance(holder, Observation):
+            return holder
+        held: Json = {} if holder is None else (turn.view.get(place.entity, holder) or {}).get(place.field)
+        part = next((one for one in parts_of(held) if one.get(entity.key) == asked), None)
+        if holder is None or part is None:
+            return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key)
+        after = None if plan.verb == "delete" else {**part, **plan.fixed, **given(turn, sets)}
+        return Effect(cast("Key", asked), after or part, (stored(turn, holder, _with(held, part, after)),))
+
+    return change
+
+
+def _holder_of(view: View, entity: Entity, place: Inside, key: Json) -> Key | None:
+    """The record in which a part of this key stands."""
+    found = view.find(place.entity, f"{place.field}.*.{entity.key}", key)
+    return next((holder for holder, _ in found), None)
+
+
+def _with(held: Json, part: Record, after: Record | None) -> Json:
+    """The parts, with another in the place of one, or without it."""
+    if isinstance(held, dict):
+        body = {name: after if one is part else one for name, one in cast("Record", held).items()}
+        return {name: one for name, one in body.items() if one is not None}
+    return [after if one is part else one for one in as_list(held) if not (one is part and after is None)]

@@ -1,0 +1,102 @@
+"""How does a vendor write a list, judged by recorded ones: what stands around the rows, and what is a row?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcp_sim.backends.records.facts import Facts
+from mcp_sim.backends.records.recorded import Sample
+from mcp_sim.backends.records.refusals import noun
+from mcp_sim.backends.records.sentences import Say, nothing_found
+from mcp_sim.backends.records.showing import shown
+from mcp_sim.backends.records.slots import Piece, Slot, rendered
+from mcp_sim.backends.records.spotting import ROW_START, Spotter, key_pattern
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.lexicon.words import plural
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A recorded list: what stands before its rows, the rows, and what stands after."""
+
+    head: str
+    rows: list[str]
+    tail: str
+    joint: str
+
+
+def _parts(text: str, key: str) -> _Parts | None:
+    """The rows of a text: lines that begin alike, each with what is indented below it."""
+    lines = text.split("\n")
+    kinds = [_kind(line, key) for line in lines]
+    first = next(
+        (at for at, kind in enumerate(kinds) if kind is not None and (kind != "key" or at > 0 or len(lines) > 1)), None
+    )
+    if first is None:
+        return None
+    starts = [at for at, kind in enumerate(kinds) if at >= first and kind == kinds[first]]
+    size = starts[1] - starts[0] if len(starts) > 1 else _below(lines, first)
+    last = min(starts[-1] + size, len(lines))
+    while last > starts[-1] + 1 and not lines[last - 1].strip():
+        last -= 1
+    ends = [*starts[1:], last]
+    blocks = ["\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    rows = [block.rstrip("\n") for block in blocks]
+    joint = "\n" + "\n" * (len(blocks[0]) - len(rows[0])) if len(rows) > 1 else "\n"
+    return _Parts("\n".join(lines[:first]), rows, "\n".join(lines[last:]), joint)
+
+
+def _kind(line: str, key: str) -> str | None:
+    found = ROW_START.match(line)
+    if found is not None:
+        return f"{len(found[1])}{found[2] or found[4] or 'number'}"
+    return "key" if re.search(key, line) else None
+
+
+def _below(lines: Sequence[str], first: int) -> int:
+    indent = len(lines[first]) - len(lines[first].lstrip())
+    size = 1
+    while first + size < len(lines) and len(lines[first + size]) - len(lines[first + size].lstrip()) > indent:
+        size += 1
+    return size
+
+
+def listing(found: Sequence[Sample], reader: Spotter, entity: Entity, domain: Domain) -> Say | None:
+    key = key_pattern(entity)
+    full = [(sample, parts) for sample in found if (parts := _parts(sample.text, key)) is not None]
+    if not full:
+        return None
+    sample, parts = max(full, key=lambda one: len(one[1].rows))
+    row, count = reader.row(parts.rows), [(str(len(parts.rows)), Slot("count"))]
+    head, tail = (reader.pieces(Sample(sample.arguments, text), count) for text in (parts.head, parts.tail))
+    empty = next((one for one in found if _parts(one.text, key) is None), None)
+    none = reader.pieces(empty) if empty is not None else [nothing_found(entity)]
+    show, joint = shown(entity, {}, domain.entities), parts.joint
+
+    def listed(facts: Facts) -> str:
+        if not facts.page.rows:
+            return rendered(none, facts, {}, None, show, facts.view)
+        rows = [
+            rendered(_numbered(row, facts.page.offset + at), facts, record, own, show, facts.view)
+            for at, (own, record) in enumerate(facts.page.rows, 1)
+        ]
+        around = [_agreeing(rendered(part, facts, {}, None, show, facts.view), facts, entity) for part in (head, tail)]
+        return "\n".join(part for part in (around[0], joint.join(rows), around[1]) if part)
+
+    return listed
+
+
+def _numbered(row: Sequence[Piece], number: int) -> list[Piece]:
+    return [str(number) if isinstance(piece, Slot) and piece.sort == "number" else piece for piece in row]
+
+
+def _agreeing(text: str, facts: Facts, entity: Entity) -> str:
+    """`1 task` and `2 tasks`, whichever the example had."""
+    one = noun(entity.name)
+    many = plural(one.replace(" ", "_")).replace("_", " ")
+    count = len(facts.page.rows)
+    return re.sub(
+        rf"(?i)\b({count} (?:\w+ )?)(?:{many}|{one})\b(?!\()", lambda f: f[1] + (one if count == 1 else many), text
+    )

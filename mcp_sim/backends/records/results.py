@@ -1,0 +1,171 @@
+"""What does a tool's result look like: records, rows, totals and confirmations in their places under its outputSchema?
+
+Compiled once per tool into closures; what is shown is always a new object, never the world's own record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from mcp_sim.backends.records.arguments import ABSENT
+from mcp_sim.backends.records.batch_results import plain_batch
+from mcp_sim.backends.records.batch_results import tells_failures as schema_tells_failures
+from mcp_sim.backends.records.facts import Facts, Fill, Told
+from mcp_sim.backends.records.filling import Filler
+from mcp_sim.backends.records.forms import example_of, form
+from mcp_sim.backends.records.learnt import learnt
+from mcp_sim.backends.records.only import part_of_record
+from mcp_sim.backends.records.pages import Page
+from mcp_sim.backends.records.plain_places import of_record
+from mcp_sim.backends.records.refusals import label, told
+from mcp_sim.backends.records.sentences import DONE, confirmation, sentences
+from mcp_sim.infer.result_forms import text_place
+from mcp_sim.infer.result_forms.prose import TEXTS, gives_key, gives_record, speaks
+from mcp_sim.types import Observation, Tool, ToolResult
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import expanded, is_open
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
+
+
+def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
+    """The observation that tells the facts in this tool's form."""
+    place = plan.envelope.text
+    if place is None:
+        return _result(tool, plan, domain)
+    tell = _result(_undeclared(tool), plan, domain)
+    return lambda facts: _as_text(tell(facts), place)
+
+
+def _undeclared(tool: Tool) -> Tool:
+    """The tool as if it declared no result."""
+    return replace(tool, definition={name: part for name, part in tool.definition.items() if name != "outputSchema"})
+
+
+def _as_text(told: Observation, place: str) -> Observation:
+    """A result that stands in one of the properties of what was declared, as a text."""
+    value = cast("ToolResult", told.body).value
+    return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
+
+
+def _result(tool: Tool, plan: Plan, domain: Domain) -> Told:
+    bare = tool.output_schema is None and example_of(tool, domain) is None
+    if plan.verb == "create" and plan.each is None and not learnt(tool, plan, domain) and gives_key(tool.description):
+        alone = _key_alone(tool, plan, domain)
+        if alone is not None:
+            return alone
+    worded = _worded(tool, plan, domain, bare=bare)
+    if worded is not None:
+        return worded
+    if plan.each is not None and plan.verb in DONE:
+        return _batch_result(tool, plan, domain, bare=bare)
+    if plan.verb == "delete" and bare:
+        return _sentence_result(plan)
+    if plan.envelope.key == "" and bare:
+        return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
+    if plan.only and (bare or is_open(expanded(tool.output_schema or {}))):
+        part = part_of_record(plan, domain)
+        return lambda facts: Observation(ToolResult(part(facts), form="json" if bare else "structured"))
+    whole = plan.shows.get("") if bare else None
+    fill = of_record(whole) if whole else Filler(tool, plan, domain).filled(form(tool, plan, domain), "")
+    if tool.output_schema is None:
+        return _bare_result(fill) if whole else lambda facts: Observation(ToolResult(fill(facts), form="json"))
+    return lambda facts: Observation(ToolResult(fill(facts)))
+
+
+def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Told | None:
+    """The observation that tells nothing but the key, where a result is no more than a text."""
+    place, field = text_place(tool), domain.entities[plan.entity or ""].key
+    if plan.envelope.text is not None:
+        return lambda facts: Observation(ToolResult({field: facts.key}, form="json"))
+    if tool.output_schema is None:
+        return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
+    return None if place is None else lambda facts: Observation(ToolResult({place: told(facts.key)}))
+
+
+def _bare_result(fill: Fill) -> Told:
+    """The observation that tells one field alone: a text as it is, anything else as JSON; nothing as no text."""
+
+    def tell(facts: Facts) -> Observation:
+        value = fill(facts)
+        if value is ABSENT or value is None:
+            return Observation(ToolResult("", form="text"))
+        return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
+
+    return tell
+
+
+def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | None:
+    """The observation in words, where recorded results or the description show that the tool speaks so."""
+    if plan.each is not None and plan.verb in DONE:
+        return None
+    say, place = learnt(tool, plan, domain), text_place(tool)
+    by_itself = (bare and plan.envelope.key != "" and _is_told(tool, plan, domain)) or (
+        place is not None and snake(place) in TEXTS
+    )
+    if say is None and by_itself and (place or "") not in plan.shows:
+        entity = domain.entities[plan.entity or ""]
+        is_short = place is not None and plan.verb in {"create", "update"}
+        say = confirmation(plan, entity) if is_short else sentences(plan, entity, domain.entities)
+    if say is None or not (bare or place is not None):
+        return None
+    words = say
+    if place is None:
+        return lambda facts: Observation(ToolResult(words(facts), form="text"))
+    return lambda facts: Observation(ToolResult({place: words(facts)}))
+
+
+def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Does a tool without an outputSchema tell what it did or found in words?
+
+    It does where its description says so. What it created or changed it tells in words, too: but not where a tool of
+    its server says that it returns data or shows such records as data, where others declare that they return texts and
+    it does not, where it is described to nobody, or where its records are kept as data from the beginning.
+    """
+    if speaks(tool.description):
+        return True
+    if plan.verb not in {"create", "update"} or not tool.description or _kept(plan, domain) in domain.given:
+        return False
+    others = [other for other in domain.tools.values() if other.server == tool.server]
+    if any(_shows(domain.plans.get(other.id), plan.entity) and not speaks(other.description) for other in others):
+        return False
+    return not any(gives_record(other.description) or text_place(other) is not None for other in others)
+
+
+def _shows(reading: Plan | None, entity: str | None) -> bool:
+    """Is this the plan of a tool that shows records of this kind, one or many?"""
+    return reading is not None and reading.verb in {"get", "list", "search"} and reading.entity == entity
+
+
+def _kept(plan: Plan, domain: Domain) -> str | None:
+    """The entity in whose table the records of a plan are: that around them, where they stand in others."""
+    place = domain.entities[plan.entity or ""].inside
+    return plan.entity if place is None else place.entity
+
+
+def tells_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Can the result of a batch say that some of its items could not be done?"""
+    if tool.output_schema is None and example_of(tool, domain) is None:
+        return True
+    return schema_tells_failures(form(tool, plan, domain), domain.entities[plan.entity or ""])
+
+
+def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told:
+    """The observation that tells what became of each item."""
+    entity = domain.entities[plan.entity or ""]
+    filler = Filler(tool, plan, domain)
+    fill = plain_batch(plan, entity, domain) if bare else filler.filled(form(tool, plan, domain), "")
+
+    def tell(facts: Facts) -> Observation:
+        done = [(effect.key, effect.record) for _, effect in facts.batch.done] if facts.batch is not None else []
+        value = fill(replace(facts, page=Page(done, len(done))))
+        return Observation(ToolResult(value, form="json" if tool.output_schema is None else "structured"))
+
+    return tell
+
+
+def _sentence_result(plan: Plan) -> Told:
+    name = label(plan.entity or "")
+    return lambda facts: Observation(ToolResult(f"{name} {told(facts.key)} deleted", form="text"))

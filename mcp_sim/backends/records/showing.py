@@ -1,0 +1,131 @@
+"""How does a record look where a schema says what is shown of it?
+
+What is shown is always a new object, never the world's own record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from mcp_sim.backends.records.arguments import ABSENT
+from mcp_sim.backends.records.lookups import lookup
+from mcp_sim.generate.conforming import conforming
+from mcp_sim.generate.searching import judge
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.types import Json, Record, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
+from mcp_sim.types.lexicon.words import snake, vocabulary
+
+_SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
+Show: TypeAlias = Callable[[Record, View], Json]
+
+
+def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+    """A record as a schema shows it: the declared properties, or all there is where none are declared."""
+    show, conform = _shown(entity, schema, entities), conforming(entity, schema)
+    if conform is None:
+        return show
+
+    def conformed(record: Record, view: View) -> Json:
+        body: Json = show(record, view)
+        return conform(as_object(body), record, ()) if isinstance(body, dict) else body
+
+    return conformed
+
+
+def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+    names = properties(schema)
+    if main_type(schema) not in {"object", ""}:
+        return _scalar(entity, schema)
+    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
+    if not names:
+        return _fitting(_whole(entity, derived), map_of(schema))
+    shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
+    plain = tuple(name for name in names if name not in derived)
+    never_null = {name for name in plain if name not in required(schema) and not takes_null(names[name])}
+    lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
+
+    def show(record: Record, view: View) -> Json:
+        try:
+            body = {name: record[name] for name in plain}
+        except KeyError:
+            body = _partly(record, lacking)
+        if None in body.values():
+            body = {name: value for name, value in body.items() if value is not None or name not in never_null}
+        for name, look in shows.items():
+            value = look(record, view)
+            if value is not ABSENT:
+                body[name] = value
+        return body
+
+    return show
+
+
+def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
+    """All that a record says, but for what is shown by tools that ask for it alone, and for passwords."""
+    hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in _SECRETS)
+    return lambda record, view: {
+        **{name: value for name, value in record.items() if name not in hidden},
+        **{name: look(view, record) for name, look in derived.items()},
+    }
+
+
+def _fitting(whole: Callable[[Record, View], Record], values: Record) -> Show:
+    """What of a record a mapping may hold whose values are of one schema."""
+    if not values:
+        return whole
+    allows = judge(values)
+    return lambda record, view: {name: value for name, value in whole(record, view).items() if allows(value)}
+
+
+def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
+    """The record's fields, and for those that it lacks what the schema asks for."""
+    body: Record = {}
+    for name, instead in lacking.items():
+        value = record[name] if name in record else instead(record)
+        if value is not ABSENT:
+            body[name] = value
+    return body
+
+
+def _lacking(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
+    """What a field shows that the record lacks: nothing, null, or where it must be there the same value every time."""
+    if not needed:
+        return lambda _record: ABSENT
+    if is_nullable(schema):
+        return lambda _record: None
+    make = value_maker(entity.name, name, schema)
+    return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
+
+
+def _shown_part(
+    entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
+) -> Callable[[Record, View], Json]:
+    """A derived field under the schema of its place; null or nothing where the record links to nothing."""
+    field = entity.fields[name]
+    look = lookup(entity, field, entities)
+    via = (field.derived or "").partition(".")[0]
+    target = entities.get(entity.fields[via].link or "") if via in entity.fields else None
+    inner = shown(target, schema, entities) if target is not None and main_type(schema) == "object" else None
+
+    def part(record: Record, view: View) -> Json:
+        value = look(view, record) if look is not None else None
+        if value is None:
+            return None if is_nullable(schema) else ABSENT
+        return inner(value, view) if inner is not None else value
+
+    return part
+
+
+def _scalar(entity: Entity, schema: Record) -> Show:
+    """A row that is one value: the key where the type fits, else the name."""
+    key = entity.key
+    if main_type(schema) == "integer" and not isinstance(entity.key_like, int):
+        make = value_maker(entity.name, key, schema)
+        return lambda record, _view: make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
+    if main_type(schema) == "string":
+        return lambda record, _view: str(record.get(key))
+    return lambda record, _view: record.get(key)

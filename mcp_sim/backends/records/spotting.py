@@ -1,0 +1,220 @@
+"""What in a recorded text will be another for another record?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.recorded import Sample, text_of
+from mcp_sim.backends.records.refusals import noun
+from mcp_sim.backends.records.sentences import name_field, written
+from mcp_sim.backends.records.slots import Piece, Slot, Sort
+from mcp_sim.generate.times import sense
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Plan
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_TIME = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+ROW_START = re.compile(r"^(\s*)(?:(?:([-*•]|#{2,4})|(\d+)[.)]|\[[ xX✓]\])\s+|(\*\*))")
+_JOINTS = re.compile(
+    r"(^\s*(?:[-*•]|\d+[.)])\s+|\s+[-–—|→]\s+|:\s+|,\s+|;\s+|\s*[()\[\]{}]+\s*|\*{1,2}|\s*\n\s*|\t|(?<!\w)[\"'`#]+|[\"'`]+(?!\w))"
+)
+
+
+def told_elsewhere(domain: Domain, entity: Entity) -> dict[str, Record]:
+    """What the examples together tell of each record: its key as a text -> its fields."""
+    known: dict[str, Record] = {}
+    for example in domain.examples:
+        plan = domain.plans.get(example.tool)
+        if plan is None or plan.entity != entity.name or plan.backend != "records":
+            continue
+        given = {field: argument(path)(example.arguments) for path, field in plan.sets.items()}
+        given = {field: value for field, value in given.items() if value is not ABSENT and field != "*"}
+        key: Json = argument(plan.key or "")(example.arguments)
+        found = re.search(key_pattern(entity), text_of(example.result) or "") if key is ABSENT else None
+        named = found[0] if found else None if key is ABSENT else str(key)
+        if named is not None:
+            known.setdefault(named, {}).update(given)
+    return known
+
+
+def key_pattern(entity: Entity) -> str:
+    """What a key of this entity looks like; a pattern that nothing matches, where it looks like any word."""
+    like = entity.key_like
+    if isinstance(like, str) and re.fullmatch(_UUID, like):
+        return _UUID
+    found = re.fullmatch(r"(\D+)\d+(\D{0,2})", like) if isinstance(like, str) else None
+    if found is not None:
+        return rf"{re.escape(found[1])}\d+{re.escape(found[2])}"
+    if (
+        isinstance(like, int)
+        or main_type(entity.fields[entity.key].schema if entity.key in entity.fields else {}) == "integer"
+    ):
+        return rf"(?i:(?<=\b{re.escape(noun(entity.name))} )|(?<=#)|(?<=\bid: )|(?<=\bid ))\d+\b"
+    return r"(?!)"
+
+
+@dataclass(frozen=True, slots=True)
+class Spotter:
+    """Finds in a recorded text what will be another for another record."""
+
+    plan: Plan
+    entity: Entity
+    known: Mapping[str, Record]
+
+    def pieces(self, sample: Sample, extra: Sequence[tuple[str, Slot]] = ()) -> list[Piece]:
+        """The text in pieces: words as they are, and slots."""
+        text = sample.text
+        spans = [*self._labelled(text), *self._values(sample, extra), *self._patterns(text)]
+        return _cut(text, spans)
+
+    def _labelled(self, text: str) -> Iterator[tuple[int, int, Slot]]:
+        """`Status: open`: what follows the name of a field."""
+        for name, field in self.entity.fields.items():
+            spelt = r"[ _-]?".join(re.escape(word) for word in words(name))
+            sort: Sort = "key" if name == self.entity.key else "field"
+            for found in re.finditer(rf"(?im)(^\W*|\b)(?:{spelt})\W{{0,3}}:\W{{0,3}}?[ \t]*(?P<v>[^\n]+)", text):
+                value = found["v"] if found[1] or found.start() == 0 else re.split(r"[,;)\]|]", found["v"])[0]
+                value = value.strip().rstrip("*") if main_type(field.schema) != "string" or value else value
+                if value.strip():
+                    start = found.start("v")
+                    yield start, start + len(value.rstrip()), Slot(sort, name, value.strip())
+
+    def _values(self, sample: Sample, extra: Sequence[tuple[str, Slot]]) -> Iterator[tuple[int, int, Slot]]:
+        """What the call was given, and what other examples tell of the same record."""
+        spoken = [*extra]
+        taken = {*self.plan.sets, self.plan.key}
+        for path, field in self.plan.sets.items():
+            spoken += _spoken(argument(path)(sample.arguments), self._slot(field))
+        if self.plan.key is not None:
+            spoken += _spoken(argument(self.plan.key)(sample.arguments), Slot("key"))
+        for name, value in sample.arguments.items():
+            spoken += _spoken(value, Slot("argument", name)) if name not in taken else []
+        for key, record in self.known.items():
+            if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", sample.text):
+                spoken += [one for name, value in record.items() for one in _spoken(value, self._slot(name))]
+        for value, slot in sorted(spoken, key=lambda one: -len(one[0])):
+            for found in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", sample.text):
+                yield found.start(), found.end(), replace(slot, sample=value)
+
+    def _slot(self, field: str) -> Slot:
+        return Slot("key") if field == self.entity.key else Slot("field", field)
+
+    def _patterns(self, text: str) -> Iterator[tuple[int, int, Slot]]:
+        """Keys, states in brackets, times."""
+        for found in re.finditer(key_pattern(self.entity), text):
+            yield found.start(), found.end(), Slot("key")
+        for name, field in self.entity.fields.items():
+            for value in constants(field.schema):
+                if isinstance(value, str):
+                    for found in re.finditer(rf"(?i)(?<=[\[(]){re.escape(value)}(?=[\])])", text):
+                        yield found.start(), found.end(), Slot("field", name, found[0])
+        times = [name for name, field in self.entity.fields.items() if sense(name, field.schema) is not None]
+        changed = self.plan.verb == "update"
+        times.sort(
+            key=lambda name: sense(name, self.entity.fields[name].schema) != ("updated" if changed else "created")
+        )
+        for found in re.finditer(_TIME, text) if times else ():
+            yield found.start(), found.end(), Slot("field", times[0], found[0])
+
+    # rows
+
+    def row(self, blocks: Sequence[str]) -> list[Piece]:
+        """The pieces of a row: what differs between the rows is something of the record."""
+        segments = [_JOINTS.split(block) for block in blocks]
+        first, others = segments[0], segments[1:]
+        taken: set[str] = set()
+        pieces: list[Piece] = []
+        expected: str | None = None
+        for place, segment in enumerate(first):
+            is_joint = place % 2 == 1
+            same = bool(others) and all(place < len(other) and other[place] == segment for other in others)
+            slot = None if is_joint else self._meant(segment, expected, same, has_others=bool(others), taken=taken)
+            expected = self._field_named(segment) if not is_joint else expected
+            if is_joint and ROW_START.match(segment) and (number := re.search(r"\d+", segment)):
+                pieces += [segment[: number.start()], Slot("number"), segment[number.end() :]]
+            else:
+                pieces.append(segment if slot is None else slot)
+            if slot is not None:
+                taken.add(slot.name)
+        return pieces
+
+    def _meant(
+        self, segment: str, expected: str | None, same: bool, *, has_others: bool, taken: set[str]
+    ) -> Slot | None:
+        """The slot that a segment of a row is; None where it is always the same words."""
+        text = segment.strip()
+        if not text:
+            return None
+        if expected is not None:
+            return Slot("key" if expected == self.entity.key else "field", expected, text)
+        if re.fullmatch(key_pattern(self.entity).replace("(?!)", r"(?!)x"), text) or text in self.known:
+            return Slot("key")
+        field = self._field_of(text, taken)
+        if field is not None:
+            return Slot("field", field, text)
+        if self._field_named(text) is not None or same or not re.search(r"\w", text):
+            return None
+        return self._text_slot(text, taken) if has_others or name_field(self.entity) not in taken else None
+
+    def _field_of(self, text: str, taken: set[str]) -> str | None:
+        """The field that a value can only be of: one of its choices, a time, a number, yes or no."""
+        for name, field in self.entity.fields.items():
+            if name in taken or name == self.entity.key:
+                continue
+            if text.lower() in {str(value).lower() for value in constants(field.schema)}:
+                return name
+            if any(str(record.get(name)) == text for record in self.known.values() if name in record):
+                return name
+            kind = main_type(field.schema)
+            if re.fullmatch(_TIME, text) and sense(name, field.schema) is not None:
+                return name
+            if re.fullmatch(r"-?[\d,]+(\.\d+)?", text) and kind in {"number", "integer"}:
+                return name
+            if text.lower() in {"true", "false", "yes", "no"} and kind == "boolean":
+                return name
+        return None
+
+    def _field_named(self, segment: str) -> str | None:
+        wanted = snake(segment)
+        return next((name for name in self.entity.fields if wanted and snake(name) == wanted), None)
+
+    def _text_slot(self, text: str, taken: set[str]) -> Slot | None:
+        named = name_field(self.entity)
+        texts = [name for name, field in self.entity.fields.items() if self._is_free(name, field)]
+        field = next((name for name in ([named] if named else []) + texts if name not in taken), None)
+        if field is not None:
+            return Slot("field", field, text)
+        return Slot("key") if "" not in taken else None
+
+    def _is_free(self, name: str, field: Field) -> bool:
+        """May the field hold any text?"""
+        plain = main_type(field.schema) == "string" and sense(name, field.schema) is None
+        return plain and name != self.entity.key and not constants(field.schema)
+
+
+def _spoken(value: Json, slot: Slot) -> list[tuple[str, Slot]]:
+    """How a value may stand in a text; too little to be recognised is left out."""
+    if value is ABSENT or value is None or isinstance(value, dict | bool):
+        return []
+    text = written(value)
+    return [(text, slot)] if len(text) > 1 or text.isdecimal() else []
+
+
+def _cut(text: str, spans: Iterable[tuple[int, int, Slot]]) -> list[Piece]:
+    """The text with the spans as slots; where two overlap, the first one told counts."""
+    chosen: list[tuple[int, int, Slot]] = []
+    for start, end, slot in spans:
+        if start < end and all(end <= other[0] or start >= other[1] for other in chosen):
+            chosen.append((start, end, slot))
+    pieces: list[Piece] = []
+    at = 0
+    for start, end, slot in sorted(chosen, key=lambda span: span[0]):
+        pieces += [text[at:start], slot]
+        at = end
+    return [*pieces, text[at:]]

@@ -1,0 +1,165 @@
+"""What does an update write: only what is given, and the time of the change; from which state, and what forbids it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeAlias
+
+from mcp_sim.backends.records.effects import Effect, Write, checked, followed
+from mcp_sim.backends.records.given import amounts_given, finder, given, linked, links_of, sets_of
+from mcp_sim.backends.records.insides import kept_among
+from mcp_sim.backends.records.line_items import completing
+from mcp_sim.backends.records.price_differences import settling_difference
+from mcp_sim.backends.records.referring import referring, renamed
+from mcp_sim.backends.records.refunds import refunding
+from mcp_sim.backends.records.refusals import conflict
+from mcp_sim.backends.records.side_effects import side_effects
+from mcp_sim.backends.records.standing import standing
+from mcp_sim.backends.records.sums import settling
+from mcp_sim.backends.records.swaps import swapping
+from mcp_sim.backends.records.ways import Refused, entered
+from mcp_sim.generate.edits import VERSION
+from mcp_sim.generate.times import sense, time_writer
+from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.paths import unfolded
+from mcp_sim.types.plans import Plan
+
+ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
+
+
+def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
+    """The record as a call changes it, compiled."""
+    entity = domain.entities[plan.entity or ""]
+    find, change, amounts = finder(tool, plan, entity), changing(tool, plan, domain), amounts_given(tool, plan)
+
+    def update(turn: Turn, _invent: Invent) -> Effect | Observation:
+        key = amounts(turn) or find(turn)
+        return key if isinstance(key, Observation) else change(turn, key)
+
+    return followed(checked(update, kept_among(tool, plan)), side_effects(tool, plan, domain))
+
+
+def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
+    """What becomes of a record that exists."""
+    entity = domain.entities[plan.entity or ""]
+    sets, links = sets_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
+    stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
+    swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
+    paid, complete = settling_difference(tool, plan, entity), completing(tool, plan, domain)
+    moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
+
+    def change(turn: Turn, key: Key) -> Effect | Observation:
+        said = linked(turn, tool, links, {**plan.fixed, **given(turn, sets)})
+        if isinstance(said, Observation):
+            return said
+        before = turn.view.get(name, key) or {}
+        refused = stood(key, before)
+        if refused is not None:
+            return refused
+        said = complete(turn, unfolded(said, before), before)
+        if isinstance(said, Observation):
+            return said
+        new_key = said.pop(entity.key, key)
+        after = _entered(tool, plan, entity, key, before, said)
+        if isinstance(after, Observation):
+            return after
+        exchanged = swapped(turn, key, before)
+        if isinstance(exchanged, Observation):
+            return exchanged
+        beside = {**exchanged, **refunded(before), **paid(turn, before, exchanged)}
+        said, after = {**said, **beside}, {**after, **beside}
+        is_same = not said or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
+        if is_same and new_key == key:
+            return Effect(key, before, ())
+        record = {**before, **after, **moves(before, after, turn.now)}
+        settle(record, said.keys())
+        if not equal(new_key, key):
+            return rename(turn, key, new_key, record)
+        return Effect(key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),))
+
+    return change
+
+
+def _entered(
+    tool: Tool, plan: Plan, entity: Entity, key: Key, before: Record, said: Mapping[str, Json]
+) -> Record | Observation:
+    """What was given, as the fields have it afterwards."""
+    if not plan.how:
+        return dict(said)
+    after = Record()
+    for name, value in said.items():
+        field = entity.fields.get(name) or Field(name, {})
+        if _is_no_amount(plan, name, value):
+            return conflict(tool, entity.name, key, "is refused: the amount must be positive", field=name)
+        found = entered(before.get(name), value, plan.how.get(name, "set"), field)
+        if isinstance(found, Refused):
+            return conflict(tool, entity.name, key, found.why, field=name)
+        after[name] = found
+    return after
+
+
+_MONEY = vocabulary("balance funds cash money credit savings")
+
+
+def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
+    """Is nothing, or less, of some money paid in or taken out?"""
+    if plan.how.get(field) not in {"add", "subtract"} or not isinstance(value, int | float):
+        return False
+    if snake(field).rsplit("_", 1)[-1] not in _MONEY:
+        return False
+    return value <= 0 and any(name == field and snake(path) == "amount" for path, name in plan.sets.items())
+
+
+# what moves by itself -------------------------------------------------------------------------------------------------
+
+
+def _moving_on(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
+    """The time of the last change, and versions that count changes."""
+    stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
+    stamps = {f.name: time_writer(f.name, f.schema) for f in stored if sense(f.name, f.schema) == "updated"}
+    versions = [
+        field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
+    ]
+
+    def moved(before: Record, given: Mapping[str, Json], now: datetime) -> Record:
+        found = {name: write(now) for name, write in stamps.items()}
+        for field in versions:
+            number: Json = before.get(field.name)
+            if isinstance(number, int) and field.name not in given:
+                found[field.name] = number + 1
+        return found
+
+    return moved
+
+
+# other names ----------------------------------------------------------------------------------------------------------
+
+
+def _renaming(tool: Tool, entity: Entity, domain: Domain) -> Callable[[Turn, Key, Key, Record], Effect | Observation]:
+    """The record under another key; what links to it follows."""
+    others, name = referring(domain, entity.name), entity.name
+
+    def rename(turn: Turn, key: Key, new_key: Key, record: Record) -> Effect | Observation:
+        if turn.view.get(name, new_key) is not None:
+            return conflict(tool, name, new_key, "already exists")
+        record = {**record, entity.key: new_key}
+        put = Change("put", name, new_key, record, expected=turn.view.version(name, new_key))
+        gone = Change("remove", name, key, expected=turn.view.version(name, key))
+        follow = renamed(turn.view, others, key, new_key)
+        own = [change for change in follow if (change.entity, change.key) == (name, key)]
+        put = replace(put, record={**record, **_links_to_itself(own, record, entity)})
+        return Effect(new_key, put.record or {}, (put, gone, *(change for change in follow if change not in own)))
+
+    return rename
+
+
+def _links_to_itself(own: list[Change], record: Record, entity: Entity) -> Record:
+    links = [name for name, field in entity.fields.items() if field.link == entity.name]
+    return {name: (change.record or {}).get(name, record.get(name)) for change in own for name in links}

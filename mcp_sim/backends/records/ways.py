@@ -1,0 +1,118 @@
+"""How does a value get into a field: in its place, into a list or out of it, added to a number or taken from it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import cast
+
+from mcp_sim.backends.records.refusals import either, quoted
+from mcp_sim.types import Json, Record
+from mcp_sim.types.conditions import equal
+from mcp_sim.types.domain import Field
+from mcp_sim.types.json_schema.shapes import as_list, items, main_type
+from mcp_sim.types.plans import How
+
+_NAMING = ("id", "key", "name", "title")
+_MOST = 10**300
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What forbids it, as the rest of a sentence about the record."""
+
+    why: str
+
+
+def entered(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+    """The field as it is afterwards, or what forbids it."""
+    if how == "set":
+        return value
+    if how == "toggle":
+        return not before
+    if how == "join" and any(equal(value, one) for one in as_list(before)):
+        return Refused(f"already has {quoted(value)} in {field.name}")
+    if how in {"append", "join", "remove"}:
+        if main_type(field.schema) == "string" or isinstance(before, str):
+            return _written_on(before, value) if how != "remove" else _cut(before, value, field)
+        listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
+        return _appended(listed, values, field) if how != "remove" else _removed(listed, values, field)
+    return _counted(before, value, how, field)
+
+
+def _written_on(before: Json, value: Json) -> Json:
+    return f"{before}\n{value}" if before else str(value)
+
+
+def _cut(before: Json, value: Json, field: Field) -> Json | Refused:
+    text, part = str(before or ""), str(value)
+    return text.replace(part, "").strip() if part in text else Refused(f"has no {quoted(value)} in {field.name}")
+
+
+def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json]:
+    """What names something is there once; numbers and objects may repeat, unless the schema forbids it."""
+    once = field.link is not None or field.schema.get("uniqueItems") or main_type(items(field.schema)) == "string"
+    found = list(listed)
+    for value in values:
+        if not ((once or isinstance(value, str)) and any(equal(value, one) for one in found)):
+            found.append(value)
+    return found
+
+
+def _removed(listed: list[Json], values: list[Json], field: Field) -> list[Json] | Refused:
+    found = list(listed)
+    for value in values:
+        place = next((at for at, one in enumerate(found) if _is_meant(one, value)), None)
+        if place is None:
+            there = f"; {field.name}: {either(_name(one) for one in found)}" if found else ""
+            return Refused(f"has no {quoted(value)} in {field.name}{there}")
+        del found[place]
+    return found
+
+
+def _name(one: Json) -> Json:
+    body = cast("Record", one) if isinstance(one, dict) else {}
+    return next((body[name] for name in _NAMING if name in body), cast("Json", one))
+
+
+def _is_meant(one: Json, value: Json) -> bool:
+    """Is this the entry that a value names: itself, or an object with it as id or name?"""
+    if isinstance(one, dict) and not isinstance(value, dict):
+        naming = (part for name, part in cast("Record", one).items() if name in _NAMING or name.endswith("_id"))
+        return any(equal(part, value) for part in naming)
+    return equal(one, value)
+
+
+def _counted(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+    if not _is_number(value):
+        return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
+    if how == "subtract" and value < 0:
+        return Refused(f"cannot have {value} taken from its {field.name.replace('_', ' ')}: that is negative")
+    there = before if _is_number(before) else 0
+    change = value if how == "add" else -value
+    total = _sum(there, change)
+    if total is None:
+        return Refused(f"cannot change {field.name.replace('_', ' ')} by {change}: that is too much")
+    least, most = field.schema.get("minimum", 0 if change < 0 else None), field.schema.get("maximum")
+    if least is not None and total < least and change < 0:
+        return Refused(f"has insufficient {field.name.replace('_', ' ')}: {there} available, {-change} requested")
+    if most is not None and total > most:
+        return Refused(f"cannot have more than {most} of {field.name.replace('_', ' ')}: {there} and {change} more")
+    if main_type(field.schema) != "integer" or isinstance(total, int):
+        return total
+    return int(total) if total.is_integer() else Refused(f"cannot have {total} of {field.name.replace('_', ' ')}")
+
+
+def _sum(one: float, other: float) -> float | None:
+    """Without the noise of binary fractions; None where it is too large to be told."""
+    try:
+        total = one + other
+    except OverflowError:
+        return None
+    if isinstance(total, int):
+        return total if abs(total) < _MOST else None
+    return round(total, 6) if isfinite(total) else None
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

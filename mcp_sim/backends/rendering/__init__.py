@@ -1,0 +1,1 @@
+"""Render results in the form of a tool, and find records in rendered results."""

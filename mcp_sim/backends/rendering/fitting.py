@@ -1,0 +1,272 @@
+"""Where in a result do facts stand: by name, by the other names that a backend knows for them, at last by type?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mcp_sim.backends.rendering.conversion import ABSENT, converted
+from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types.json_schema.shapes import (
+    IMPOSSIBLE,
+    as_list,
+    as_object,
+    constants,
+    fitting_type,
+    is_nullable,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
+from mcp_sim.types.lexicon.words import snake, vocabulary
+
+Names: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Fact -> what else a result may call it."""
+
+_YES = vocabulary("success ok successful succeeded acknowledged done valid status")
+_DONE = ("_status", "_success", "_successful", "_successfully")
+_GOOD = vocabulary("ok success successful succeeded done completed")
+_SENTENCES = vocabulary("message detail details confirmation info msg")
+_PROSE = _SENTENCES | vocabulary("result text output summary description status result_status")
+_COUNTS = vocabulary("count total total_count num_results result_count results_count length returned size")
+_NO_PLACE = vocabulary("message error status")
+_WHOLE = vocabulary("result content contents text output response message answer data")
+"""What the only property of a result is called that says everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What there is to tell of a call: a text, facts by name, which of them is the answer proper.
+
+    `is_json`: the answer proper is told as JSON where only a text has room.
+    """
+
+    turn: Turn
+    text: str
+    facts: Mapping[str, Json]
+    main: str
+    changes: bool
+    is_json: bool = False
+
+    @property
+    def asked(self) -> Record:
+        """The arguments, by the words of their names."""
+        return {snake(name): value for name, value in self.turn.call.arguments.items()}
+
+
+Fit: TypeAlias = Callable[[Told], Json]
+
+
+def fitter(schema: Record, names: Names) -> Fit:
+    """What brings whatever is told under a schema."""
+    declared = [snake(path[-1]) for path in _paths(schema)]
+    places = {fact: frozenset(declared).intersection((fact, *others)) for fact, others in names.items()}
+
+    def fit(told: Told) -> Json:
+        return _Fitting(told, _with_parts(schema, told), names, places, told.asked).whole(schema)
+
+    return fit
+
+
+def _with_parts(schema: Record, told: Told) -> Record:
+    """The facts; with those that the answer proper is made of, where the result has places for them."""
+    facts = {snake(name): value for name, value in told.facts.items()}
+    parts = {snake(name): value for name, value in as_object(told.facts.get(told.main)).items()}
+    places = {snake(name) for name in properties(schema)}
+    shared = len(places & parts.keys())
+    is_spread = shared > 0 and shared * 2 >= min(len(places), len(parts)) and snake(told.main) not in places
+    return {**facts, **parts} if is_spread else facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """One outcome, being brought under a schema."""
+
+    told: Told
+    facts: Mapping[str, Json]
+    names: Names
+    places: Mapping[str, frozenset[str]]
+    asked: Record
+
+    def whole(self, schema: Record) -> Json:
+        if main_type(schema) != "object" and not properties(schema):
+            value = converted(self.told.facts.get(self.told.main, self.told.text), schema, self.part)
+            return self._made("result", schema) if value is ABSENT else value
+        if not properties(schema):
+            return {} if "properties" in schema and self.told.changes else self._free()
+        only = next(iter(properties(schema).items())) if len(properties(schema)) == 1 else None
+        return self._object(schema, self._place(schema)) if only is None else self._single(schema, *only)
+
+    def _free(self) -> Json:
+        """An object of which a schema says nothing: the answer proper, else all facts, else the text."""
+        main: Json = self.told.facts.get(self.told.main)
+        if isinstance(main, dict):
+            return as_object(main)
+        facts = {name: value for name, value in self.told.facts.items() if value is not None}
+        if any(value is main for name, value in facts.items() if name != self.told.main):
+            facts.pop(self.told.main)
+        return {"message": self.told.text, **facts} if self.told.changes or not facts else facts
+
+    def _single(self, schema: Record, name: str, part: Record) -> Json:
+        """A result with one property: a text there, or an object of which nothing is said, is all there is to tell."""
+        kind, is_whole = main_type(part), snake(name) in _WHOLE
+        if is_whole and kind == "object" and not properties(part):
+            known = self._known(name, part, self.facts)
+            return {name: self._free() if known is ABSENT else known}
+        is_text = kind == "string" and not constants(part) and "format" not in part
+        if is_whole and is_text and not self.told.is_json and self._fact(snake(name)) is None:
+            return {name: self.told.text}
+        return self._object(schema, self._place(schema))
+
+    def part(self, schema: Record, row: Record) -> Record:
+        """A row of the answer under the schema of rows: what it has, and what must be there."""
+        facts = {snake(name): value for name, value in row.items()}
+        found: Record = {}
+        for name, part in properties(schema).items():
+            value = self._known(name, part, facts)
+            if value is ABSENT and name in required(schema):
+                value = self._made(name, part)
+            found |= {} if value is ABSENT else {name: value}
+        return found
+
+    # the answer proper
+
+    def _place(self, schema: Record) -> tuple[str, ...]:
+        """The path to the property that holds the answer proper, where none bears one of its names."""
+        main = snake(self.told.main)
+        if main not in self.facts or any(self._fact(snake(path[-1])) == main for path in _paths(schema)):
+            return ()
+        if _is_sentence(schema):
+            return ()
+        found = [path for path in _possible(schema, self.facts[main], ()) if not self._is_taken(path)]
+        return next(iter(found), ())
+
+    def _is_taken(self, path: tuple[str, ...]) -> bool:
+        """Does a property show another fact, or is it the place of a sentence?"""
+        name, value = snake(path[-1]), self.facts[snake(self.told.main)]
+        return self._fact(name) is not None or (isinstance(value, str) and name in _NO_PLACE)
+
+    # the whole
+
+    def _object(self, schema: Record, place: tuple[str, ...]) -> Record:
+        """An object. `place` is the path to the answer proper within it; () where that stands elsewhere."""
+        body: Record = {}
+        for name, part in properties(schema).items():
+            inner = place[1:] if place[:1] == (name,) else ()
+            value = self._property(name, part, inner, is_main=place == (name,), needed=name in required(schema))
+            body |= {} if value is ABSENT else {name: value}
+        return body
+
+    def _property(self, name: str, schema: Record, place: tuple[str, ...], *, is_main: bool, needed: bool) -> Json:
+        if schema == IMPOSSIBLE:
+            return ABSENT
+        value = self._answer(schema) if is_main else self._known(name, schema, self.facts)
+        if value is ABSENT and properties(schema) and not is_main:
+            inner = self._object(schema, place)
+            value = inner if inner and (place or needed) else ABSENT
+        value = self._guess(name, schema) if value is ABSENT else value
+        return self._made(name, schema) if value is ABSENT and needed else value
+
+    def _answer(self, schema: Record) -> Json:
+        if self.told.is_json and main_type(schema) == "string" and self.facts[snake(self.told.main)] == []:
+            return "[]"
+        value = converted(self.facts[snake(self.told.main)], schema, self.part)
+        return self.told.text if value is ABSENT and main_type(schema) == "string" else value
+
+    def _known(self, name: str, schema: Record, facts: Mapping[str, Json]) -> Json:
+        """The fact that a property shows by its name."""
+        chosen = constants(schema)
+        if len(chosen) == 1:
+            return chosen[0]
+        fact = self._fact(snake(name), facts)
+        return ABSENT if fact is None else converted(facts[fact], schema, self.part)
+
+    def _fact(self, name: str, facts: Mapping[str, Json] | None = None) -> str | None:
+        among = self.facts if facts is None else facts
+        if name in among:
+            return name
+        called = (fact for fact in among if name in self.names.get(fact, ()) and not self._is_echo(name, fact))
+        return next(called, None)
+
+    def _is_echo(self, name: str, fact: str) -> bool:
+        """Is it what was asked for, since the fact has a place of its own beside it?"""
+        return name in self.asked and not self.places[fact] <= self.asked.keys()
+
+    def _guess(self, name: str, schema: Record) -> Json:
+        """What a property that no fact goes by holds, judged by its name."""
+        kind, name = main_type(schema), snake(name)
+        answer = self.told.facts.get(self.told.main)
+        if kind == "boolean" and (name in _YES or name.endswith(_DONE)):
+            return True
+        if kind == "string" and constants(schema) and name in _YES:
+            good = (one for one in constants(schema) if str(one).lower() in _GOOD)
+            return next(good, constants(schema)[0])
+        if kind in {"integer", "number"} and name in _COUNTS and isinstance(answer, list):
+            return len(as_list(answer))
+        if kind in {"string", ""} and (name in _SENTENCES or (name in _PROSE and name not in self.asked)):
+            return self.told.text
+        given: Json = self.asked.get(name, ABSENT)
+        return ABSENT if given is ABSENT else converted(given, schema, self.part)
+
+    def _made(self, name: str, schema: Record) -> Json:
+        """What must be there and nobody knows: null, nothing, or the same value for the same call."""
+        if is_nullable(schema):
+            return None
+        match main_type(schema):
+            case "array" if not schema.get("minItems"):
+                return []
+            case "boolean" if not constants(schema):
+                return False
+            case "object" if properties(schema):
+                return self.part(schema, {})
+            case "object" if not required(schema) and not schema.get("minProperties"):
+                return {}
+            case "integer" | "number" if schema.get("minimum", 0) <= 0 and not constants(schema):
+                return 0
+            case _:
+                return _made_up(self.told.turn, name, schema)
+
+
+def _made_up(turn: Turn, name: str, schema: Record) -> Json:
+    from mcp_sim.generate.timeline import Moment  # noqa: PLC0415 (what tells tools apart is loaded before they are listed)
+    from mcp_sim.generate.values import chance_of, value_maker  # noqa: PLC0415 (only an answer needs them)
+
+    make = value_maker("result", name, schema)
+    return make(chance_of(turn.draws.seed, turn.draws.scope, name), {}, Moment(turn.now, turn.now))
+
+
+def _is_sentence(schema: Record) -> bool:
+    """Is a text under `result` all there is?"""
+    parts = properties(schema)
+    return [*map(snake, parts)] == ["result"] and main_type(*parts.values()) == "string"
+
+
+def _paths(schema: Record, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths to all properties."""
+    for name, part in properties(schema).items():
+        yield (*path, name)
+        yield from _paths(part, (*path, name))
+
+
+def _possible(schema: Record, value: Json, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The paths of properties that could hold a value: of exactly its type first, then by way of a text."""
+    exact: list[tuple[str, ...]] = []
+    loose: list[tuple[str, ...]] = []
+    for name, part in properties(schema).items():
+        if properties(part) and not isinstance(value, dict):
+            exact += _possible(part, value, (*path, name))
+        elif types_of(part) and fitting_type(value, part):
+            exact.append((*path, name))
+        elif _could_hold(part, value):
+            loose.append((*path, name))
+    return exact + loose
+
+
+def _could_hold(schema: Record, value: Json) -> bool:
+    """Could the value stand there in another form: as a text, as lines, or rounded?"""
+    kind = main_type(schema)
+    if isinstance(value, str):
+        return kind in {"", "array"}
+    return kind in {"string", ""} or (kind == "integer" and isinstance(value, float))

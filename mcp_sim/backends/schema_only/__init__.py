@@ -1,0 +1,1 @@
+"""Answer tools of which only the form of the result is known."""

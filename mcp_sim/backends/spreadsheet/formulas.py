@@ -1,0 +1,163 @@
+"""What does a formula of a sheet come to? Parsed, never executed; what is not known is refused when it is written."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from mcp_sim.backends.compute.expression import LONGEST
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.spreadsheet.formula_functions import FUNCTIONS
+from mcp_sim.backends.spreadsheet.formula_values import (
+    COMPARED,
+    EXACT,
+    Cells,
+    Failing,
+    Join,
+    Value,
+    flat,
+    join_by,
+    joined,
+    number_of,
+    single_or_all,
+)
+from mcp_sim.backends.spreadsheet.grids import area
+from mcp_sim.types import Json
+
+_TOKENS = re.compile(
+    r"\s*(?:(?P<text>\"(?:[^\"]|\"\")*\")|(?P<ref>(?:'[^']+'!|\w+!)?\$?[A-Za-z]{1,3}\$?[1-9]\d*(?::\$?[A-Za-z]{1,3}\$?\d+)?"
+    r"|(?:'[^']+'!|\w+!)?[A-Za-z]{1,3}:[A-Za-z]{1,3})(?![\w(])"
+    r"|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?P<name>[A-Za-z_][\w.]*)|(?P<sign><=|>=|<>|[-+*/^&=<>(),;%]))"
+)
+_BINDS = {**dict.fromkeys(COMPARED, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 6}
+_MINUS = 7
+_DEEPEST = 64
+
+
+def is_formula(value: Json) -> bool:
+    """Does a cell hold a formula?"""
+    return isinstance(value, str) and value.startswith("=") and len(value) > 1
+
+
+def compiled(formula: str) -> Value:
+    """The formula, ready to be worked out. Raises Refused, which names what is not understood."""
+    if len(formula) > LONGEST:
+        raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {LONGEST} are allowed")
+    reader = _Reader(formula)
+    value = reader.expression(0)
+    if reader.ahead is not None:
+        raise reader.misunderstood()
+    return value
+
+
+def worked_out(value: Value, cells: Cells) -> Json:
+    """What it comes to: a number, a text, a flag, or the error that a sheet would show."""
+    try:
+        found = value(cells)
+    except Failing as error:
+        return str(error)
+    except ZeroDivisionError:
+        return "#DIV/0!"
+    except (TypeError, ValueError):
+        return "#VALUE!"
+    except OverflowError:
+        return "#NUM!"
+    found = next(flat([found]), None) if isinstance(found, list) else found
+    if isinstance(found, float):
+        if not math.isfinite(found):
+            return "#NUM!"
+        return int(found) if found.is_integer() and abs(found) < EXACT else float(f"{found:.14g}")
+    return 0 if found is None else found
+
+
+class _Reader:
+    """Reads one formula from left to right. `ahead` is the kind and the text of what comes next, None at the end."""
+
+    def __init__(self, formula: str) -> None:
+        self.formula, self.place, self.depth = formula, 1, 0
+        self.ahead: tuple[str, str] | None = None
+        self.take()
+
+    def take(self) -> tuple[str, str] | None:
+        """What came next; from now on it is behind."""
+        taken = self.ahead
+        if not self.formula[self.place :].strip():
+            self.ahead = None
+            return taken
+        found = _TOKENS.match(self.formula, self.place)
+        if found is None or found.lastgroup is None:
+            raise self.misunderstood()
+        self.ahead, self.place = (found.lastgroup, found[found.lastgroup]), found.end()
+        return taken
+
+    def misunderstood(self, token: tuple[str, str] | None = None) -> Refused:
+        here = token or self.ahead
+        near = here[1] if here is not None else self.formula[self.place :].strip() or "its end"
+        return Refused("invalid", f"Invalid formula {self.formula!r}: not understood at {near!r}")
+
+    def expression(self, least: int) -> Value:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise Refused("invalid", f"Formula {self.formula!r} nests too deeply")
+        first, rest = self.operand(), list[tuple[Join, Value]]()
+        while self.ahead is not None and self.ahead[0] == "sign" and _BINDS.get(self.ahead[1], 0) > least:
+            sign = self.ahead[1]
+            self.take()
+            rest.append((join_by(sign), self.expression(_BINDS[sign])))
+        self.depth -= 1
+        return joined(first, rest) if rest else first
+
+    def operand(self) -> Value:
+        value = self._single()
+        while self.ahead == ("sign", "%"):
+            self.take()
+            value = joined(value, [(join_by("/"), lambda _cells: 100)])
+        return value
+
+    def _single(self) -> Value:
+        taken = self.take()
+        match taken:
+            case ("number", text):
+                number = float(text) if any(sign in text for sign in ".eE") else int(text)
+                return lambda _cells: number
+            case ("text", text):
+                plain = text[1:-1].replace('""', '"')
+                return lambda _cells: plain
+            case ("ref", text):
+                sheet, place = area(text.replace("$", ""))
+                return lambda cells: single_or_all(cells(sheet, place), place)
+            case ("name", name):
+                return self._named(name.upper())
+            case ("sign", "("):
+                inner = self.expression(0)
+                self._expect(")")
+                return inner
+            case ("sign", "-"):
+                inner = self.expression(_MINUS)
+                return lambda cells: -number_of(inner(cells))
+            case ("sign", "+"):
+                return self.expression(_MINUS)
+            case _:
+                raise self.misunderstood(taken)
+
+    def _named(self, name: str) -> Value:
+        if name in {"TRUE", "FALSE"} and self.ahead != ("sign", "("):
+            return lambda _cells: name == "TRUE"
+        function = FUNCTIONS.get(name)
+        if function is None:
+            known = ", ".join(sorted(FUNCTIONS))
+            raise Refused("invalid", f"The function {name} is not supported in formulas; supported are {known}")
+        self._expect("(")
+        given: list[Value] = []
+        while self.ahead != ("sign", ")"):
+            given.append(self.expression(0))
+            if self.ahead in (("sign", ","), ("sign", ";")):
+                self.take()
+            elif self.ahead != ("sign", ")"):
+                raise self.misunderstood()
+        self._expect(")")
+        return lambda cells: function(cells, given)
+
+    def _expect(self, sign: str) -> None:
+        if self.take() != ("sign", sign):
+            raise self.misunderstood()

@@ -1,0 +1,162 @@
+"""Which cells does an address like `B3` or `A1:C4` mean, and how are rows and columns put in and taken out?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types import Json
+
+Rows = Sequence[Sequence[Json]]
+MOST = 100_000
+"""No row or column beyond this one can be written."""
+
+MOST_CELLS = 1_000_000
+"""So many cells may a sheet come to hold, and so many are read at once."""
+
+_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9]\d{0,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Cells from the first up to the last row and column, all counted from 0; None is as far as there are any."""
+
+    top: int
+    left: int
+    bottom: int | None
+    right: int | None
+
+
+def cell(address: str) -> tuple[int, int]:
+    """Row and column of an address, counted from 0; raises Refused."""
+    found = _CELL.fullmatch(address.strip())
+    if found is None or int(found[2]) > MOST:
+        raise Refused("invalid", f"Invalid cell reference: {address!r}. Expected a column and a row, such as B3")
+    return int(found[2]) - 1, column(found[1])
+
+
+def column(letters: str) -> int:
+    """`A` is 0, `Z` 25, `AA` 26."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number - 1
+
+
+def letters(number: int) -> str:
+    """The letters of a column: the other way round."""
+    text, number = "", number + 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(65 + rest) + text
+    return text
+
+
+def used(rows: Rows) -> str:
+    """The range that holds everything, `A1:A1` where there is nothing."""
+    wide, high = max((len(row) for row in rows), default=0), len(rows)
+    return f"A1:{letters(max(wide, 1) - 1)}{max(high, 1)}"
+
+
+def area(address: str) -> tuple[str | None, Area]:
+    """The sheet that an address names, if it does, and its cells: `Data!A1:C4`, `A:C`, `2:5`, `B3`."""
+    sheet, mark, cells = address.rpartition("!")
+    first, _, last = cells.strip().partition(":")
+    if re.fullmatch(r"[A-Za-z]{1,3}", first) and re.fullmatch(r"[A-Za-z]{1,3}", last):
+        found = Area(0, column(first), None, column(last))
+    elif first.isdigit() and last.isdigit() and int(first):
+        found = Area(int(first) - 1, 0, int(last) - 1, None)
+    else:
+        top, left = cell(first)
+        bottom, right = cell(last) if last else (top, left)
+        found = Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))
+    return (sheet.strip("'") if mark else None), found
+
+
+def read(rows: Rows, cells: Area) -> list[list[Json]]:
+    """The values of an area; empty cells are null, and nothing is told beyond the last row that holds anything."""
+    bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
+    widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
+    right = cells.right if cells.right is not None else widest - 1
+    _check_cells((bottom + 1 - cells.top) * (right + 1 - cells.left), "The range has")
+    return [
+        [row[at] if at < len(row) else None for at in range(cells.left, right + 1)]
+        for row in rows[cells.top : bottom + 1]
+    ]
+
+
+def filled(rows: Rows, cells: Area) -> Area:
+    """The part of an area where anything stands."""
+    bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
+    widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
+    return replace(cells, bottom=bottom, right=min(widest - 1, widest if cells.right is None else cells.right))
+
+
+def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
+    """The rows with these values from a cell on."""
+    _check_rows(top + len(values))
+    before = (len(rows[top + at]) if top + at < len(rows) else 0 for at in range(len(values)))
+    _check_growth(rows, sum(max(0, left + len(line) - held) for line, held in zip(values, before, strict=True)))
+    changed = [[*row] for row in rows]
+    while len(changed) < top + len(values):
+        changed.append([])
+    for at, line in enumerate(values):
+        row = changed[top + at]
+        row.extend([None] * (left + len(line) - len(row)))
+        row[left : left + len(line)] = line
+    return changed
+
+
+def cleared(rows: Rows, cells: Area) -> list[list[Json]]:
+    """The rows without the values of an area."""
+    return [
+        [None if _within(cells, at, place) else value for place, value in enumerate(row)] for at, row in enumerate(rows)
+    ]
+
+
+def with_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
+    """With so many empty rows before the row at an index: those behind it move down."""
+    _check_rows(max(len(rows), at) + count)
+    fitting = [[*row] for row in rows] + [[] for _ in range(max(0, at - len(rows)))]
+    return fitting[:at] + [[] for _ in range(count)] + fitting[at:]
+
+
+def without_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
+    """Without so many rows from an index on."""
+    return [[*row] for row in [*rows[:at], *rows[at + count :]]]
+
+
+def with_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
+    """With so many empty columns before the column at an index."""
+    _check_growth(rows, sum(count for row in rows if len(row) > at))
+    return [[*row[:at], *([None] * count), *row[at:]] if len(row) > at else [*row] for row in rows]
+
+
+def without_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
+    """Without so many columns from an index on."""
+    return [[*row[:at], *row[at + count :]] for row in rows]
+
+
+def _within(cells: Area, row: int, place: int) -> bool:
+    below = cells.bottom is None or row <= cells.bottom
+    before = cells.right is None or place <= cells.right
+    return row >= cells.top and place >= cells.left and below and before
+
+
+def _check_rows(number: int) -> None:
+    """Raises Refused where a sheet would have more rows than it can."""
+    if number > MOST:
+        raise Refused("invalid", f"Row {number} is beyond the sheet, which has {MOST} rows")
+
+
+def _check_growth(rows: Rows, more: int) -> None:
+    """Raises Refused where a sheet would have more cells than it can, with so many more."""
+    if more:
+        _check_cells(more + sum(map(len, rows)), "The sheet would have")
+
+
+def _check_cells(number: int, having: str) -> None:
+    if number > MOST_CELLS:
+        raise Refused("invalid", f"{having} {number:,} cells; at most {MOST_CELLS:,} are possible")

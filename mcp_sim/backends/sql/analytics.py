@@ -1,0 +1,211 @@
+"""What do the functions come to that other databases have and SQLite lacks: spreads, shares, lists, parts of texts?"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from mcp_sim.backends.patterns import expression
+from mcp_sim.types.json_text import encode
+
+Charge = Callable[[int], None]
+"""Counts the characters that a function looks at; raises where they are too many."""
+
+LONGEST = 1_000_000
+"""So many characters does a text get that is filled up."""
+
+_ROW = 64
+"""So many characters is a row of an aggregate counted as, at least."""
+
+
+def teach(connection: sqlite3.Connection, charge: Charge) -> None:
+    """Have the statements of a connection know them."""
+    for name, call in _SCALARS.items():
+        connection.create_function(name, -1, _charged(call, charge), deterministic=True)
+    for name, (size, finish) in _AGGREGATES.items():
+        # the stubs know no such class, which sqlite3 takes as it is
+        connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType]
+
+
+def _charged(call: Callable[..., Any], charge: Charge) -> Callable[..., Any]:
+    def counted(*arguments: Any) -> Any:
+        charge(sum(len(str(one)) for one in arguments))
+        return call(*arguments)
+
+    return counted
+
+
+# of many rows ---------------------------------------------------------------------------------------------------------
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+def _aggregate(finish: Callable[[Rows], Any], charge: Charge) -> Callable[[], Any]:
+    class Aggregate:
+        """The rows of one group, until all are there."""
+
+        def __init__(self) -> None:
+            self._rows: list[tuple[Any, ...]] = []
+
+        def step(self, *values: Any) -> None:
+            charge(_ROW + sum(len(str(one)) for one in values))
+            if values[0] is not None:
+                self._rows.append(values)
+
+        def finalize(self) -> Any:
+            return finish(self._rows) if self._rows else None
+
+    return Aggregate
+
+
+def _numbers(rows: Rows) -> list[float]:
+    return [row[0] for row in rows if isinstance(row[0], int | float)]
+
+
+def _spread(measure: Callable[[Any], float], least: int) -> Callable[[Rows], Any]:
+    return lambda rows: measure(_numbers(rows)) if len(_numbers(rows)) >= least else None
+
+
+def _share(rows: Rows) -> Any:
+    """The value below which a share of all lies, between its neighbours."""
+    numbers, share = sorted(_numbers(rows)), float(rows[0][1])
+    at = share * (len(numbers) - 1)
+    low = int(at)
+    high = min(low + 1, len(numbers) - 1)
+    return numbers[low] + (numbers[high] - numbers[low]) * (at - low) if numbers else None
+
+
+def _nearest_share(rows: Rows) -> Any:
+    values = sorted(row[0] for row in rows)
+    return values[max(0, -int(-float(rows[0][1]) * len(values) // 1) - 1)]
+
+
+def _listed(rows: Rows) -> str:
+    return encode([row[0] for row in _in_order(rows, 1)]).decode()
+
+
+def _joined(rows: Rows) -> str:
+    return str(rows[0][1]).join(str(row[0]) for row in _in_order(rows, 2))
+
+
+def _in_order(rows: Rows, at: int) -> Rows:
+    """By what stands at a place, downwards where a 1 stands behind it."""
+    if not rows or len(rows[0]) <= at:
+        return rows
+    return sorted(rows, key=lambda row: _sortable(row[at]), reverse=bool(rows[0][at + 1]))
+
+
+def _sortable(value: Any) -> tuple[int, Any]:
+    return (0, 0) if value is None else (1, value) if isinstance(value, int | float) else (2, str(value))
+
+
+def _correlation(rows: Rows) -> Any:
+    pairs = [row for row in rows if None not in row]
+    one, other = [row[0] for row in pairs], [row[1] for row in pairs]
+    both = len({*one}) > 1 and len({*other}) > 1
+    return statistics.correlation(one, other) if both else None
+
+
+_AGGREGATES: Mapping[str, tuple[int, Callable[[Rows], Any]]] = {
+    "stddev": (1, _spread(statistics.stdev, 2)), "stddev_samp": (1, _spread(statistics.stdev, 2)),
+    "stddev_pop": (1, _spread(statistics.pstdev, 1)), "variance": (1, _spread(statistics.variance, 2)),
+    "variance_pop": (1, _spread(statistics.pvariance, 1)), "median": (1, _spread(statistics.median, 1)),
+    "percentile_cont": (2, _share), "percentile_disc": (2, _nearest_share),
+    "mode": (1, lambda rows: Counter(row[0] for row in rows).most_common(1)[0][0]),
+    "arg_max": (2, lambda rows: max(rows, key=lambda row: _sortable(row[1]))[0]),
+    "arg_min": (2, lambda rows: min(rows, key=lambda row: _sortable(row[1]))[0]),
+    "first": (1, lambda rows: rows[0][0]), "last": (1, lambda rows: rows[-1][0]),
+    "array_agg": (-1, _listed), "joined_by": (-1, _joined), "corr": (2, _correlation),
+}  # fmt: skip
+
+
+# of one value ---------------------------------------------------------------------------------------------------------
+
+
+def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Nothing where the text is not there."""
+    return lambda *given: None if given[:1] in {(), (None,)} else call(str(given[0]), *given[1:])
+
+
+@lru_cache(maxsize=128)
+def _expression(pattern: str) -> Any:
+    return expression(pattern)
+
+
+def _extracted(text: str, pattern: str, group: int = 0) -> str:
+    hit = _expression(pattern).search(text)
+    return "" if hit is None or hit[int(group)] is None else hit[int(group)]
+
+
+def _replaced(text: str, pattern: str, put: str, flags: str = "") -> str:
+    return _expression(pattern).sub(re.sub(r"\$(\d)", r"\\\1", put), text, 0 if "g" in flags else 1)
+
+
+def _split(text: str, mark: str, at: int) -> str:
+    parts = text.split(mark) if mark else [text]
+    return parts[at - 1 if at > 0 else at] if 0 < abs(at) <= len(parts) else ""
+
+
+def _truncated(unit: str, moment: str) -> str:
+    """The beginning of the year, month, week, day or hour that a moment is in."""
+    told = datetime.fromisoformat(moment).replace(tzinfo=None)
+    day = told.replace(hour=0, minute=0, second=0, microsecond=0)
+    starts = {
+        "year": day.replace(month=1, day=1), "quarter": day.replace(month=(told.month - 1) // 3 * 3 + 1, day=1),
+        "month": day.replace(day=1), "week": day - timedelta(days=told.weekday()), "day": day,
+        "hour": told.replace(minute=0, second=0, microsecond=0), "minute": told.replace(second=0, microsecond=0),
+    }  # fmt: skip
+    return starts.get(unit.lower(), told).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _concatenated(*parts: Any) -> str:
+    return "".join(str(one) for one in parts if one is not None)
+
+
+def _joined_with(mark: Any, *parts: Any) -> str:
+    return str(mark).join(str(one) for one in parts if one is not None)
+
+
+def _holds(text: str, part: Any) -> bool:
+    return str(part) in text
+
+
+def _starts(text: str, part: Any) -> bool:
+    return text.startswith(str(part))
+
+
+def _ends(text: str, part: Any) -> bool:
+    return text.endswith(str(part))
+
+
+def _padded_left(text: str, size: int, filling: Any = " ") -> str:
+    missing = max(0, min(size, LONGEST) - len(text))
+    return ((str(filling) * missing)[:missing] + text)[: max(0, size)]
+
+
+def _padded_right(text: str, size: int, filling: Any = " ") -> str:
+    missing = max(0, min(size, LONGEST) - len(text))
+    return (text + (str(filling) * missing)[:missing])[: max(0, size)]
+
+
+def _reversed(text: str) -> str:
+    return text[::-1]
+
+
+def _begun(unit: Any, moment: Any) -> str | None:
+    return None if moment is None else _truncated(str(unit), str(moment))
+
+
+_SCALARS: Mapping[str, Callable[..., Any]] = {
+    "regexp_extract": _of_text(_extracted), "regexp_substr": _of_text(_extracted),
+    "regexp_replace": _of_text(_replaced), "split_part": _of_text(_split), "concat": _concatenated,
+    "concat_ws": _joined_with, "contains": _of_text(_holds), "starts_with": _of_text(_starts),
+    "ends_with": _of_text(_ends), "lpad": _of_text(_padded_left), "rpad": _of_text(_padded_right),
+    "reverse": _of_text(_reversed), "initcap": _of_text(str.title), "date_trunc": _begun,
+}  # fmt: skip

@@ -1,0 +1,119 @@
+"""How does SQLite have what other databases let a query say: all columns but some, numbers in a row, lists in order?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from mcp_sim.backends.sql.tables import quoted
+
+_NO_NAMES: list[str] = []
+_STEPS = (
+    "WITH RECURSIVE n(i) AS (SELECT {start} UNION ALL SELECT i + {step} FROM n WHERE i + {step} {below} {end}) "
+    'SELECT i AS "{column}" FROM n WHERE i {below} {end}'
+)
+
+
+def grouped_by_all(node: Any) -> exp.Expr:
+    """`GROUP BY ALL`: by every column that is not worked out of many rows."""
+    group: Any = node.args.get("group")
+    if group is not None and group.args.get("all"):
+        plain: list[Any] = [one.unalias().copy() for one in node.selects if one.find(exp.AggFunc) is None]
+        node.set("group", exp.Group(expressions=plain) if plain else None)
+    return node
+
+
+def without_columns(node: Any, tables: Mapping[str, str]) -> exp.Expr:
+    """`SELECT * EXCLUDE (x)`, where it is of tables that there are."""
+    stars = [one for one in node.selects if isinstance(one, exp.Star) and one.args.get("except_")]
+    if not stars:
+        return node
+    left_out = {one.name.lower() for one in stars[0].args["except_"]}
+    named = [name for table in _tables_of(node) for name in columns_of(tables.get(table.name, ""))]
+    kept: list[Any] = [exp.column(name, quoted=True) for name in named if name.lower() not in left_out]
+    others: list[Any] = [one for one in node.selects if one is not stars[0]]
+    return node.select(*others, *kept, append=False, copy=False) if kept else node
+
+
+def _tables_of(node: Any) -> list[Any]:
+    joins: list[Any] = node.args.get("joins") or []
+    return [one.this for one in (node.args.get("from_"), *joins) if one is not None]
+
+
+def columns_of(statement: str) -> list[str]:
+    """The columns of the table that a statement makes."""
+    return [name for name, _ in typed_columns_of(statement)]
+
+
+def typed_columns_of(statement: str) -> list[tuple[str, str]]:
+    """The columns of the table that a statement makes, each with its type in upper case; '' where it has none."""
+    made: Any = sqlglot.parse_one(statement, read="sqlite") if statement else None
+    parts: list[Any] = made.this.expressions if isinstance(made, exp.Create) else []
+    columns = [one for one in parts if isinstance(one, exp.ColumnDef)]
+    return [(one.name, "" if one.kind is None else one.kind.this.name) for one in columns]
+
+
+def counted_up(node: Any) -> exp.Expr:
+    """`range(3)` and `generate_series(1, 3)` in the place of a table."""
+    series: Any = node.this
+    if not isinstance(series, exp.GenerateSeries | exp.ExplodingGenerateSeries):
+        return node
+    alias: Any = node.args.get("alias")
+    is_range = bool(series.args.get("is_end_exclusive"))
+    usual = "range" if is_range else "generate_series"
+    columns = _NO_NAMES if alias is None else [one.name for one in alias.columns]
+    column = columns[0] if columns else usual if alias is None else alias.name
+    start, end = series.args["start"].sql("sqlite"), series.args["end"].sql("sqlite")
+    step = series.args["step"].sql("sqlite") if series.args.get("step") is not None else "1"
+    query = _STEPS.format(start=start, end=end, step=step, column=column, below="<" if is_range else "<=")
+    name = usual if alias is None else alias.name
+    return exp.Subquery(
+        this=sqlglot.parse_one(query, read="sqlite"), alias=exp.TableAlias(this=exp.to_identifier(name))
+    )
+
+
+def in_order(node: Any) -> exp.Expr:
+    """`string_agg(x, ', ' ORDER BY y)`, `array_agg(x ORDER BY y)`."""
+    order: Any = node.this
+    if not isinstance(order, exp.Order):
+        return node
+    by: Any = order.expressions[0]
+    behind = [by.this, exp.Literal.number(1 if by.args.get("desc") else 0)]
+    if isinstance(node, exp.ArrayAgg):
+        return exp.Anonymous(this="ARRAY_AGG", expressions=[order.this, *behind])
+    between: Any = node.args.get("separator") or exp.Literal.string(",")
+    return exp.Anonymous(this="JOINED_BY", expressions=[order.this, between, *behind])
+
+
+def share_within(node: Any) -> exp.Expr:
+    """`percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`."""
+    measure, order = node.this, node.expression
+    if not isinstance(measure, exp.PercentileCont | exp.PercentileDisc):
+        return node
+    value: Any = order.expressions[0].this
+    return exp.Anonymous(this=measure.sql_name(), expressions=[value, measure.this])
+
+
+def cut_off(node: Any) -> exp.Expr:
+    """`date_trunc('month', x)`."""
+    unit = exp.Literal.string(node.text("unit").lower())
+    return exp.Anonymous(this="DATE_TRUNC", expressions=[unit, node.this])
+
+
+REWRITTEN: Mapping[type[Any], Callable[[exp.Expr], exp.Expr]] = {
+    exp.ArrayAgg: in_order, exp.GroupConcat: in_order, exp.WithinGroup: share_within, exp.TimestampTrunc: cut_off,
+    exp.DateTrunc: cut_off, exp.Select: grouped_by_all,
+}  # fmt: skip
+"""Part of a statement -> how SQLite has it."""
+
+
+def replaced_first(statement: Any) -> str | None:
+    """What has to be dropped first where a statement makes it anew: `CREATE OR REPLACE VIEW x`."""
+    if not isinstance(statement, exp.Create) or not statement.args.get("replace"):
+        return None
+    statement.set("replace", None)
+    made: Any = statement.find(exp.Table)
+    return f"DROP {statement.args['kind']} IF EXISTS {quoted(made.name)}"

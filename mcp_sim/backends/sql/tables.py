@@ -1,0 +1,101 @@
+"""How are records rows of SQL tables: statements that make a table, values there and back?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, type_name
+from mcp_sim.types.json_text import encode, parsed
+from mcp_sim.types.lexicon.words import singular, snake
+
+ROWID = "rowid"
+"""The key of records whose table has no primary key of one column."""
+
+_TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it, whatever it holds."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> str:
+    """The statement that makes the table of an entity. `tables` are the names of all tables, by entity."""
+    columns: list[str] = []
+    for field in entity.fields.values():
+        if field.derived is None:
+            kind = _TYPES.get(main_type(field.schema), "TEXT")
+            key = " PRIMARY KEY NOT NULL" if field.name == entity.key else ""
+            is_list = main_type(field.schema) == "array"
+            target = None if is_list or field.link is None else tables.get(field.link)
+            leads = "" if target is None else f" REFERENCES {quoted(target)}"
+            columns.append(f"{quoted(field.name)} {kind}{key}{leads}")
+    return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
+
+
+def rows_statement(name: str, rows: Sequence[Record]) -> str:
+    """The statement that makes a table for rows of which nothing else is known."""
+    columns = dict.fromkeys(column for row in rows for column in row)
+    key = key_of_rows(name, rows)
+    kinds = {column: {type_name(row[column]) for row in rows if row.get(column) is not None} for column in columns}
+    told = [f"{quoted(column)} {_common(kinds[column])}{' PRIMARY KEY' if column == key else ''}" for column in columns]
+    return f"CREATE TABLE {quoted(name)} ({', '.join(told)})"
+
+
+def key_of_rows(name: str, rows: Sequence[Record]) -> str | None:
+    """The column that tells rows apart by its name and its values; None where there is none."""
+    noun = singular(snake(name).rsplit("_", 1)[-1])
+    for column in dict.fromkeys(column for row in rows for column in row):
+        is_key = snake(column) in {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
+        values = [row.get(column) for row in rows]
+        usable = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+        if is_key and usable and len(set(cast("list[Key]", values))) == len(values):
+            return column
+    return None
+
+
+def _common(kinds: Iterable[str]) -> str:
+    found = set(kinds)
+    if found == {"integer", "number"}:
+        return "REAL"
+    return _TYPES.get(next(iter(found)), "TEXT") if len(found) == 1 else "TEXT"
+
+
+def to_sql(value: Json) -> str | float | None:
+    """A JSON value as SQLite holds it: flags are 0 and 1, what is nested is JSON text."""
+    if isinstance(value, dict | list):
+        return encode(value).decode()
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int):
+        return int(value) if abs(value) < 2**63 else float(value)
+    return cast("float | None", value)
+
+
+def from_sql(value: object, like: str) -> Json:
+    """A value of SQLite as JSON; `like` is the type that a record has there."""
+    if isinstance(value, bytes):
+        raise Refused("invalid", "Binary values cannot be stored here; store a text")
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if like == "boolean" and value in (0, 1):
+        return bool(value)
+    if like in {"object", "array"} and isinstance(value, str):
+        try:
+            return parsed(value)
+        except ValueError:
+            return value
+    return value
+
+
+def shown(value: object) -> Json:
+    """A value of a result."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""Summarise records: statistics and counts."""

@@ -1,0 +1,148 @@
+"""Tools that sum up records: statistics, summaries, counts by state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mcp_sim.backends.records.matching import matching_rows
+from mcp_sim.backends.records.refusals import neighbours, not_found
+from mcp_sim.backends.records.summing import Seen, filled, plain_summary, tallied_by
+from mcp_sim.backends.records.usual import usual
+from mcp_sim.backends.rendering.outcomes import plain as plain_text
+from mcp_sim.generate.named import found_key
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.result_forms.prose import says_data
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import as_object, expanded, main_type, properties
+from mcp_sim.types.kinds import Answer, Backend, Invent, backends
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
+
+
+@backends.register("summaries")
+class Summaries(Backend):
+    """How many records there are, how many in which state, what their numbers add up to: as they are at the call.
+
+    A place of the outputSchema is filled by its name (`pending_orders`, `total_amount`, `by_status`); without a schema
+    the number of records is told, and how many there are of each kind. What no name explains is made up.
+    """
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        tell, look = _teller(tool, plan, domain), _looking(tool, plan, domain)
+
+        def answer(turn: Turn, _invent: Invent) -> Transition:
+            seen = look(turn)
+            return Transition(seen if isinstance(seen, Observation) else tell(turn, seen))
+
+        return answer
+
+
+def _subjects(plan: Plan, domain: Domain) -> dict[str, str | None]:
+    """The entities that are looked at, each with the field that must say whose: all, or what belongs to one record."""
+    entity = domain.entities.get(plan.entity or "")
+    if entity is None:
+        return {name: None for name, one in domain.entities.items() if not one.singleton and one.inside is None}
+    if entity.key not in plan.arguments:
+        return {entity.name: None}
+    links: dict[str, str | None] = {
+        other.name: field.name
+        for other in domain.entities.values()
+        for field in other.fields.values()
+        if field.link == entity.name and main_type(field.schema) != "array"
+    }
+    return links or {entity.name: entity.key}
+
+
+def _looking(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen | Observation]:
+    """The records that a call is about, or the failure that what it narrows by is no record."""
+    entity, subjects = domain.entities.get(plan.entity or ""), _subjects(plan, domain)
+    timely = matching_rows(tool, plan, entity, domain.entities) if entity is not None and plan.filters else None
+    key = entity.key if entity is not None else ""
+    targets = _targets(entity, domain)
+    if entity is not None:
+        targets[key] = entity
+
+    def look(turn: Turn) -> Seen | Observation:
+        asked = {field: value for field, name in plan.arguments.items() if (value := turn.call.arguments.get(name))}
+        for field, value in asked.items():
+            target = targets.get(field)
+            if target is not None and found_key(turn.view, target.name, value) is None:
+                return not_found(tool, target.name, value, plan.arguments[field], neighbours(turn.view, target))
+        wanted = {
+            name: {link: asked[key]} if link is not None and key in asked else asked for name, link in subjects.items()
+        }
+        rows = {name: timely(turn.view, turn.call.arguments) if timely else turn.view.rows(name) for name in subjects}
+        return Seen({name: [row for _, row in rows[name] if _fits(row, wanted[name])] for name in subjects}, turn.now)
+
+    return look
+
+
+def _targets(entity: Entity | None, domain: Domain) -> dict[str, Entity]:
+    """What the fields of an entity link to."""
+    fields: Mapping[str, Field] = entity.fields if entity is not None else {}
+    return {name: domain.entities[one.link] for name, one in fields.items() if one.link and one.link in domain.entities}
+
+
+def _fits(row: Record, asked: Mapping[str, Json]) -> bool:
+    return all(str(row.get(field)) == str(value) for field, value in asked.items())
+
+
+def _teller(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Observation]:
+    """What makes a result of what was seen, in the form that the tool's results have."""
+    entities = {name: domain.entities[name] for name in _subjects(plan, domain)}
+    entity = entities.get(plan.entity or "") or (next(iter(entities.values())) if len(entities) == 1 else None)
+    plain = _plainly(plan, entity, entities)
+    if tool.output_schema is None:
+        return lambda turn, seen: Observation(ToolResult(plain(turn, seen), form="json"))
+    schema = expanded(tool.output_schema)
+    parts = properties(schema)
+    if [main_type(part) for part in parts.values()] == ["string"]:
+        (place,) = parts
+        asked = (*plan.arguments.values(), *plan.filters)
+        write = plain_text if says_data(tool.description) else _in_lines
+
+        def say(turn: Turn, seen: Seen) -> Observation:
+            said = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
+            return Observation(ToolResult({place: write({**said, **as_object(plain(turn, seen))})}))
+
+        return say
+    fills = {name: fill for name, part in parts.items() if (fill := filled(part, name, entity, entities)) is not None}
+    make = value_maker(tool.name, "result", usual(schema))
+
+    def tell(turn: Turn, seen: Seen) -> Observation:
+        made = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.now, turn.now))
+        given = {name: turn.call.arguments[name] for name in parts if name in turn.call.arguments}
+        counted = {name: fill(seen) for name, fill in fills.items()}
+        return Observation(ToolResult({**as_object(made), **given, **counted}))
+
+    return tell
+
+
+def _in_lines(value: Json) -> str:
+    """What is summed up as people write it: a line for each number, and one for each of its parts."""
+    lines: list[str] = []
+    for name, part in as_object(value).items():
+        label = snake(name).replace("_", " ").capitalize()
+        told = as_object(part)
+        lines += [f"{label}:", *(f"- {one}: {number}" for one, number in told.items())] if told else []
+        lines += [f"{label}: {part}"] if not isinstance(part, dict) else []
+    return "\n".join(lines)
+
+
+def _plainly(plan: Plan, entity: Entity | None, entities: Mapping[str, Entity]) -> Callable[[Turn, Seen], Json]:
+    """What is told where no schema says what to tell: how many of each value, or of the one asked for."""
+    operation, _, field = plan.operation.partition(" by ")
+    if operation != "count" or entity is None:
+        summary = plain_summary(entity, entities)
+        return lambda _turn, seen: summary(seen)
+    name, argument = entity.name, plan.arguments.get(field)
+    tally = tallied_by(entity, field) if field else None
+
+    def count(turn: Turn, seen: Seen) -> Json:
+        if tally is None or argument in turn.call.arguments:
+            return {"count": len(seen.rows[name])}
+        return tally(seen)
+
+    return count

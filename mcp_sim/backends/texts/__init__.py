@@ -1,0 +1,1 @@
+"""Work on texts: count, change, encode, match, generate."""

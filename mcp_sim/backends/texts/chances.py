@@ -1,0 +1,173 @@
+"""Which operations draw something at random: numbers, ids, passwords, dice?"""
+
+from __future__ import annotations
+
+import re
+
+from mcp_sim.backends.compute.expression import finite
+from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.texts.texts import COUNT, text_operation
+from mcp_sim.types import Json
+from mcp_sim.types.lexicon.words import vocabulary
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _uuid(around: Circumstances, place: int = 0) -> str:
+    text = "".join(f"{int(around.draws.unit(f'uuid/{place}/{part}') * 2**32):08x}" for part in range(4))
+    variant = "89ab"[int(text[16], 16) % 4]
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
+
+
+def _uuids(given: Given, around: Circumstances) -> Json:
+    count = given.get("count")
+    if count is None or count == 1:
+        return _uuid(around)
+    return [_uuid(around, place) for place in range(_bounded("count", count, 1000))]
+
+
+def _bounded(name: str, value: Json, most: int) -> int:
+    number = int(value)
+    if not 1 <= number <= most:
+        raise Refused("invalid", f"{name} must be between 1 and {most}, got {number}")
+    return number
+
+
+def _whole_number(given: Given, around: Circumstances) -> Json:
+    low, high = int(given.get("low", 0)), int(given.get("high", 100))
+    if low > high:
+        raise Refused("invalid", f"The minimum {low} must not be above the maximum {high}")
+    count = given.get("count")
+    drawn = [
+        low + (int(around.draws.unit(f"number/{at}") * 2**53) * (high - low + 1) >> 53)
+        for at in range(_bounded("count", count or 1, 1000))
+    ]
+    return drawn if count is not None else drawn[0]
+
+
+def _fraction(given: Given, around: Circumstances) -> Json:
+    try:
+        low, high = float(given.get("low", 0)), float(given.get("high", 1))
+        return finite(low + around.draws.unit("number") * (high - low))
+    except OverflowError:
+        raise Refused("invalid", "The bounds are too large") from None
+
+
+def _chosen(given: Given, around: Circumstances) -> Json:
+    if not given["options"]:
+        raise Refused("invalid", "Cannot choose from an empty list")
+    return around.draws.choice("choice", given["options"])
+
+
+def _shuffled(given: Given, around: Circumstances) -> Json:
+    places = {at: around.draws.unit(f"place/{at}") for at in range(len(given["options"]))}
+    return [given["options"][at] for at in sorted(places, key=lambda at: places[at])]
+
+
+def _characters(given: Given, around: Circumstances) -> Json:
+    signs = _LETTERS + "0123456789" + ("!@#$%^&*" if given.get("symbols") else "")
+    length = _bounded("length", given.get("length") or 16, 4096)
+    return "".join(around.draws.choice(f"sign/{at}", signs) for at in range(length))
+
+
+def _dice(given: Given, around: Circumstances) -> Json:
+    notation = str(given.get("notation", "")).replace(" ", "").lower()
+    written = re.fullmatch(r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?", notation)
+    if "notation" in given and written is None:
+        raise Refused("invalid", f"Invalid dice notation {given['notation']!r}: expected a form such as 2d6+1")
+    count = int(written[1] or 1) if written else int(given.get("count") or 1)
+    sides = int(written[2]) if written else int(given.get("sides") or 6)
+    rolls = [
+        1 + int(around.draws.unit(f"die/{at}") * _bounded("sides", sides, 10_000))
+        for at in range(_bounded("count", count, 1000))
+    ]
+    return {"rolls": rolls, "total": sum(rolls) + (int(written[3] or 0) if written else 0)}
+
+
+_LOW = role("low", NUMBER, "min, minimum, start, from, min_value, lower, lower_bound", optional=True)
+_HIGH = role("high", NUMBER, "max, maximum, end, to, max_value, upper, upper_bound", optional=True)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    text_operation(
+        "uuid",
+        (
+            "generate_uuid, uuid, create_uuid, new_uuid, get_uuid, uuid4, random_uuid, "
+            "generate_uuids, generate_guid, generate_unique_id"
+        ),
+        (COUNT, role("version", frozenset({"string", "integer", "number"}), optional=True)),
+        _uuids,
+        "uuid",
+        "uuids",
+        "id",
+    ),
+    text_operation(
+        "random_number",
+        (
+            "random_number, generate_random_number, random_int, random_integer, get_random_number, "
+            "randint, random, generate_random, generate_random_integer, random_number_generator, "
+            "generate_number"
+        ),
+        (_LOW, _HIGH, COUNT),
+        _whole_number,
+        "number",
+        "random_number",
+    ),
+    text_operation(
+        "random_fraction", "random_float, generate_random_float, random_decimal", (_LOW, _HIGH), _fraction, "number"
+    ),
+    text_operation(
+        "random_choice",
+        "random_choice, choose_random, pick_random, random_pick, choose, select_random",
+        (role("options", frozenset({"array"}), "choices, items, list, values"),),
+        _chosen,
+        "choice",
+    ),
+    text_operation(
+        "shuffle",
+        "shuffle, shuffle_list, random_shuffle, shuffle_items, random_order",
+        (role("options", frozenset({"array"}), "items, list, values, choices"),),
+        _shuffled,
+        "shuffled",
+        "items",
+    ),
+    text_operation(
+        "random_text",
+        (
+            "random_string, generate_random_string, generate_password, random_password, "
+            "password_generator, create_password"
+        ),
+        (
+            role("length", NUMBER, "size, len", optional=True),
+            role(
+                "symbols",
+                frozenset({"boolean"}),
+                "include_symbols, special_characters, use_symbols, include_special",
+                optional=True,
+            ),
+        ),
+        _characters,
+        "password",
+        "string",
+    ),
+    text_operation(
+        "coin",
+        "flip_coin, coin_flip, toss_coin",
+        (),
+        lambda _g, around: around.draws.choice("coin", ("heads", "tails")),
+        "side",
+    ),
+    text_operation(
+        "dice",
+        "roll_dice, dice_roll, roll_die, roll, roll_a_dice",
+        (
+            role("notation", TEXT, "dice, dice_notation, expression", optional=True),
+            role("sides", NUMBER, "num_sides, faces", optional=True),
+            COUNT,
+        ),
+        _dice,
+        "total",
+        telling=vocabulary("dice die roll rolls"),
+    ),
+)

@@ -1,0 +1,142 @@
+"""Which operations find, test or replace what matches a regular expression, or repeat a text?"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Any
+
+from mcp_sim.backends.compute.differences import differing
+from mcp_sim.backends.operation import NUMBER, TEXT, Given, Operation, role
+from mcp_sim.backends.patterns import expression
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.texts.texts import LONGEST, SUBJECT, text_operation, worked_out
+from mcp_sim.types import Json
+from mcp_sim.types.lexicon.words import vocabulary
+
+_MOST_MATCHES = 1_000
+_MOST_PAIRS = 4_000_000
+_PATTERN = role("pattern", TEXT, "regex, regexp, expression, regular_expression, re", positional=False)
+_FLAGS = role("flags", TEXT, "modifiers, options", optional=True, positional=False)
+_INSTEAD = role("replacement", TEXT, "replace, replace_with, new_text, substitute, repl", positional=False)
+_TIMES = role("count", NUMBER, "times, n, repetitions, number, repeat, number_of_times")
+_BETWEEN = role("separator", TEXT, "sep, delimiter, joiner", optional=True, positional=False)
+
+
+def _compiled(given: Given) -> Any:
+    return expression(str(given["pattern"]), ignores_case="i" in str(given.get("flags", "")))
+
+
+def _text(given: Given) -> str:
+    return str(given["text"]).encode("utf-8", "replace").decode()
+
+
+def _found(given: Given) -> Json:
+    hits = islice(_compiled(given).finditer(_text(given)), _MOST_MATCHES)
+    matches = [{"match": hit[0], "index": hit.start(), "groups": [*hit.groups()]} for hit in hits]
+    return {"matches": matches, "count": len(matches)}
+
+
+def _is_there(given: Given) -> bool:
+    return _compiled(given).search(_text(given)) is not None
+
+
+def _replaced(given: Given) -> str:
+    """With groups as `$1` or `\\1` in what is put there."""
+    instead = re.sub(r"\$(\d)", r"\\\1", str(given["replacement"]))
+    pieces, most = list[str](), 0
+    text, end = _text(given), 0
+    for hit in _compiled(given).finditer(text):
+        pieces += [text[end : hit.start()], _filled(instead, hit)]
+        end, most = hit.end(), most + len(pieces[-1])
+        if most > LONGEST:
+            raise _too_long()
+    return "".join([*pieces, text[end:]])
+
+
+def _filled(instead: str, hit: Any) -> str:
+    """What is put in place of a match, with its groups; a group that there is not is nothing."""
+    groups = [hit[0], *hit.groups()]
+    return re.sub(r"\\(\d)", lambda one: (groups[int(one[1])] or "") if int(one[1]) < len(groups) else "", instead)
+
+
+def _repeated(given: Given) -> str:
+    text, times = str(given["text"]), max(0, int(given["count"]))
+    between = str(given.get("separator", ""))
+    if (len(text) + len(between)) * times > LONGEST:
+        raise _too_long()
+    return between.join([text] * times)
+
+
+def _distance(given: Given) -> int:
+    """How many characters must be put in, taken out or changed to make one text of the other."""
+    one, other = str(given["first"]), str(given["second"])
+    if len(one) * len(other) > _MOST_PAIRS:
+        raise _too_long()
+    row = list(range(len(other) + 1))
+    for at, sign in enumerate(one, 1):
+        before, row = row, [at]
+        for place, other_sign in enumerate(other, 1):
+            row.append(min(before[place] + 1, row[-1] + 1, before[place - 1] + (sign != other_sign)))
+    return row[-1]
+
+
+def _too_long() -> Refused:
+    return Refused("invalid", f"The result is too long; at most {LONGEST:,} characters are possible")
+
+
+_TWO = (
+    role("first", TEXT, "text1, text_1, a, old, old_text, original, before, left, string1, str1, source, text_a",
+         positional=False),
+    role("second", TEXT, "text2, text_2, b, new, new_text, modified, after, right, string2, str2, target, text_b",
+         positional=False),
+)  # fmt: skip
+
+OPERATIONS: tuple[Operation, ...] = (
+    text_operation(
+        "regex_match",
+        "regex_match, match_regex, regex_find, find_regex, regex_search, regex_extract, extract_regex, regex_find_all, "
+        "find_matches, match_pattern, extract_pattern, regex_matches, regex_match_all, match_all_regex",
+        (SUBJECT, _PATTERN, _FLAGS),
+        worked_out(_found),
+    ),
+    text_operation(
+        "regex_test",
+        "regex_test, test_regex, is_match, matches_regex, check_regex, matches_pattern",
+        (SUBJECT, _PATTERN, _FLAGS),
+        worked_out(_is_there),
+        "matches",
+        "match",
+        "is_match",
+        "matched",
+    ),
+    text_operation(
+        "regex_replace",
+        "regex_replace, replace_regex, regex_substitute, replace_pattern",
+        (SUBJECT, _PATTERN, _INSTEAD, _FLAGS),
+        worked_out(_replaced),
+    ),
+    text_operation(
+        "text_difference",
+        "diff, text_diff, diff_text, diff_texts, compare_text, compare_texts, text_compare, diff_strings",
+        _TWO,
+        worked_out(lambda given: differing(str(given["first"]), str(given["second"]))),
+        "diff",
+        "difference",
+        telling=vocabulary("text texts string strings"),
+    ),
+    text_operation(
+        "edit_distance",
+        "distance, edit_distance, levenshtein, levenshtein_distance, string_distance, diff_distance",
+        _TWO,
+        worked_out(_distance),
+        "distance",
+    ),
+    text_operation(
+        "repeat",
+        "repeat_text, repeat_string, text_repeat, string_repeat",
+        (SUBJECT, _TIMES, _BETWEEN),
+        worked_out(_repeated),
+        "repeated",
+    ),
+)

@@ -1,0 +1,204 @@
+"""Which operations count and change texts?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, phrases, role
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.types import Json
+from mcp_sim.types.lexicon.words import vocabulary, words
+
+SUBJECT = role("text", TEXT, "input, string, content, str, data, value, message, input_text, source_text, document")
+_PLACES = ("result", "text", "output", "value")
+LONGEST = 10_000_000
+"""So many characters may a text come to have that is made of others, again and again."""
+
+
+def worked_out(compute: Callable[[Given], Json]) -> Callable[[Given, Circumstances], Json]:
+    return lambda given, _around: compute(given)
+
+
+def changed(change: Callable[[str], Json]) -> Callable[[Given, Circumstances], Json]:
+    return lambda given, _around: change(str(given["text"]))
+
+
+def _cased(given: Given) -> str:
+    text, wanted = str(given["text"]), str(given["case"]).lower().replace("case", "").strip(" _-")
+    parts = words(text)
+    forms: dict[str, str] = {
+        "upper": text.upper(), "lower": text.lower(), "title": text.title(),
+        "sentence": text[:1].upper() + text[1:].lower(),
+        "capitalize": text.capitalize(), "snake": "_".join(parts), "kebab": "-".join(parts), "swap": text.swapcase(),
+        "camel": "".join([*parts[:1], *(part.title() for part in parts[1:])]),
+        "pascal": "".join(part.title() for part in parts),
+        "constant": "_".join(parts).upper(),
+    }  # fmt: skip
+    if wanted not in forms:
+        raise Refused("invalid", f"Unknown case {given['case']!r}. Supported: {', '.join(forms)}")
+    return forms[wanted]
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _counts(text: str) -> Json:
+    found = text.split()
+    sentences = [part for part in re.split(r"[.!?]+(?:\s|$)", text) if part.strip()]
+    return {
+        "characters": len(text),
+        "characters_without_spaces": len(re.sub(r"\s", "", text)),
+        "words": len(found),
+        "sentences": len(sentences),
+        "lines": len(text.splitlines()),
+        "paragraphs": len([part for part in re.split(r"\n\s*\n", text) if part.strip()]),
+    }
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Refused("invalid", "Invalid JSON: it nests too deeply") from None
+    except ValueError as wrong:
+        raise Refused("invalid", f"Invalid JSON: {wrong}") from None
+
+
+def _is_json(text: str) -> Json:
+    try:
+        _parsed(text)
+    except Refused as wrong:
+        return {"valid": False, "error": str(wrong).removeprefix("Invalid JSON: ")}
+    return {"valid": True}
+
+
+def _filled(given: Given) -> str:
+    values, template = {name: str(value) for name, value in given["values"].items()}, str(given["template"])
+    wanted = re.findall(r"{{?\s*(\w+)\s*}?}", template)
+    lacking = [name for name in wanted if name not in values]
+    if lacking:
+        raise Refused("invalid", f"Missing values for {', '.join(dict.fromkeys(lacking))}")
+    if len(template) + sum(len(values[name]) for name in wanted) > LONGEST:
+        raise Refused("invalid", f"The result is too long; at most {LONGEST:,} characters are possible")
+    return re.sub(r"{{?\s*(\w+)\s*}?}", lambda hit: values[hit[1]], template)
+
+
+_ABOUT_TEXT = vocabulary("text string texts strings word words sentence content document characters lines")
+COUNT = role(
+    "count", NUMBER, "n, number, amount, quantity, num, limit, top_n, max_keywords, num_keywords", optional=True
+)
+
+
+def text_operation(
+    name: str,
+    known_as: str,
+    roles: Sequence[Any],
+    compute: Callable[[Given, Circumstances], Json],
+    *places: str,
+    telling: frozenset[str] = frozenset(),
+    against: frozenset[str] = frozenset(),
+) -> Operation:
+    return Operation(name, phrases(known_as), roles, compute, (*places, *_PLACES), telling, against)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    text_operation(
+        "echo",
+        "echo, echo_message, repeat_message, parrot",
+        (SUBJECT,),
+        changed(str),
+        "echo",
+        "message",
+        against=vocabulary("file files terminal"),
+    ),
+    text_operation(
+        "count_words",
+        "count_words, word_count, wordcount, count_word",
+        (SUBJECT,),
+        changed(lambda t: len(t.split())),
+        "count",
+        "word_count",
+        "words",
+    ),
+    text_operation(
+        "count_characters",
+        ("count_characters, character_count, char_count, string_length, text_length, count_chars, length"),
+        (SUBJECT,),
+        changed(len),
+        "count",
+        "length",
+    ),
+    text_operation(
+        "count_lines", "count_lines, line_count", (SUBJECT,), changed(lambda t: len(t.splitlines())), "count", "lines"
+    ),
+    text_operation(
+        "text_statistics", "text_stats, text_statistics, analyze_text, count_text", (SUBJECT,), changed(_counts)
+    ),
+    text_operation("counts", "count", (SUBJECT,), changed(_counts), telling=vocabulary("character characters bytes")),
+    text_operation(
+        "upper",
+        "uppercase, to_uppercase, to_upper, upper, upper_case, convert_to_uppercase",
+        (SUBJECT,),
+        changed(str.upper),
+    ),
+    text_operation(
+        "lower",
+        "lowercase, to_lowercase, to_lower, lower, lower_case, convert_to_lowercase",
+        (SUBJECT,),
+        changed(str.lower),
+    ),
+    text_operation("title", "title_case, titlecase, to_title_case, capitalize", (SUBJECT,), changed(str.title)),
+    text_operation(
+        "case",
+        "convert_case, change_case, case_convert, transform_case, case_converter",
+        (SUBJECT, role("case", TEXT, "case_type, target_case, to_case, format, style, mode")),
+        worked_out(_cased),
+    ),
+    text_operation(
+        "reverse",
+        "reverse, reverse_text, reverse_string, text_reverse",
+        (SUBJECT,),
+        changed(lambda t: t[::-1]),
+        "reversed",
+        telling=_ABOUT_TEXT,
+    ),
+    text_operation(
+        "trim", "trim, strip, trim_text, strip_whitespace", (SUBJECT,), changed(str.strip), telling=_ABOUT_TEXT
+    ),
+    text_operation(
+        "slug",
+        "slugify, slug, generate_slug, create_slug",
+        (role("text", TEXT, "title, input, string, name"),),
+        changed(_slug),
+        "slug",
+    ),
+    text_operation(
+        "format_json",
+        ("format_json, json_format, pretty_print_json, beautify_json, prettify_json, json_pretty"),
+        (role("text", TEXT, "json, json_string, json_text, input, data, json_str"),),
+        changed(lambda t: json.dumps(_parsed(t), indent=2, ensure_ascii=False)),
+        "formatted",
+    ),
+    text_operation(
+        "validate_json",
+        "validate_json, json_validate, is_valid_json, check_json",
+        (role("text", TEXT, "json, json_string, json_text, input, data, json_str"),),
+        changed(_is_json),
+        "valid",
+        "is_valid",
+    ),
+    text_operation(
+        "fill_template",
+        "fill_template, render_template, format_template, apply_template",
+        (
+            role("template", TEXT, "text, template_string"),
+            role("values", frozenset({"object"}), "variables, data, params, parameters, context"),
+        ),
+        worked_out(_filled),
+        "rendered",
+    ),
+)

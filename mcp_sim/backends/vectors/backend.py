@@ -1,0 +1,41 @@
+"""Tools that keep texts in collections, and find them by what they are about."""
+
+from __future__ import annotations
+
+from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.backends.vectors.recognition import COLLECTION, DOCUMENT, plans_of
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.plans import Plan
+
+
+@backends.register("vectors")
+class Vectors(Backend):
+    """Texts with ids and metadata in collections; what a tool takes in lists side by side it tells in such lists.
+
+    A question finds the texts that share its words, the nearest first. A store is empty at first, unless records are
+    given.
+    """
+
+    order = 150
+
+    def match(self, survey: Survey) -> Match | None:
+        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+        empty: dict[str, list[Record]] = {COLLECTION: [], DOCUMENT: []}
+        return Match(plans, _entities(), empty, survey.state) if plans else None
+
+    def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+        from mcp_sim.backends.vectors.answers import answer
+
+        return answer(tool, plan, domain)
+
+
+def _entities() -> list[Entity]:
+    text: Record = {"type": "string"}
+    told = {"name": Field("name", text, required=True), "metadata": Field("metadata", {})}
+    held = {name: Field(name, text, required=True) for name in ("key", COLLECTION, "id", "text")}
+    return [
+        Entity(COLLECTION, "name", None, told, natural=True),
+        Entity(DOCUMENT, "key", None, held | {"metadata": Field("metadata", {})}, natural=True),
+    ]

@@ -1,1 +1,0 @@
-"""Behaviours: ways for tools to work on the world; one per file."""

@@ -1,0 +1,168 @@
+"""Tools that calculate, known by their names and arguments alone."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.answers import INTEGER, NUMBER, NUMBERS, STRING, Json, refused, simulator, told, tool
+from mcp_sim.backends.arithmetic.units import converted
+from mcp_sim.backends.compute.expression import evaluated
+from mcp_sim.backends.refusal import Refused
+
+RESULT = {"result": NUMBER}
+CALCULATOR = tool("calculate", {"expression": STRING}, about="Evaluate a mathematical expression.")
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments", "expected"),
+    [
+        (tool("add", {"a": NUMBER, "b": NUMBER}, RESULT), {"a": 2, "b": 3}, {"result": 5}),
+        (
+            tool("metric_unit_conversion", {"value": NUMBER, "unit_in": STRING, "unit_out": STRING}, RESULT),
+            {"value": 2, "unit_in": "km", "unit_out": "m"},
+            {"result": 2000},
+        ),
+        (
+            tool("math-subtract", {"minuend": NUMBER, "subtrahend": NUMBER}, RESULT),
+            {"minuend": 2, "subtrahend": 3},
+            {"result": -1},
+        ),
+        (
+            tool("multiplyNumbers", {"num1": NUMBER, "num2": NUMBER}, {"product": NUMBER}),
+            {"num1": 4, "num2": 5},
+            {"product": 20},
+        ),
+        (tool("sum_values", {"values": NUMBERS}, {"total": NUMBER}), {"values": [1, 2, 3.5]}, {"total": 6.5}),
+        (
+            tool("average", {"data": NUMBERS}, {"mean": NUMBER, "count": INTEGER}),
+            {"data": [1, 2, 6]},
+            {"mean": 3, "count": 1},
+        ),
+        (
+            tool("standard_deviation", {"numbers": NUMBERS}, RESULT),
+            {"numbers": [2, 4, 4, 4, 5, 5, 7, 9]},
+            {"result": 2},
+        ),
+        (tool("percentage", {"part": NUMBER, "whole": NUMBER}, RESULT), {"part": 5, "whole": 20}, {"result": 25}),
+        (tool("power", {"base": NUMBER, "exponent": NUMBER}, RESULT), {"base": 2, "exponent": 10}, {"result": 1024}),
+        (
+            tool("round_number", {"number": NUMBER, "decimal_places": INTEGER}, RESULT),
+            {"number": 2.345, "decimal_places": 1},
+            {"result": 2.3},
+        ),
+        (tool("logarithm", {"value": NUMBER, "base": NUMBER}, RESULT), {"value": 1000, "base": 10}, {"result": 3}),
+        (
+            tool("miles_to_kilometers", {"miles": NUMBER}, {"kilometers": NUMBER}),
+            {"miles": 2},
+            {"kilometers": 3.218688},
+        ),
+        (
+            tool("unit_conversion", {"value": NUMBER, "from_unit": STRING, "to_unit": STRING}, RESULT),
+            {"value": 100, "from_unit": "celsius", "to_unit": "fahrenheit"},
+            {"result": 212},
+        ),
+    ],
+)
+async def test_a_tool_calculates_what_its_name_says(
+    tmp_path: Path, definition: Json, arguments: Json, expected: Json
+) -> None:
+    async with simulator(tmp_path, [definition]) as sim, sim.open() as world:
+        answer = told(await world.call(definition["name"], arguments))
+        assert answer == pytest.approx({**expected, **({"count": answer["count"]} if "count" in expected else {})})
+
+
+async def test_one_tool_may_do_whatever_operation_an_argument_names(tmp_path: Path) -> None:
+    words = {"operation": {"type": "string", "enum": ["add", "divide", "sqrt"]}, "a": NUMBER, "b": NUMBER}
+    async with simulator(tmp_path, [tool("calculator", words, optional=["b"])]) as sim, sim.open() as world:
+        assert told(await world.call("calculator", {"operation": "add", "a": 2, "b": 3})) == "5"
+        assert told(await world.call("calculator", {"operation": "sqrt", "a": 16})) == "4.0"
+        assert (
+            refused(await world.call("calculator", {"operation": "divide", "a": 1, "b": 0})) == "Cannot divide by zero"
+        )
+        assert "needs a and b" in refused(await world.call("calculator", {"operation": "divide", "a": 1}))
+
+
+async def test_a_text_that_was_recorded_words_the_answers(tmp_path: Path) -> None:
+    recorded = [{"tool": "add", "arguments": {"a": 20, "b": 3}, "result": "The sum of 20 and 3 is 23."}]
+    tools = [tool("add", {"a": NUMBER, "b": NUMBER})]
+    async with simulator(tmp_path, tools, examples=recorded) as sim, sim.open() as world:
+        assert told(await world.call("add", {"a": 4, "b": 5})) == "The sum of 4 and 5 is 9."
+
+
+async def test_expressions_are_evaluated_and_never_executed(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [CALCULATOR]) as sim, sim.open() as world:
+        assert told(await world.call("calculate", {"expression": "2 + 3 * (4 - 1)^2"})) == "29"
+        assert told(await world.call("calculate", {"expression": "0.1 + 0.2"})) == "0.3"
+        assert refused(await world.call("calculate", {"expression": "10 / (5 - 5)"})) == "Division by zero"
+        assert "position" in refused(await world.call("calculate", {"expression": "2 +* 3"}))
+        assert "Unknown function '__import__'" in refused(
+            await world.call("calculate", {"expression": "__import__('os')"})
+        )
+        assert "too large" in refused(await world.call("calculate", {"expression": "9**9**9"}))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["sqrt(-1)", "x + 1", "().__class__", "[1]*9", "'a'*9", "1 if 1 else 2", "lambda: 1", "1e999", "(" * 999, ""],
+)
+def test_what_is_no_arithmetic_is_refused_in_words(expression: str) -> None:
+    with pytest.raises(Refused, match=r"\w"):
+        evaluated(expression)
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.sampled_from([("km", "mile"), ("celsius", "kelvin"), ("kg", "lb"), ("MB", "KiB"), ("m2", "acre")]),
+)
+def test_converting_there_and_back_changes_nothing(value: float, units: tuple[str, str]) -> None:
+    there = converted(value, units[0], units[1])
+    assert math.isclose(converted(there, units[1], units[0]), value, rel_tol=1e-9, abs_tol=1e-6)
+
+
+def test_units_that_do_not_fit_are_refused_with_the_alternatives() -> None:
+    with pytest.raises(Refused, match=r"Unknown unit 'parsnip'.*length: meter"):
+        converted(1, "parsnip", "m")
+    with pytest.raises(Refused, match=r"units of mass are kilogram, gram"):
+        converted(1, "kg", "m")
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        tool("add", {"name": STRING, "amount": NUMBER}),
+        tool("add", {"order_id": INTEGER, "item_id": INTEGER}),
+        tool("add", {"a": NUMBER, "b": NUMBER, "cart": STRING}),
+        tool("convert", {"amount": NUMBER, "from": STRING, "to": STRING}, about="Convert between currencies."),
+        tool("evaluate", {"expression": STRING}, about="Evaluate JavaScript on the page."),
+        tool("get_average", {"player_id": STRING}),
+    ],
+)
+async def test_tools_that_need_anything_else_are_not_taken_for_calculators(tmp_path: Path, definition: Json) -> None:
+    async with simulator(tmp_path, [definition]) as sim:
+        assert sim.scenario.domain.plans[definition["name"]].backend != "arithmetic"
+
+
+MATRIX = {"type": "array", "items": {"type": "array", "items": NUMBER}}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value"),
+    [
+        ("multiply_matrices", {"matrix_a": [[1, 2], [3, 4]], "matrix_b": [[0, 1], [1, 0]]}, [[2, 1], [4, 3]]),
+        ("matrix_determinant", {"matrix": [[0, 2, 1], [1, 1, 0], [2, 0, 1]]}, -4),
+        ("matrix_inverse", {"matrix": [[4, 7], [2, 6]]}, [[0.6, -0.7], [-0.2, 0.4]]),
+        ("transpose_matrix", {"matrix": [[1, 2, 3]]}, [[1], [2], [3]]),
+        ("matrix_rank", {"matrix": [[1, 2], [2, 4]]}, 1),
+    ],
+)
+async def test_matrices_are_worked_with_exactly(tmp_path: Path, name: str, arguments: Json, value: Json) -> None:
+    tools = [tool(name, dict.fromkeys(arguments, MATRIX), {"result": {}})]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert told(await world.call(name, arguments)) == {"result": value}
+        wrong = {key: [[1, 2], [3]] for key in arguments}
+        assert "equal length" in refused(await world.call(name, wrong))

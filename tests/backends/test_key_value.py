@@ -1,0 +1,245 @@
+"""Tools that keep values under keys that the caller chooses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.claimed import TEXT, backends, refused, said, simulator, tool
+from mcp_sim import Simulator
+
+Json = Any
+NUMBER = {"type": "integer"}
+STORE = [
+    tool("set", "Set a key.", needed="key value", key=TEXT, value={}, expire_seconds=NUMBER),
+    tool("get", "Get the value of a key.", key=TEXT),
+    tool("delete", "Delete a key.", key=TEXT),
+    tool("exists", key=TEXT),
+    tool("list_keys", needed="", pattern=TEXT),
+    tool("incr", needed="key", key=TEXT, amount=NUMBER),
+    tool("append", key=TEXT, value=TEXT),
+    tool("expire", key=TEXT, seconds=NUMBER),
+    tool("ttl", key=TEXT),
+    tool("mget_keys", "Get several keys.", keys={"type": "array", "items": TEXT}),
+    tool("mset", "Set several keys.", entries={"type": "object"}),
+    tool("rename", key=TEXT, new_key=TEXT),
+]
+MEMORY = [
+    tool("rememberMemory", namespace=TEXT, name=TEXT, value=TEXT),
+    tool("recallMemory", namespace=TEXT, name=TEXT),
+    tool("forgetMemory", namespace=TEXT, name=TEXT),
+    tool("listMemory", namespace=TEXT),
+]
+CHOSEN = [
+    tool(
+        "manage_cache", needed="action", action={"enum": ["get", "set", "delete", "clear", "list"]}, key=TEXT, value={}
+    ),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, STORE, {"store": {"user:1": {"name": "Ada"}, "hits": 3}})
+
+
+async def test_any_value_is_kept_under_its_key_until_it_is_deleted(store: Simulator) -> None:
+    assert {one.partition(" ")[0] for one in backends(store).values()} == {"key_value"}
+    async with store.open() as world:
+        assert await said(world, "get", key="user:1") == {"name": "Ada"}
+        for value in ("text", [1, {"a": None}], 4.5, False):
+            assert "user:2" in await said(world, "set", key="user:2", value=value)
+            assert world.view.get("entry", "user:2") == {"key": "user:2", "value": value}
+        assert await said(world, "list_keys", pattern="user:*") == ["user:1", "user:2"]
+        assert await said(world, "list_keys", pattern="hi") == ["hits"]
+        await said(world, "delete", key="user:2")
+        for name in ("get", "delete", "ttl"):
+            assert "user:2" in await refused(world, name, key="user:2")
+        await said(world, "set", key="user:2", value="again")
+        assert await said(world, "get", key="user:2") == "again"
+
+
+async def test_a_number_is_counted_and_a_text_is_not(store: Simulator) -> None:
+    async with store.open() as world:
+        assert "4" in await said(world, "incr", key="hits")
+        assert "14" in await said(world, "incr", key="hits", amount=10)
+        assert "1" in await said(world, "incr", key="new")
+        assert world.view.get("entry", "new") == {"key": "new", "value": 1}
+        assert "not a number" in await refused(world, "incr", key="user:1")
+
+
+async def test_what_expires_is_gone_when_its_time_has_come(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "set", key="token", value="x", expire_seconds=3)
+        assert await said(world, "ttl", key="token") == "2"
+        assert await said(world, "get", key="token") == "x"
+        assert "token" in await refused(world, "get", key="token")
+        assert "token" not in await said(world, "list_keys")
+        assert await said(world, "ttl", key="hits") == "-1"
+
+
+async def test_keys_are_renamed_appended_to_and_got_together(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "append", key="note", value="one")
+        await said(world, "append", key="note", value=" two")
+        await said(world, "rename", key="note", new_key="text")
+        await said(world, "mset", entries={"a": 1, "b": [2]})
+        assert await said(world, "mget_keys", keys=["text", "note", "b"]) == {"text": "one two", "note": None, "b": [2]}
+
+
+NAMED = {"name": TEXT, "value": TEXT}
+WRAPPED = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+STRUCTURES = [
+    tool("hset", needed="name key value", name=TEXT, key=TEXT, value=TEXT, output=WRAPPED),
+    tool("hget", needed="name key", name=TEXT, key=TEXT),
+    tool("hdel", needed="name key", name=TEXT, key=TEXT),
+    tool("hgetall", "Get a hash. Returns: A dictionary of its fields, or an error.", needed="name", name=TEXT),
+    tool("lrem", needed="name count element", name=TEXT, count=NUMBER, element=TEXT),
+    tool("publish", "Publish a message to a channel", channel=TEXT, message=TEXT),
+    tool("lpush", needed="name value", **NAMED),
+    tool("rpush", needed="name value", **NAMED),
+    tool("lpop", needed="name", name=TEXT),
+    tool("lrange", needed="name start stop", name=TEXT, start=NUMBER, stop=NUMBER),
+    tool("sadd", needed="name value", **NAMED),
+    tool("srem", needed="name value", **NAMED),
+    tool("smembers", needed="name", name=TEXT),
+    tool("zadd", needed="key score member", key=TEXT, score={"type": "number"}, member=TEXT),
+    tool("zrange", needed="key start end", key=TEXT, start=NUMBER, end=NUMBER, with_scores={"type": "boolean"}),
+    tool("type", "The kind of a Redis key.", needed="key", key=TEXT),
+    tool("set", "Set a Redis value.", needed="key value", key=TEXT, value=TEXT, expiration=NUMBER),
+    tool("get", "Get a Redis value.", needed="key", key=TEXT),
+    tool("delete", "Delete Redis keys.", needed="key", key={"oneOf": [TEXT, {"type": "array", "items": TEXT}]}),
+    tool("list", "List Redis keys matching a pattern.", needed="", pattern=TEXT),
+    tool("dbsize", "How many keys the Redis database has."),
+    tool(
+        "scan",
+        "Scan the keys.",
+        needed="",
+        pattern=TEXT,
+        output={"type": "object", "properties": {"result": {"anyOf": [TEXT, {"type": "object"}]}}},
+    ),
+]  # fmt: skip
+
+
+async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, STRUCTURES)
+    assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
+    async with sim.open() as world:
+        assert "name" in (await said(world, "hset", name="u:1", key="name", value="Ada"))["result"]
+        assert await said(world, "hget", name="u:1", key="name") == "Ada"
+        assert await said(world, "hgetall", name="u:1") == {"name": "Ada"}
+        await said(world, "rpush", name="q", value="b")
+        await said(world, "lpush", name="q", value="a")
+        await said(world, "rpush", name="q", value="c")
+        assert await said(world, "lrange", name="q", start=0, stop=-1) == ["a", "b", "c"]
+        assert await said(world, "lrange", name="q", start=-2, stop=1) == ["b"]
+        assert await said(world, "lpop", name="q") == "a"
+        for value in ("x", "y", "x"):
+            await said(world, "sadd", name="s", value=value)
+        await said(world, "srem", name="s", value="y")
+        assert await said(world, "smembers", name="s") == ["x"]
+        await said(world, "zadd", key="z", score=2, member="late")
+        await said(world, "zadd", key="z", score=1, member="early")
+        assert await said(world, "zrange", key="z", start=0, end=-1) == ["early", "late"]
+        assert await said(world, "zrange", key="z", start=1, end=1, with_scores=True) == [["late", 2]]
+        assert await said(world, "type", key="z") == "zset"
+        assert "list" in await refused(world, "smembers", name="q")
+        await said(world, "hdel", name="u:1", key="name")
+        assert await said(world, "list", pattern="*") == ["q", "s", "z"]
+        assert await said(world, "dbsize") == "3"
+
+
+async def test_what_commands_tell_names_scores_expiries_channels_and_what_is_not_there(tmp_path: Path) -> None:
+    async with simulator(tmp_path, STRUCTURES).open() as world:
+        assert "7.5" in await said(world, "zadd", key="z", score=7.5, member="cy")
+        assert "600" in await said(world, "set", key="k", value="v", expiration=600)
+        assert "news" in await said(world, "publish", channel="news", message="hi")
+        assert await said(world, "hgetall", name="nothing") == "Hash nothing not found"
+        assert await said(world, "lrem", name="nothing", count=0, element="x") == "x not found in list nothing"
+        assert "not found" in await said(world, "lrem", name="nothing", count=2.0, element="x")
+
+
+async def test_to_a_database_a_key_that_is_not_there_is_an_answer(tmp_path: Path) -> None:
+    async with simulator(tmp_path, STRUCTURES).open() as world:
+        for name in ("get", "delete"):
+            assert "nope" in await said(world, name, key="nope")
+        assert "nope" in await said(world, "lpop", name="nope")
+        await said(world, "set", key="a", value="1")
+        await said(world, "set", key="b", value="2")
+        assert await said(world, "list", pattern="a*") == ["a"]
+        assert await said(world, "scan") == {"result": "a\nb"}
+        assert "2" in await said(world, "delete", key=["a", "b", "c"])
+        assert await said(world, "list") == []
+
+
+async def test_a_key_of_one_namespace_is_none_of_another(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, MEMORY)
+    assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
+    async with sim.open() as world:
+        assert await said(world, "listMemory", namespace="a") == []
+        await said(world, "rememberMemory", namespace="a", name="tea", value="green")
+        assert await said(world, "recallMemory", namespace="a", name="tea") == "green"
+        assert "tea" in await refused(world, "recallMemory", namespace="b", name="tea")
+        assert await said(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
+
+
+async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
+    async with simulator(tmp_path, CHOSEN).open() as world:
+        await said(world, "manage_cache", action="set", key="a", value=[1])
+        assert await said(world, "manage_cache", action="get", key="a") == [1]
+        assert "1" in await said(world, "manage_cache", action="clear")
+        assert "a" in await refused(world, "manage_cache", action="get", key="a")
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [tool("get_component", key=TEXT), tool("get_style", key=TEXT), tool("set_api_key", api_key=TEXT)],
+        [tool("create_issue", title=TEXT, value=TEXT), tool("get_issue", key=TEXT),
+         tool("update_issue", key=TEXT, title=TEXT)],
+        [tool("press_key", key=TEXT), tool("fill", selector=TEXT, value=TEXT)],
+        [tool("set_cell", sheet=TEXT, cell=TEXT, value=TEXT), tool("get_cell", sheet=TEXT, cell=TEXT)],
+    ],
+    ids=["components", "issues", "browser", "sheets"],
+)  # fmt: skip
+def test_keys_of_other_things_make_no_store(tmp_path: Path, tools: list[Json]) -> None:
+    assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("key_value")]
+
+
+async def test_a_result_of_several_types_is_told_as_what_it_is(tmp_path: Path) -> None:
+    either = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
+    result = {"type": "object", "properties": {"result": either}, "required": ["result"]}
+    free = {"type": "object", "properties": {"result": {"type": "object"}}, "required": ["result"]}
+    tools = [
+        tool("set", "Set a Redis string value", key=TEXT, value=TEXT),
+        tool("get", "Get a Redis string value", key=TEXT),
+        tool("sadd", "Add a value to a Redis set", name=TEXT, value=TEXT),
+        tool("smembers", "The members of a Redis set", name=TEXT, output=result),
+        tool("rename", "Renames a Redis key", old_key=TEXT, new_key=TEXT, output=free),
+        tool("type", "Tells what Redis holds there", key=TEXT, output=free),
+    ]
+    async with simulator(tmp_path, tools, {}) as sim, sim.open() as world:
+        await said(world, "sadd", name="tags", value="red")
+        assert await said(world, "smembers", name="tags") == {"result": ["red"]}
+        assert (await said(world, "type", key="tags"))["result"]["type"] == "set"
+        assert "error" in (await said(world, "rename", old_key="gone", new_key="x"))["result"]
+
+
+async def test_what_is_said_of_entries_beside_their_keys_narrows_what_is_told(tmp_path: Path) -> None:
+    tools = [
+        tool("memo_save", "Save an item under a key.", needed="key value", key=TEXT, value=TEXT, category=TEXT,
+             rank={"type": "string", "default": "low"}),
+        tool("memo_get", "Get saved items by key or category.", needed="", key=TEXT, category=TEXT, limit=NUMBER,
+             ranks={"type": "array", "items": TEXT}),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools).open() as world:
+        await said(world, "memo_save", key="leak", value="In the pool", category="bug", rank="high")
+        await said(world, "memo_save", key="plan", value="Close it", category="task")
+        await said(world, "memo_save", key="leak", value="In the cache", category="bug")
+        assert (await said(world, "memo_get"))["total"] == 2
+        (leak,) = (await said(world, "memo_get", key="leak"))["items"]
+        assert (leak["value"], leak["rank"]) == ("In the cache", "low")
+        assert [one["key"] for one in (await said(world, "memo_get", category="task"))["items"]] == ["plan"]
+        assert (await said(world, "memo_get", ranks=["high"]))["items"] == []
+        assert (await said(world, "memo_get", key="none"))["items"] == []

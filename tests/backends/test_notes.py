@@ -1,0 +1,61 @@
+"""Tools that keep a list of notes without ids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backends.answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from backends.claimed import backends
+
+TODOS: Json = {"type": "array", "items": {"type": "object", "properties": {"content": STRING, "status": STRING}}}
+TODO = [
+    tool("add_todo", {"task": STRING}),
+    tool("list_todos"),
+    tool("complete_todo", {"index": INTEGER}),
+    tool("remove_todo", {"index": INTEGER}),
+]
+
+
+async def test_a_scratchpad_is_added_to_read_and_cleared(tmp_path: Path) -> None:
+    tools = [tool("append_to_scratchpad", {"text": STRING}), tool("read_scratchpad"), tool("clear_scratchpad")]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert "No" in told(await world.call("read_scratchpad", {}))
+        told(await world.call("append_to_scratchpad", {"text": "milk"}))
+        told(await world.call("append_to_scratchpad", {"text": "eggs"}))
+        assert told(await world.call("read_scratchpad", {})) == "1. milk\n2. eggs"
+        assert "2" in told(await world.call("clear_scratchpad", {}))
+        assert world.view.count("scratchpad") == 0
+
+
+async def test_things_to_do_are_ticked_off_by_place(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TODO, {"todos": ["Call Ada", "Write to Bo"]}) as sim, sim.open() as world:
+        told(await world.call("add_todo", {"task": "Pay the rent"}))
+        told(await world.call("complete_todo", {"index": 1}))
+        assert "Call Ada" in told(await world.call("remove_todo", {"index": 0}))
+        assert told(await world.call("list_todos", {})) == "0. [x] Write to Bo\n1. Pay the rent"
+        assert "0 to 1" in refused(await world.call("remove_todo", {"index": 2}))
+
+
+async def test_a_list_that_is_written_as_a_whole_is_read_as_it_was_written(tmp_path: Path) -> None:
+    tools = [tool("todo_write", {"todos": TODOS}), tool("todo_read", {}, {"todos": TODOS})]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        for rows in ([{"content": "a", "status": "open"}], [{"content": "b", "status": "done"}]):
+            told(await world.call("todo_write", {"todos": rows}))
+            assert told(await world.call("todo_read", {})) == {"todos": rows}
+
+
+def test_notes_that_go_by_ids_are_records(tmp_path: Path) -> None:
+    tools = [
+        tool("add_note", {"text": STRING}),
+        tool("list_notes"),
+        tool("get_note", {"note_id": STRING}),
+        tool("clear_notes"),
+    ]
+    known = backends(simulator(tmp_path, tools))
+    assert known["add_note"] == "records"
+    assert not [one for one in known.values() if one.startswith("notes")]
+
+
+def test_several_that_are_created_at_once_do_not_replace_the_list(tmp_path: Path) -> None:
+    tools = [tool("create_todos", {"todos": TODOS}), tool("list_todos")]
+    assert backends(simulator(tmp_path, tools)) == {"create_todos": "records", "list_todos": "records"}

@@ -1,0 +1,51 @@
+"""Notes and pages that tools read and write by their paths: files, whatever they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backends.claimed import TEXT, refused, said, simulator, tool
+
+_NOTES = [
+    tool("read_note", "Read a note.", path=TEXT),
+    tool("write_note", "Create or overwrite a note.", path=TEXT, content=TEXT),
+    tool("list_notes", "List the notes in a folder.", needed="", folder=TEXT),
+    tool("move_note", "Rename a note.", src=TEXT, dst=TEXT),
+    tool("get_frontmatter", "The fields ahead of a note.", path=TEXT),
+    tool("search_garden", "Search all notes.", query=TEXT),
+]
+_STATE = {"files": {"beds/rose.md": "---\nkind: shrub\n---\n# Rose\n", "beds/leek.md": "# Leek\n", "plan.md": "Dig\n"}}
+
+
+async def test_notes_by_path_are_files(tmp_path: Path) -> None:
+    async with simulator(tmp_path, _NOTES, _STATE).open() as world:
+        assert await said(world, "read_note", path="plan.md") == "Dig\n"
+        await said(world, "write_note", path="sheds/tools.md", content="A rake for the rose\n")
+        await said(world, "write_note", path="plan.md", content="Plant\n")
+        assert await said(world, "read_note", path="plan.md") == "Plant\n"
+        await said(world, "move_note", src="beds/leek.md", dst="sheds/leek.md")
+        assert "beds/leek.md" in await refused(world, "read_note", path="beds/leek.md")
+
+
+async def test_notes_are_listed_and_found_by_their_paths_from_the_top(tmp_path: Path) -> None:
+    async with simulator(tmp_path, _NOTES, _STATE).open() as world:
+        assert await said(world, "list_notes") == "beds/leek.md\nbeds/rose.md\nplan.md"
+        assert await said(world, "list_notes", folder="beds") == "beds/leek.md\nbeds/rose.md"
+        assert await said(world, "search_garden", query="LEEK") == "beds/leek.md\n  1: # Leek"
+        assert "nowhere" in await refused(world, "list_notes", folder="nowhere")
+
+
+async def test_the_fields_ahead_of_a_note_are_told(tmp_path: Path) -> None:
+    async with simulator(tmp_path, _NOTES, _STATE).open() as world:
+        assert await said(world, "get_frontmatter", path="beds/rose.md") == "kind: shrub\n"
+        assert "no front matter" in await said(world, "get_frontmatter", path="plan.md")
+
+
+async def test_what_is_kept_with_more_than_a_text_is_no_file(tmp_path: Path) -> None:
+    listed = [
+        tool("get_page", "Get a page.", path=TEXT),
+        tool("create_page", "Create a page.", path=TEXT, title=TEXT, content=TEXT, owner=TEXT),
+    ]
+    async with simulator(tmp_path, listed, {}).open() as world:
+        await said(world, "create_page", path="a", title="A", content="x", owner="Bo")
+        assert (await said(world, "get_page", path="a"))["owner"] == "Bo"

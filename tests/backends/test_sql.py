@@ -1,0 +1,394 @@
+"""Tools that take SQL: a database over the world, whose writes are changes like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.claimed import TEXT, backends, refused, said, simulator, tool
+from mcp_sim import Simulator
+
+Json = Any
+TOOLS = [
+    tool("read_query", "Execute a SELECT query", query=TEXT),
+    tool("write_query", "Execute an INSERT, UPDATE or DELETE query", query=TEXT),
+    tool("create_table", "Create a table in the SQLite database", query=TEXT),
+    tool("list_tables", "List all tables"),
+    tool("describe_table", table_name=TEXT),
+]
+NONE: list[str] = []
+STATE: Json = {
+    "users": [
+        {"id": 3, "name": "Ada", "tags": ["a", "b"], "active": True},
+        {"id": 1, "name": "Bo", "tags": NONE, "active": False},
+    ],
+    "log": {"columns": ["at", "what"], "rows": [["09:00", "in"], ["17:00", "out"]]},
+}
+PARTS = {"id": TEXT, "name": TEXT, "email": TEXT}
+CUSTOMER = {"type": "object", "properties": PARTS, "required": [*PARTS]}
+MIXED = [
+    tool("create_customer", "Create a customer", name=TEXT, email=TEXT, output=CUSTOMER),
+    tool("get_customer", "Get a customer", customer_id=TEXT, output=CUSTOMER),
+    tool("delete_customer", "Delete a customer", customer_id=TEXT),
+    tool("run-sql", "Run any SQL statement.", needed="sql", sql=TEXT, params={"type": "array"}),
+]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, TOOLS, STATE)
+
+
+async def test_the_tables_of_a_state_are_listed_described_and_asked(database: Simulator) -> None:
+    assert set(backends(database).values()) == {"sql query", "sql write", "sql create", "sql tables", "sql describe"}
+    async with database.open() as world:
+        assert await said(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
+        told = await said(world, "describe_table", table_name="users")
+        assert [(one["name"], one["type"], one["pk"]) for one in told][:2] == [
+            ("id", "INTEGER", 1),
+            ("name", "TEXT", 0),
+        ]
+        assert await said(world, "read_query", query="SELECT name FROM users WHERE active ORDER BY id;") == [
+            {"name": "Ada"}
+        ]
+        assert await said(world, "read_query", query="select count(*) as n from log join users") == [{"n": 4}]
+
+
+async def test_what_is_written_is_records_that_keep_their_types(database: Simulator) -> None:
+    async with database.open() as world:
+        done = await said(world, "write_query", query="UPDATE users SET name = upper(name), active = 1")
+        assert done["affected_rows"] == 2
+        assert world.view.get("users", 3) == {"id": 3, "name": "ADA", "tags": ["a", "b"], "active": True}
+        assert world.view.get("users", 1) == {"id": 1, "name": "BO", "tags": NONE, "active": True}
+        done = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy'), ('Di')")
+        assert done == {"affected_rows": 2, "last_insert_id": 5}
+        await said(world, "write_query", query="DELETE FROM log WHERE what = 'in'")
+        assert [record for _, record in world.view.rows("log")] == [{"rowid": 2, "at": "17:00", "what": "out"}]
+        assert (await said(world, "write_query", query="DELETE FROM users WHERE id = 99"))["affected_rows"] == 0
+
+
+async def test_a_table_that_sql_makes_is_there_for_forks_and_altered_and_dropped(database: Simulator) -> None:
+    async with database.open() as world:
+        await said(
+            world,
+            "create_table",
+            query="CREATE TABLE notes (id TEXT PRIMARY KEY, body TEXT, made TEXT DEFAULT CURRENT_TIMESTAMP)",
+        )
+        await said(world, "write_query", query="INSERT INTO notes(id, body) VALUES ('a', 'first')")
+        other = world.fork("other")
+        await said(world, "write_query", query="ALTER TABLE notes ADD COLUMN stars INTEGER DEFAULT 5")
+        assert (await said(world, "read_query", query="SELECT id, stars FROM notes")) == [{"id": "a", "stars": 5}]
+        assert "2030-01-01" in str(world.view.get("notes", "a"))
+        assert (await said(other, "read_query", query="SELECT * FROM notes"))[0].keys() == {"id", "body", "made"}
+        await said(world, "write_query", query="DROP TABLE notes")
+        assert "users" in await refused(world, "read_query", query="SELECT * FROM notes")
+        assert world.view.count("notes") == 0
+        assert await said(other, "read_query", query="SELECT id FROM notes") == [{"id": "a"}]
+
+
+async def test_what_is_not_understood_is_an_error_that_names_it(database: Simulator) -> None:
+    async with database.open() as world:
+        assert '"FORM"' in await refused(world, "read_query", query="SELECT * FORM users")
+        assert "users, log" in await refused(world, "read_query", query="SELECT * FROM user")
+        assert "nmae" in await refused(world, "read_query", query="SELECT nmae FROM users")
+        assert "UNIQUE" in await refused(world, "write_query", query="INSERT INTO users(id) VALUES (3)")
+        assert "DELETE" in await refused(world, "read_query", query="DELETE FROM users")
+        assert "SELECT" in await refused(world, "write_query", query="/* x */ -- y\n SELECT 1")
+        assert "one statement" in await refused(world, "read_query", query="SELECT 1; SELECT 2")
+        assert "empty" in await refused(world, "read_query", query=" -- nothing")
+        assert "log" in await refused(world, "describe_table", table_name="logs")
+
+
+ESCAPES = [
+    ("ATTACH DATABASE '/etc/passwd' AS x", "ATTACH"), ("PRAGMA journal_mode = WAL", "journal_mode"),
+    ("PRAGMA user_version = 7", "user_version"), ("SELECT load_extension('x.so')", "load_extension"),
+    ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "steps"),
+    ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n", "LIMIT"),
+    ("SELECT zeroblob(900000000)", "too big"), ("BEGIN", "transaction"), ("VACUUM INTO '/tmp/x'", "VACUUM"),
+    ("CREATE TEMP TABLE t(a)", "temporary"), ("SAVEPOINT a", "SAVEPOINT"),
+    ("INSERT INTO users(name) VALUES (x'00')", "Binary"), ("SELECT hex(zeroblob(400000))", "too big"),
+    ("WITH n(i, s) AS (SELECT 1, zeroblob(9000) UNION ALL SELECT i + 1, s || '' FROM n) SELECT max(s) FROM n", "steps"),
+    ("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT replace(hex(i), '1', name) FROM n, users", "steps"),
+    ("SELECT * FROM sqlite_temp_master", "sqlite_temp"), ("SELECT name REGEXP '(' FROM users", "SQL error"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "reason"), ESCAPES, ids=[one[:24] for one, _ in ESCAPES])
+async def test_what_leads_out_of_the_sandbox_is_refused_with_the_reason(
+    tmp_path: Path, statement: str, reason: str
+) -> None:
+    tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        assert reason in await refused(world, "execute_sql", sql=statement)
+        assert await said(world, "execute_sql", sql="SELECT count(*) AS n FROM users") == [{"n": 2}]
+
+
+async def test_time_and_chance_are_those_of_the_world(database: Simulator) -> None:
+    query = "SELECT date('now') AS day, strftime('%Y') AS year, CURRENT_DATE AS same, random() AS chance"
+    async with database.open() as one, database.open("two") as other:
+        told = await said(one, "read_query", query=query)
+        assert told == await said(other, "read_query", query=query)
+        assert (told[0]["day"], told[0]["year"], told[0]["same"]) == ("2030-01-01", "2030", "2030-01-01")
+
+
+async def test_sql_sees_what_other_tools_do_and_they_see_what_sql_does(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MIXED, world={"records": {"customer": 3}}).open() as world:
+        made = await said(world, "create_customer", name="Ada", email="ada@vos.example")
+        query = "SELECT * FROM customers WHERE name = ?"
+        assert await said(world, "run-sql", sql=query, params=["Ada"]) == [made]
+        await said(world, "run-sql", sql="UPDATE customers SET name = 'Eva' WHERE id = ?", params=[made["id"]])
+        assert (await said(world, "get_customer", customer_id=made["id"]))["name"] == "Eva"
+        assert "NOT NULL" in await refused(world, "run-sql", sql="INSERT INTO customers(name) VALUES ('nobody')")
+        assert "dropped" in await refused(world, "run-sql", sql="DROP TABLE customers")
+        await said(world, "delete_customer", customer_id=made["id"])
+        assert await said(world, "run-sql", sql="SELECT count(*) AS n FROM customers") == [{"n": 3}]
+
+
+async def test_a_state_may_be_a_script(tmp_path: Path) -> None:
+    script = "CREATE TABLE a (k TEXT PRIMARY KEY, v); INSERT INTO a VALUES ('x', 1); CREATE TABLE b (n);"
+    async with simulator(tmp_path, TOOLS, {"dump": script}).open() as world:
+        assert await said(world, "read_query", query="SELECT * FROM a") == [{"k": "x", "v": 1}]
+        assert [one["name"] for one in await said(world, "list_tables")] == ["a", "b"]
+
+
+async def test_an_order_that_nobody_asked_for_does_not_depend_on_what_was_asked_before(database: Simulator) -> None:
+    async with database.open() as world:
+        await said(world, "create_table", query="CREATE TABLE t (k TEXT PRIMARY KEY)")
+        await said(world, "write_query", query="INSERT INTO t VALUES ('b'), ('a'), ('c')")
+        other = world.fork("other")
+        await said(world, "write_query", query="DELETE FROM t WHERE k = 'b'")
+        await said(world, "write_query", query="INSERT INTO t VALUES ('b')")
+        await said(world, "read_query", query="SELECT rowid, k FROM t")
+        told = await said(other, "read_query", query="SELECT rowid, k FROM t")
+        assert told == [{"rowid": 1, "k": "b"}, {"rowid": 2, "k": "a"}, {"rowid": 3, "k": "c"}]
+
+
+def test_queries_in_other_languages_are_no_sql(tmp_path: Path) -> None:
+    tools = [
+        tool("graphql_query", "Run a GraphQL query", query=TEXT), tool("search_issues", "Search with JQL", query=TEXT),
+        tool("search_contacts", "Search contacts: select a query, update it from the list", query=TEXT),
+        tool("list_tables", "Tables of a base", base_id=TEXT),
+    ]  # fmt: skip
+    assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("sql")]
+
+
+async def test_patterns_are_matched_in_time_that_does_not_explode(database: Simulator) -> None:
+    long = "a" * 5000
+    async with database.open() as world:
+        tests = (f"'{long}' LIKE '{'%a' * 40}%b'", f"'{long}' GLOB '{'*a' * 40}*b'", "'A_c' LIKE 'a^_C' ESCAPE '^'")
+        query = "SELECT " + ", ".join(f"{test} AS {name}" for test, name in zip(tests, "abc", strict=True))
+        assert await said(world, "read_query", query=query) == [{"a": 0, "b": 0, "c": 1}]
+        query = f"SELECT name FROM users WHERE name REGEXP '^A' AND NOT '{long}' REGEXP '(a+)+$b'"
+        assert await said(world, "read_query", query=query) == [{"name": "Ada"}]
+
+
+DIALECTS = [
+    ("PostgreSQL", "SELECT name::text AS n FROM public.users WHERE name ILIKE $1 LIMIT 1", ["a%"], [{"n": "Ada"}]),
+    ("PostgreSQL", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1", None,
+     [{"table_name": "log"}, {"table_name": "users"}]),
+    ("PostgreSQL", "SELECT EXTRACT(YEAR FROM NOW() - INTERVAL '2 days') AS y", None, [{"y": 2029}]),
+    ("MySQL", "SELECT LEFT(`name`, 1) AS n, YEAR(NOW()) AS y FROM `users` LIMIT 1, 1", None, [{"n": "A", "y": 2030}]),
+    ("PostgreSQL", "SELECT count(*), max(id) AS m FROM users", None, [{"count": 2, "m": 3}]),
+    ("PostgreSQL", "SELECT sum(x) FROM (VALUES (1), (2), (4)) AS t(x)", None, [{"sum": 7}]),
+    ("MySQL", "SHOW TABLES", None, [{"Tables_in_main": "log"}, {"Tables_in_main": "users"}]),
+    ("SQL Server", "SELECT TOP 1 name FROM dbo.users ORDER BY id DESC", None, [{"name": "Ada"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("database", "statement", "params", "rows"), DIALECTS)
+async def test_other_dialects_are_understood(
+    tmp_path: Path, database: str, statement: str, params: Json, rows: Json
+) -> None:
+    tools = [tool("query", f"Run SQL on {database}", needed="sql", sql=TEXT, params={"type": "array"})]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        asked = {"sql": statement} if params is None else {"sql": statement, "params": params}
+        told = await said(world, "query", **asked)
+        assert sorted(told, key=str) == sorted(rows, key=str)
+
+
+async def test_another_dialect_makes_tables_describes_them_and_says_what_it_did_not_understand(tmp_path: Path) -> None:
+    tools = [tool("execute", "Run any SQL statement on a Postgres database", sql=TEXT)]
+    async with simulator(tmp_path, tools, STATE).open() as world:
+        await said(world, "execute", sql="CREATE TABLE t (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now(), n INT)")
+        upsert = "INSERT INTO t (id, n) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET n = EXCLUDED.n RETURNING n"
+        assert await said(world, "execute", sql=upsert) == [{"n": 2}]
+        assert await said(world, "execute", sql=upsert.replace("2)", "5)")) == [{"n": 5}]
+        described = await said(world, "execute", sql="DESCRIBE t")
+        assert [(one["Field"], one["Key"]) for one in described] == [("id", "PRI"), ("at", ""), ("n", "")]
+        assert "tables: users, log, t" in await refused(world, "execute", sql="DESCRIBE nothing")
+        assert 'near "1"' in await refused(world, "execute", sql="SELEC 1")
+        assert "one statement" in await refused(world, "execute", sql="SELECT 1; DROP TABLE t")
+        await said(world, "execute", sql="TRUNCATE TABLE t")
+        assert world.view.count("t") == 0
+
+
+async def test_worlds_that_take_turns_see_each_their_own_rows(tmp_path: Path) -> None:
+    tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open() as one:
+        await said(one, "execute_sql", sql="UPDATE users SET name = 'Eva' WHERE id = 3")
+        other = one.fork("other")
+        await said(other, "execute_sql", sql="DELETE FROM users WHERE id = 3")
+        await said(one, "execute_sql", sql="INSERT INTO users (id, name) VALUES (9, 'Io')")
+        query = "SELECT group_concat(name) AS names FROM (SELECT name FROM users ORDER BY id)"
+        assert await said(other, "execute_sql", sql=query) == [{"names": "Bo"}]
+        assert await said(one, "execute_sql", sql=query) == [{"names": "Bo,Eva,Io"}]
+        async with sim.open("third") as third:
+            assert await said(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
+
+
+async def test_only_an_insert_tells_the_id_of_a_new_row(database: Simulator) -> None:
+    async with database.open() as world:
+        made = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy')")
+        changed = await said(world, "write_query", query="UPDATE users SET name = 'Di' WHERE name = 'Cy'")
+        gone = await said(world, "write_query", query="DELETE FROM users WHERE name = 'Di'")
+
+    assert made["affected_rows"] == 1
+    assert "last_insert_id" in made
+    assert changed == gone == {"affected_rows": 1}
+
+
+ROWS = [
+    tool("query", "Execute a raw SQL query", needed="sql", sql=TEXT, values={"type": "array"}),
+    tool("list_tables", "List all tables"),
+    tool("db_info", "Get information about the SQLite database"),
+    tool("create_record", table=TEXT, data={"type": "object"}),
+    tool("read_records", needed="table", table=TEXT, conditions={"type": "object"}, limit={"type": "integer"}),
+    tool("update_records", table=TEXT, data={"type": "object"}, conditions={"type": "object"}),
+    tool("delete_records", table=TEXT, conditions={"type": "object"}),
+]
+
+
+async def test_tools_that_name_a_table_and_its_rows_work_on_what_sql_sees(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, ROWS, {"parts": [{"id": 1, "name": "bell", "stock": 4}, {"id": 2, "name": "hub"}]})
+    async with sim.open() as world:
+        assert (await said(world, "create_record", table="parts", data={"name": "rim"}))["last_insert_id"] == 3
+        assert await said(world, "query", sql="SELECT name FROM parts WHERE id = 3") == [{"name": "rim"}]
+        await said(world, "update_records", table="parts", data={"stock": 9}, conditions={"name": "rim"})
+        many = await said(world, "read_records", table="parts", conditions={"stock": {"gt": 4}})
+        assert many == [{"id": 3, "name": "rim", "stock": 9}]
+        assert len(await said(world, "read_records", table="parts", limit=2)) == 2
+        await said(world, "delete_records", table="parts", conditions={"id": [1, 3]})
+        assert [one["id"] for one in await said(world, "read_records", table="parts")] == [2]
+        assert "missing" in await refused(world, "read_records", table="missing")
+        assert "colour" in await refused(world, "create_record", table="parts", data={"colour": "red"})
+        assert (await said(world, "db_info"))["table_count"] == 1
+        await said(world, "query", sql="CREATE VIEW named AS SELECT name FROM parts")
+        assert await said(world, "list_tables") == [{"name": "parts"}]
+
+
+async def test_rows_are_worked_on_without_a_tool_for_statements(tmp_path: Path) -> None:
+    columns = {"type": "array", "items": {"type": "object"}}
+    tools = [
+        tool("create_table", "Create a table in the SQLite database", table_name=TEXT, columns=columns),
+        *(one for one in ROWS if one["name"].endswith(("_record", "_records"))),
+        tool("drop_table", "Drop a table", table_name=TEXT),
+    ]
+    sim = simulator(tmp_path, tools, {})
+    async with sim.open() as world:
+        made = [{"name": "id", "type": "INTEGER", "primary_key": True}, {"name": "told", "type": "TEXT"}]
+        await said(world, "create_table", table_name="notes", columns=made)
+        await said(world, "create_record", table="notes", data={"told": "hens"})
+        assert await said(world, "read_records", table="notes") == [{"id": 1, "told": "hens"}]
+        await said(world, "drop_table", table_name="notes")
+        await refused(world, "read_records", table="notes")
+
+
+ANALYTIC = {
+    "SELECT kind, COUNT(*) AS n FROM fields GROUP BY ALL ORDER BY n DESC": [
+        {"kind": "rye", "n": 2}, {"kind": "oat", "n": 1}],
+    "SELECT * EXCLUDE (kind, ha) FROM fields WHERE ha > 4": [{"id": 3}],
+    "SELECT string_agg(id, '-' ORDER BY ha DESC) AS s FROM fields": [{"s": "3-1-2"}],
+    "SELECT median(ha) AS m, quantile_cont(ha, 0.25) AS q, arg_max(id, ha) AS top FROM fields": [
+        {"m": 4, "q": 3, "top": 3}],
+    "SELECT x FROM range(1, 6, 2) AS t(x)": [{"x": 1}, {"x": 3}, {"x": 5}],
+    "SELECT split_part('a-b', '-', 2) AS y, regexp_extract('ab12', '(\\d+)', 1) AS z": [{"y": "b", "z": "12"}],
+    "SELECT date_trunc('month', DATE '2026-03-17') AS m": [{"m": "2026-03-01 00:00:00"}],
+    "SELECT count(*) FROM fields": [{"count_star()": 3}],
+    "SHOW TABLES": [{"name": "fields"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", ANALYTIC)
+async def test_what_an_analytic_database_knows_besides_is_worked_out(tmp_path: Path, statement: str) -> None:
+    rows = [{"id": 1, "kind": "rye", "ha": 4}, {"id": 2, "kind": "oat", "ha": 2}, {"id": 3, "kind": "rye", "ha": 7}]
+    sim = simulator(tmp_path, [tool("query", "Run any DuckDB SQL.", sql=TEXT)], {"fields": rows})
+    async with sim.open() as world:
+        assert await said(world, "query", sql=statement) == ANALYTIC[statement]
+
+
+async def test_a_view_is_made_anew_and_sequences_of_any_length_end(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [tool("query", "Run any PostgreSQL SQL.", sql=TEXT)], {"fields": [{"id": 1}]})
+    async with sim.open() as world:
+        for limit in (1, 2):
+            await said(world, "query", sql=f"CREATE OR REPLACE VIEW few AS SELECT id + {limit} AS n FROM fields")
+        assert await said(world, "query", sql="SELECT n FROM few") == [{"n": 3}]
+        assert "steps" in await refused(world, "query", sql="SELECT COUNT(*) AS n FROM generate_series(1, 100000000)")
+
+
+def _reply(name: str, parts: Json) -> Json:
+    return {"title": f"{name}Response", "type": "object", "properties": parts, "required": [*parts]}
+
+
+_SUCCESS: Json = {"const": True, "type": "boolean"}
+_REPLIES: Json = [
+    _reply("CreateRow", {"success": _SUCCESS, "id": {"type": "integer"}}),
+    _reply("ListTables", {"success": _SUCCESS, "tables": {"type": "array", "items": TEXT}}),
+    _reply("ReadRows", {"success": _SUCCESS, "rows": {"type": "array", "items": {"type": "object"}}}),
+    _reply("RenameTable", {"success": _SUCCESS}),
+    _reply("Error", {"success": {"const": False, "type": "boolean"}, "error": TEXT}),
+]
+_UNION: Json = {"type": "object", "properties": {"result": {"anyOf": _REPLIES}}, "required": ["result"]}
+
+
+async def test_of_the_replies_of_all_tools_each_gives_its_own_and_tables_are_those_that_tools_make(
+    tmp_path: Path,
+) -> None:
+    sim = simulator(tmp_path, [
+        tool("make_table", "Make a SQLite table", table_name=TEXT, columns={"type": "array"}),
+        tool("create_row", "Make a row", output=_UNION, table_name=TEXT, data={"type": "object"}),
+        tool("read_rows", "Read rows", output=_UNION, needed="table_name", table_name=TEXT, where={"type": "object"}),
+        tool("delete_rows", "Delete rows", table_name=TEXT, where={"type": "object"}),
+        tool("rename_table", "Rename a table", output=_UNION, old_name=TEXT, new_name=TEXT),
+        tool("list_tables", "List all tables", output=_UNION),
+        tool("search_content", "Search the rows of this SQLite database", query=TEXT),
+        tool("archive_memory", "Archive a memory", memory_id=TEXT),
+        tool("get_memory", "Get a memory", memory_id=TEXT),
+    ])  # fmt: skip
+    assert backends(sim)["rename_table"] == "sql rename"
+    assert "sql" not in backends(sim).get("search_content", "")
+    async with sim.open() as world:
+        assert await said(world, "list_tables") == {"result": {"success": True, "tables": []}}
+        await said(world, "make_table", table_name="notes", columns=[{"name": "id", "type": "INTEGER PRIMARY KEY"}])
+        made = await said(world, "create_row", table_name="notes", data={"id": 7})
+        assert made == {"result": {"success": True, "id": 7}}
+        assert await said(world, "rename_table", old_name="notes", new_name="memos") == {"result": {"success": True}}
+        assert "notes" in await refused(world, "rename_table", old_name="notes", new_name="other")
+        assert await said(world, "list_tables") == {"result": {"success": True, "tables": ["memos"]}}
+        rows = await said(world, "read_rows", table_name="memos")
+        assert rows == {"result": {"success": True, "rows": [{"id": 7}]}}
+
+
+async def test_an_analytic_database_tells_what_changed_as_rows(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
+    async with sim.open() as world:
+        assert await said(world, "query", query="CREATE TABLE t (v INTEGER)") == []
+        assert await said(world, "query", query="INSERT INTO t VALUES (1), (2)") == [{"Count": 2}]
+        assert await said(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
+
+
+async def test_an_analytic_database_describes_and_sums_up_its_tables(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
+    async with sim.open() as world:
+        await said(world, "query", query="CREATE TABLE t (v INTEGER PRIMARY KEY, w VARCHAR)")
+        await said(world, "query", query="INSERT INTO t VALUES (1, 'a'), (3, NULL)")
+        described = await said(world, "query", query="DESCRIBE t")
+        assert [(one["column_type"], one["null"], one["key"]) for one in described] == [
+            ("INTEGER", "NO", "PRI"),
+            ("VARCHAR", "YES", None),
+        ]
+        v, w = await said(world, "query", query="SUMMARIZE t")
+        assert (v["min"], v["max"], v["avg"], v["q50"], v["count"]) == ("1", "3", "2.0", "2.0", 2)
+        assert (w["column_type"], w["approx_unique"], w["avg"], w["null_percentage"]) == ("VARCHAR", 1, None, 50.0)
+        await refused(world, "query", query="SUMMARIZE nothing")

@@ -1,0 +1,199 @@
+"""Tools that work on texts, draw something at random, or count thoughts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from backends.answers import INTEGER, NUMBER, STRING, Json, refused, simulator, told, tool
+
+TEXT = {"text": STRING}
+BOOLEAN = {"type": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments", "expected"),
+    [
+        (tool("count_words", TEXT, {"count": INTEGER}), {"text": "a b  c"}, {"count": 3}),
+        (tool("toUpperCase", {"input": STRING}), {"input": "abc"}, "ABC"),
+        (
+            tool("convert_case", {**TEXT, "case": STRING}),
+            {"text": "hello big world", "case": "camelCase"},
+            "helloBigWorld",
+        ),
+        (tool("base64_encode", TEXT), {"text": "hi"}, "aGk="),
+        (tool("base64_decode", TEXT), {"text": "aGk="}, "hi"),
+        (
+            tool("generate_hash", {**TEXT, "algorithm": STRING}),
+            {"text": "", "algorithm": "MD5"},
+            "d41d8cd98f00b204e9800998ecf8427e",
+        ),
+        (tool("slugify", {"title": STRING}), {"title": "Hello, World!"}, "hello-world"),
+        (
+            tool("regex_match", {**TEXT, "pattern": STRING}),
+            {"text": "xaböab", "pattern": "ö?a(b)"},
+            {
+                "matches": [
+                    {"match": "ab", "index": 1, "groups": ["b"]},
+                    {"match": "öab", "index": 3, "groups": ["b"]},
+                ],
+                "count": 2,
+            },
+        ),
+        (
+            tool("test_regex", {"regex": STRING, "flags": STRING, "input": STRING}, {"matches": BOOLEAN}),
+            {"regex": "^AB", "flags": "i", "input": "abc"},
+            {"matches": True},
+        ),
+        (
+            tool("regex_replace", {**TEXT, "pattern": STRING, "replacement": STRING}),
+            {"text": "7 May, 8 May", "pattern": r"(\d) (May)", "replacement": r"$2 \1$9"},
+            "May 7, May 8",
+        ),
+        (tool("repeat_text", {**TEXT, "times": INTEGER}), {"text": "ab", "times": 3}, "ababab"),
+        (tool("reverse_string", TEXT), {"text": "abc"}, "cba"),
+        (tool("validate_json", {"json": STRING}, {"valid": BOOLEAN}), {"json": "[1]"}, {"valid": True}),
+        (
+            tool("render_template", {"template": STRING, "variables": {"type": "object"}}),
+            {"template": "Dear {{name}}", "variables": {"name": "Ada"}},
+            "Dear Ada",
+        ),
+        (
+            tool("translate_text", {**TEXT, "target_language": STRING}),
+            {"text": "Hi", "target_language": "nl"},
+            "[nl] Hi",
+        ),
+        (
+            tool("analyze_sentiment", TEXT, {"sentiment": STRING, "score": NUMBER}),
+            {"text": "I love this, great!"},
+            {"sentiment": "positive", "score": 1.0},
+        ),
+        (
+            tool("summarize", {**TEXT, "max_sentences": INTEGER}),
+            {"text": "Cats sleep. Cats and dogs and cats eat. It rains.", "max_sentences": 1},
+            "Cats and dogs and cats eat.",
+        ),
+    ],
+)
+async def test_a_text_becomes_what_the_name_says(
+    tmp_path: Path, definition: Json, arguments: Json, expected: Json
+) -> None:
+    async with simulator(tmp_path, [definition]) as sim, sim.open() as world:
+        assert told(await world.call(definition["name"], arguments)) == expected
+
+
+async def test_what_cannot_be_done_is_refused_with_the_alternatives(tmp_path: Path) -> None:
+    tools = [
+        tool("hash_text", {**TEXT, "algorithm": STRING}),
+        tool("decode_base64", TEXT),
+        tool("roll_dice", {"notation": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert "md5, sha1" in refused(await world.call("hash_text", {"text": "x", "algorithm": "rot13"}))
+        assert "Invalid base64" in refused(await world.call("decode_base64", {"text": "%%%"}))
+        assert "2d6+1" in refused(await world.call("roll_dice", {"notation": "many"}))
+
+
+async def test_chance_is_the_worlds_own(tmp_path: Path) -> None:
+    tools = [
+        tool("generate_uuid"),
+        tool("random_number", {"min": INTEGER, "max": INTEGER}),
+        tool("rollDice", {"sides": INTEGER}, about="Roll dice"),
+    ]
+    calls: list[tuple[str, Json]] = [
+        ("generate_uuid", {}),
+        ("random_number", {"min": 5, "max": 9}),
+        ("rollDice", {"sides": 6}),
+    ] * 3
+    runs: list[list[Json]] = []
+    for _ in range(2):
+        async with simulator(tmp_path, tools) as sim, sim.open() as world:
+            runs.append([told(await world.call(name, arguments)) for name, arguments in calls])
+    assert runs[0] == runs[1]
+    uuids = runs[0][::3]
+    assert len(set(uuids)) == 3
+    assert all(
+        re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", one) for one in uuids
+    )
+    assert all(5 <= int(one) <= 9 for one in runs[0][1::3])
+    assert all(one["total"] == one["rolls"][0] for one in runs[0][2::3])
+
+
+async def test_thoughts_are_counted_and_branches_named(tmp_path: Path) -> None:
+    words = {
+        "thought": STRING,
+        "nextThoughtNeeded": BOOLEAN,
+        "thoughtNumber": INTEGER,
+        "totalThoughts": INTEGER,
+        "branchId": STRING,
+    }
+    tools = [tool("sequentialthinking", words, optional=["branchId"])]
+    thought = {"thought": "Well", "nextThoughtNeeded": True, "thoughtNumber": 1, "totalThoughts": 2}
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        first = told(await world.call("sequentialthinking", thought))
+        assert first == {
+            "thoughtNumber": 1,
+            "totalThoughts": 2,
+            "nextThoughtNeeded": True,
+            "branches": [],
+            "thoughtHistoryLength": 1,
+        }
+        second = told(await world.call("sequentialthinking", {**thought, "thoughtNumber": 3, "branchId": "b"}))
+        assert (second["totalThoughts"], second["branches"], second["thoughtHistoryLength"]) == (3, ["b"], 2)
+
+
+async def test_the_length_of_what_was_thought_is_called_in_the_style_of_the_arguments(tmp_path: Path) -> None:
+    words = {"thought": STRING, "thought_number": INTEGER, "total_thoughts": INTEGER}
+    async with simulator(tmp_path, [tool("think_step", words)]) as sim, sim.open() as world:
+        answer = told(await world.call("think_step", {"thought": "Well", "thought_number": 1, "total_thoughts": 2}))
+        assert answer["thought_history_length"] == 1
+
+
+async def test_texts_of_records_are_left_alone(tmp_path: Path) -> None:
+    tools = [
+        tool("hash", {"file_path": STRING}),
+        tool("echo", {"content": STRING, "file_name": STRING}),
+        tool("translate", {"document_id": STRING, "target": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim:
+        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"texts"} == set()
+
+
+async def test_what_only_a_language_model_could_know_is_marked_as_guessed(tmp_path: Path) -> None:
+    tools = [tool("translate_text", {**TEXT, "target_language": STRING}), tool("count_words", TEXT)]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        told(await world.call("translate_text", {"text": "Good morning", "target_language": "nl"}))
+        told(await world.call("count_words", {"text": "Good morning"}))
+        calls = [step for step in world.ledger.steps if step["entry"] == "call"]
+        assert [step["guessed"] for step in calls] == [True, False]
+
+
+async def test_what_matches_nothing_that_is_an_expression_or_grows_too_long_is_refused(tmp_path: Path) -> None:
+    tools = [tool("regex_match", {**TEXT, "pattern": STRING}), tool("repeat_text", {**TEXT, "times": INTEGER})]
+    async with simulator(tmp_path, tools).open() as world:
+        assert "Invalid regular expression '('" in refused(
+            await world.call("regex_match", {"text": "a", "pattern": "("})
+        )
+        assert "too long" in refused(await world.call("repeat_text", {"text": "ab", "times": 10**8}))
+
+
+async def test_what_an_argument_chooses_is_named_together_with_the_tool(tmp_path: Path) -> None:
+    choices = [
+        ("base64", {"input": STRING}, ["encode", "decode"]),
+        ("regex", {"pattern": STRING, "text": STRING}, ["test", "matchAll"]),
+    ]
+    tools = [tool(name, {**parts, "action": {"enum": actions}}) for name, parts, actions in choices]
+    asked: Json = [
+        ("base64", {"input": "hi", "action": "encode"}, "aGk="),
+        ("base64", {"input": "aGk=", "action": "decode"}, "hi"),
+        ("regex", {"pattern": "a+", "text": "caat", "action": "test"}, "true"),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        for name, arguments, expected in asked:
+            assert told(await world.call(name, arguments)) == expected
+        many = {"pattern": "a+", "text": "aba", "action": "matchAll"}
+        assert told(await world.call("regex", many))["count"] == 2
+        wrong = {"pattern": "(", "text": "a", "action": "test"}
+        assert "regular expression" in refused(await world.call("regex", wrong))

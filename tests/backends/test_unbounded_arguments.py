@@ -1,0 +1,135 @@
+"""Arguments that ask for more than there can be: refused in words, or served as far as there is anything; at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.claimed import TEXT, refused, said, simulator, tool
+
+Json = Any
+NUMBER: Json = {"type": "number"}
+HUGE = 10**400
+LONG = "9" * 5000
+CALCULATE = tool("evaluate", "Evaluate a math expression", expression=TEXT)
+ROUND = tool("round", number=NUMBER, precision=NUMBER)
+POWER = tool("power", base=NUMBER, exponent=NUMBER)
+FORMAT = tool("format_json", json=TEXT)
+FILL = tool("fill_template", template=TEXT, variables={"type": "object"})
+CONVERT = tool("convert_time", source_timezone=TEXT, time=TEXT, target_timezone=TEXT)
+DICE = tool("roll_dice", notation=TEXT)
+STORE = [
+    tool("set", "Set a key.", needed="key value", key=TEXT, value={}, expire_seconds=NUMBER),
+    tool("get", "Get the value of a key.", key=TEXT),
+    tool("delete", "Delete a key.", key=TEXT),
+    tool("incr", needed="key", key=TEXT, amount=NUMBER),
+    tool("rename", key=TEXT, new_key=TEXT),
+]
+PAGES = [tool("web_search", "Search the web", query=TEXT), tool("fetch_page", "Read a page of the web", url=TEXT)]
+FILES = [
+    tool("write_file", path=TEXT, content=TEXT),
+    tool("read_multiple_files", paths={"type": "array", "items": TEXT}),
+]
+ITEMS = [
+    tool("create_item", "Create an item", title=TEXT),
+    tool("list_items", "List items", needed="", limit={"type": "integer"}, offset={"type": "integer"}),
+]
+TOKYO = {"source_timezone": "Asia/Tokyo", "target_timezone": "America/New_York"}
+
+
+@pytest.mark.parametrize(
+    ("tools", "arguments", "reason"),
+    [
+        ([FORMAT], {"json": "[" * 100_000}, "nests too deeply"),
+        ([FILL], {"template": "{{a}}" * 1000, "variables": {"a": "x" * 100_000}}, "too long"),
+        ([CONVERT], {**TOKYO, "time": "9999-12-31T23:59:59-12:00"}, "out of range"),
+        ([CONVERT], {**TOKYO, "time": "12:00", "target_timezone": "+25:00"}, "timezone"),
+        ([tool("random_float", min=NUMBER, max=NUMBER)], {"min": 0, "max": HUGE}, "too large"),
+        ([tool("random_float", min=NUMBER, max=NUMBER)], {"min": -1e308, "max": 1e308}, "not a finite number"),
+        ([DICE], {"notation": f"1d6+{LONG}"}, "2d6"),
+        (STORE, {"key": "a", "value": 1, "expire_seconds": HUGE}, "Invalid expire time"),
+        (FILES, {"path": "/a\0b", "content": ""}, "NUL"),
+        (FILES, {"path": "/" + "n/" * 20_000, "content": ""}, "too long"),
+        (FILES, {"path": f"/docs/{LONG}", "content": ""}, "too long"),
+        (PAGES[::-1], {"url": "http://[::1"}, "Invalid address"),
+    ],
+)
+async def test_what_cannot_be_is_refused_in_words(
+    tmp_path: Path, tools: list[Json], arguments: Json, reason: str
+) -> None:
+    async with simulator(tmp_path, tools).open() as world:
+        assert reason in await refused(world, tools[0]["name"], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("definition", "arguments", "value"),
+    [
+        (CALCULATE, {"expression": "round(5, -10**9)"}, "0"),
+        (CALCULATE, {"expression": "round(1234.5678, 2)"}, "1234.57"),
+        (CALCULATE, {"expression": "2 ** -9999"}, "0"),
+        (ROUND, {"number": 5, "precision": -(10**9)}, "0"),
+        (ROUND, {"number": 5.5, "precision": HUGE}, "5.5"),
+        (POWER, {"base": 1, "exponent": HUGE}, "1"),
+        (POWER, {"base": -1, "exponent": HUGE}, "1"),
+    ],
+)
+async def test_what_can_be_worked_out_is_worked_out_at_once(
+    tmp_path: Path, definition: Json, arguments: Json, value: str
+) -> None:
+    async with simulator(tmp_path, [definition]).open() as world:
+        assert str(await said(world, definition["name"], **arguments)).removesuffix(".0") == value
+
+
+async def test_a_number_is_drawn_between_bounds_of_any_size(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [tool("random_number", min=NUMBER, max=NUMBER)]).open() as world:
+        drawn = int(await said(world, "random_number", min=-HUGE, max=HUGE))
+        assert HUGE // 10**6 < abs(drawn) <= HUGE
+
+
+async def test_a_number_is_not_counted_beyond_all_bounds_and_a_key_keeps_its_own_name(tmp_path: Path) -> None:
+    async with simulator(tmp_path, STORE).open() as world:
+        await said(world, "set", key="n", value=2**62)
+        for amount in (2**62, HUGE, 1e300):
+            assert "overflow" in await refused(world, "incr", key="n", amount=amount)
+        await said(world, "rename", key="n", new_key="n")
+        assert await said(world, "get", key="n") == str(2**62)
+
+
+async def test_a_page_beyond_the_last_is_empty_and_one_of_any_size_is_all_there_is(tmp_path: Path) -> None:
+    async with simulator(tmp_path, ITEMS, world={"records": {"item": 3}}).open() as world:
+        assert len((await said(world, "list_items", limit=HUGE))["items"]) == 3
+        assert len((await said(world, "list_items", limit=10**12, offset=2))["items"]) == 1
+        assert (await said(world, "list_items", offset=HUGE))["items"] == []
+
+
+async def test_files_are_read_together_as_far_as_an_answer_can_hold_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FILES, {"files": {"/long.txt": "x" * 1_000_000}}).open() as world:
+        assert len(await said(world, "read_multiple_files", paths=["/long.txt"] * 2)) > 2_000_000
+        assert "read fewer at once" in await refused(world, "read_multiple_files", paths=["/long.txt"] * 1000)
+
+
+async def test_a_statement_writes_no_more_than_a_world_can_bear(tmp_path: Path) -> None:
+    tables = {"users": [{"id": 1, "name": "x" * 900_000}]}
+    async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
+        for _ in range(4):
+            await said(world, "query", sql="INSERT INTO users (name) SELECT name FROM users")
+        more = "INSERT INTO users (name) SELECT name FROM users"
+        assert "write fewer" in await refused(world, "query", sql=more)
+        assert (await said(world, "query", sql="SELECT count(*) AS n FROM users"))[0]["n"] == 16
+
+
+@pytest.mark.parametrize("text", ["[1e999]", "[NaN]", "[" * 5000 + "]" * 5000, '["\\ud800"]', f"[{LONG}]"])
+async def test_what_is_no_json_stays_a_text_in_a_column_of_lists(tmp_path: Path, text: str) -> None:
+    tables = {"users": [{"id": 1, "tags": ["a"]}]}
+    async with simulator(tmp_path, [tool("query", "Run any SQL statement", sql=TEXT)], tables).open() as world:
+        await said(world, "query", sql=f"UPDATE users SET tags = '{text}'")
+        assert world.view.get("users", 1) == {"id": 1, "tags": text}
+
+
+@pytest.mark.parametrize("line", ["cp -r / docs", "mv / x"])
+async def test_no_command_puts_the_root_into_itself(tmp_path: Path, line: str) -> None:
+    run = tool("run_command", "Run a shell command.", needed="command", command=TEXT)
+    async with simulator(tmp_path, [run], {"files": {"docs": {"a.txt": "one"}}}).open() as world:
+        assert "into itself" in await refused(world, "run_command", command=line)
