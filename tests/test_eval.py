@@ -15,9 +15,9 @@ from endpoint import Asked, Respond, completion, guided, serving
 from starlette.responses import JSONResponse, Response
 
 from mcp_sim.cli import main
-from mcp_sim.evaluation.asking import guidance, judgement, predicted
-from mcp_sim.evaluation.scores import DIMENSIONS, Outcome, standing
-from mcp_sim.language_model.answer import Reply
+from mcp_sim.models.evaluation.asking import guidance, judgement, predicted
+from mcp_sim.models.evaluation.scores import DIMENSIONS, Outcome, standing
+from mcp_sim.models.language_model.answer import Reply
 from mcp_sim.types.errors import Rejected
 
 Json = Any

@@ -22,7 +22,7 @@ from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.cli.progress import Progress
 from mcp_sim.compiling.compile import check, load
-from mcp_sim.fictional.flaws import flaws
+from mcp_sim.models.generated_worlds.flaws import flaws
 
 Json = Any
 ROOT = Path(__file__).parents[1]

@@ -16,8 +16,8 @@ from desk import OPEN, Desk, desk_in, last_asked, measured, value
 from endpoint import Asked, completion, giving, saying, serving
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
-from mcp_sim.language_model.bounded import MOST_BYTES
-from mcp_sim.language_model.leaks import leak_problems, without
+from mcp_sim.models.language_model.bounded import MOST_BYTES
+from mcp_sim.models.language_model.leaks import leak_problems, without
 from mcp_sim.testing import connected
 from mcp_sim.types.errors import Crash, UsageError
 

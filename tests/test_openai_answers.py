@@ -10,7 +10,7 @@ import pytest
 from desk import OPEN, Desk, desk_in, fenced, last_asked, measured, value
 from endpoint import completion, giving, guided, saying, serving
 
-from mcp_sim.language_model.answer import parsed
+from mcp_sim.models.language_model.answer import parsed
 from mcp_sim.types.errors import Crash
 
 Json = Any

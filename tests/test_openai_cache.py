@@ -13,10 +13,10 @@ import pytest
 from desk import OPEN, Desk, desk_in, measured
 from endpoint import Engine, saying, serving
 
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.cache import Cache
-from mcp_sim.language_model.dialects import DIALECTS
-from mcp_sim.language_model.endpoint import Line, Request
+from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.cache import Cache
+from mcp_sim.models.language_model.dialects import DIALECTS
+from mcp_sim.models.language_model.endpoint import Line, Request
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.world import World
 

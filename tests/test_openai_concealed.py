@@ -12,7 +12,7 @@ from endpoint import Asked, completion, serving
 from starlette.responses import Response
 
 from mcp_sim import Simulator
-from mcp_sim.language_model.leaks import MARKS
+from mcp_sim.models.language_model.leaks import MARKS
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import Crash
 from mcp_sim.world import World

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from mcp_sim.language_model.patterns import FORMATS, bounded
-from mcp_sim.language_model.tighten import IMPOSSIBLE, tighten
+from mcp_sim.models.language_model.patterns import FORMATS, bounded
+from mcp_sim.models.language_model.tighten import IMPOSSIBLE, tighten
 from mcp_sim.types.json_schema.validation import Validator
 
 Json = Any

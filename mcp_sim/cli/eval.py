@@ -15,11 +15,11 @@ import anyio
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.progress import Progress
 from mcp_sim.cli.style import Palette
-from mcp_sim.evaluation.results import Results
-from mcp_sim.evaluation.running import Evaluation
-from mcp_sim.evaluation.samples import samples_in
-from mcp_sim.evaluation.scores import DIMENSIONS, Outcome, Standing, standing, standings
-from mcp_sim.language_model.endpoint import Line, opened
+from mcp_sim.models.evaluation.results import Results
+from mcp_sim.models.evaluation.running import Evaluation
+from mcp_sim.models.evaluation.samples import samples_in
+from mcp_sim.models.evaluation.scores import DIMENSIONS, Outcome, Standing, standing, standings
+from mcp_sim.models.language_model.endpoint import Line, opened
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered
 

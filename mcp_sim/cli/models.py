@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from mcp_sim.language_model.endpoint import Line
+from mcp_sim.models.language_model.endpoint import Line
 from mcp_sim.spec.entries import named_world_model
 from mcp_sim.types import Json
 from mcp_sim.types.errors import UsageError
@@ -13,7 +13,7 @@ from mcp_sim.types.errors import UsageError
 
 def named_line(text: str, option: str, **options: Json) -> Line:
     """The endpoint that an option names, reached with these options of the world model `openai`. Raises UsageError."""
-    from mcp_sim.world_models.openai import Openai  # noqa: PLC0415 (only who asks a model needs it)
+    from mcp_sim.models.world_models.openai import Openai  # noqa: PLC0415 (only who asks a model needs it)
 
     model = named_world_model(text, option, **options).world_model
     if not isinstance(model, Openai):

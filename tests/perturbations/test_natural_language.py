@@ -12,9 +12,9 @@ from perturbed import ADA, DEAL, HALF, SPRING, Crm, outcomes, repeats_and_differ
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
+from mcp_sim.models.world_models.openai import Openai
 from mcp_sim.types.kinds import perturbations
 from mcp_sim.types.scenario import WorldModelEntry
-from mcp_sim.world_models.openai import Openai
 
 WORDS = "Show the amount in cents."
 CENTS = "{instruction: Show the amount in cents., must: {error: false, value: {amount: 10000}}}"

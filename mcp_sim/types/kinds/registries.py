@@ -26,7 +26,7 @@ expectations: Registry[Expectation] = Registry(
     "expectations", Expectation, "mcp_sim.expectations", COMMON_EXPECTATION_KEYS
 )
 world_models: Registry[WorldModel] = Registry(
-    "world_models", WorldModel, "mcp_sim.world_models", COMMON_WORLD_MODEL_KEYS
+    "world_models", WorldModel, "mcp_sim.models.world_models", COMMON_WORLD_MODEL_KEYS
 )
 backends: Registry[Backend] = Registry("backends", Backend, "mcp_sim.backends", module="backend")
 stores: Registry[Store] = Registry("stores", Store, "mcp_sim.world.stores")

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from mcp_sim.language_model import prompt
-from mcp_sim.language_model.answer import Reply, json_or_text, observed, parsed
-from mcp_sim.language_model.conversation import Conversation
-from mcp_sim.language_model.facts import facts
-from mcp_sim.language_model.guesses import Guess
-from mcp_sim.language_model.leaks import leak_problems
-from mcp_sim.language_model.openings import Filling, Survey
-from mcp_sim.language_model.roles import Role, Roles
+from mcp_sim.models.language_model import prompt
+from mcp_sim.models.language_model.answer import Reply, json_or_text, observed, parsed
+from mcp_sim.models.language_model.conversation import Conversation
+from mcp_sim.models.language_model.facts import facts
+from mcp_sim.models.language_model.guesses import Guess
+from mcp_sim.models.language_model.leaks import leak_problems
+from mcp_sim.models.language_model.openings import Filling, Survey
+from mcp_sim.models.language_model.roles import Role, Roles
 from mcp_sim.types import Attempt, Instruction, Json, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from mcp_sim.language_model.patterns import FORMATS, bounded
+from mcp_sim.models.language_model.patterns import FORMATS, bounded
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object, referred, type_name
 

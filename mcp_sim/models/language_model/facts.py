@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mcp_sim.language_model.sight import Sight
-from mcp_sim.language_model.transcript import Said
+from mcp_sim.models.language_model.sight import Sight
+from mcp_sim.models.language_model.transcript import Said
 from mcp_sim.types import Json, Past, Record, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from mcp_sim.language_model.sight import Sight
+from mcp_sim.models.language_model.sight import Sight
 from mcp_sim.types import Json, Key, Record, Transition, Turn, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Invent

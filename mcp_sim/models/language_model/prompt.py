@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from mcp_sim.language_model.sight import Sight
-from mcp_sim.language_model.transcript import Said
+from mcp_sim.models.language_model.sight import Sight
+from mcp_sim.models.language_model.transcript import Said
 from mcp_sim.types import Attempt, Json, Observation, Record, RpcError, Tool, ToolResult, Turn
 from mcp_sim.types.domain import Domain, Example
 
@@ -27,7 +27,7 @@ Message = dict[str, str]
 
 def system(domain: Domain, instructions: Mapping[str, str]) -> str:
     """Role, rules, tool definitions, world, instructions (globs of tools -> what to do), demonstrations."""
-    role = files("mcp_sim.language_model").joinpath("prompts", "system.md").read_text(encoding="utf-8")
+    role = files("mcp_sim.models.language_model").joinpath("prompts", "system.md").read_text(encoding="utf-8")
     tools = "\n".join(_definition(tool) for tool in domain.tools.values())
     sections = [role.strip(), f"# Tools\n\n{tools}"]
     if domain.description:

@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.endpoint import Ask, Line, Request
+from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.endpoint import Ask, Line, Request
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered, UsageError
 from mcp_sim.types.json_schema.shapes import as_object

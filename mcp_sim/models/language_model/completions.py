@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from mcp_sim.language_model.answer import Reply
+from mcp_sim.models.language_model.answer import Reply
 from mcp_sim.types import Json
 from mcp_sim.types.errors import Unanswered
 from mcp_sim.types.json_schema.shapes import as_list, as_object

@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from mcp_sim.generate.values import inventor
-from mcp_sim.language_model.cache import Cache
-from mcp_sim.language_model.complaints import KEYLESS
-from mcp_sim.language_model.conversation import Conversation
-from mcp_sim.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
-from mcp_sim.language_model.endpoint import Ask, Line, opened
-from mcp_sim.language_model.narrator import Narrator, Settings
-from mcp_sim.language_model.prompt import system
-from mcp_sim.language_model.sight import Sight
+from mcp_sim.models.language_model.cache import Cache
+from mcp_sim.models.language_model.complaints import KEYLESS
+from mcp_sim.models.language_model.conversation import Conversation
+from mcp_sim.models.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
+from mcp_sim.models.language_model.endpoint import Ask, Line, opened
+from mcp_sim.models.language_model.narrator import Narrator, Settings
+from mcp_sim.models.language_model.prompt import system
+from mcp_sim.models.language_model.sight import Sight
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError

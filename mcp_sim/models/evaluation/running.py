@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_sim.evaluation.asking import JUDGEMENT, judgement, judging_messages, predicted, prediction_messages
-from mcp_sim.evaluation.results import Results
-from mcp_sim.evaluation.samples import Sample
-from mcp_sim.evaluation.scores import Outcome
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.endpoint import Ask, Request
+from mcp_sim.models.evaluation.asking import JUDGEMENT, judgement, judging_messages, predicted, prediction_messages
+from mcp_sim.models.evaluation.results import Results
+from mcp_sim.models.evaluation.samples import Sample
+from mcp_sim.models.evaluation.scores import Outcome
+from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Rejected, Unanswered
 

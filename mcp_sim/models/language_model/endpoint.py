@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.complaints import ELSEWHERE, KEYLESS, TOO_LONG, reason_of
-from mcp_sim.language_model.completions import reply_of
-from mcp_sim.language_model.dialects import Dialect
-from mcp_sim.language_model.forms import RUNGS, form_of
-from mcp_sim.language_model.prompt import Message
+from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.complaints import ELSEWHERE, KEYLESS, TOO_LONG, reason_of
+from mcp_sim.models.language_model.completions import reply_of
+from mcp_sim.models.language_model.dialects import Dialect
+from mcp_sim.models.language_model.forms import RUNGS, form_of
+from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import TooLong, Unanswered, UsageError, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -73,7 +73,7 @@ async def opened(line: Line) -> AsyncGenerator[Endpoint]:
     """The endpoint, found to be there. Raises UsageError where it is not, or does not serve the model."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 (400 ms, and only who asks needs it)
 
-    from mcp_sim.language_model.bounded import bounding  # noqa: PLC0415 (imports the HTTP client of openai)
+    from mcp_sim.models.language_model.bounded import bounding  # noqa: PLC0415 (imports the HTTP client of openai)
 
     hooks = {"response": [bounding(line.base_url)]}
     http = DefaultAsyncHttpxClient(event_hooks=hooks, timeout=None, follow_redirects=False)

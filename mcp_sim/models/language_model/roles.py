@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import cast
 
 from mcp_sim.backends.records.invention import opened
-from mcp_sim.language_model.absorbing import Vocabulary
-from mcp_sim.language_model.facts import Bearing, bearing
-from mcp_sim.language_model.guesses import Guess
-from mcp_sim.language_model.tighten import MOST_TEXT, tighten
+from mcp_sim.models.language_model.absorbing import Vocabulary
+from mcp_sim.models.language_model.facts import Bearing, bearing
+from mcp_sim.models.language_model.guesses import Guess
+from mcp_sim.models.language_model.tighten import MOST_TEXT, tighten
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import schema_of

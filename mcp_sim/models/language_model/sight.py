@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mcp_sim.language_model.leaks import without
+from mcp_sim.models.language_model.leaks import without
 from mcp_sim.types import Change, Json, Record, View
 from mcp_sim.types.domain import Concealed, Domain
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from mcp_sim.backends.rendering.places import NOTHING, READS, part, with_part, with_told
 from mcp_sim.generate.times import sense
-from mcp_sim.language_model.absorbing import Path, Reading, Vocabulary
+from mcp_sim.models.language_model.absorbing import Path, Reading, Vocabulary
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity

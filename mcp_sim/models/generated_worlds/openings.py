@@ -12,7 +12,7 @@ from mcp_sim.generate.generation import Draft
 from mcp_sim.generate.linking import by_way_of
 from mcp_sim.generate.times import sense
 from mcp_sim.generate.values import chance_of
-from mcp_sim.language_model.tighten import IMPOSSIBLE, tighten
+from mcp_sim.models.language_model.tighten import IMPOSSIBLE, tighten
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 
-from mcp_sim.evaluation.samples import Sample
-from mcp_sim.evaluation.scores import DIMENSIONS
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.prompt import Message
+from mcp_sim.models.evaluation.samples import Sample
+from mcp_sim.models.evaluation.scores import DIMENSIONS
+from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -122,13 +122,13 @@ def judgement(reply: Reply) -> Record:
 @lru_cache(maxsize=32)
 def guidance(domain: str) -> str:
     """What a judge is told of all samples of a domain."""
-    special = files("mcp_sim.evaluation").joinpath("prompts", "domains", f"{domain}.md")
+    special = files("mcp_sim.models.evaluation").joinpath("prompts", "domains", f"{domain}.md")
     parts = [_prompt("judge"), *([special.read_text(encoding="utf-8").strip()] if special.is_file() else [])]
     return "\n\n".join(parts)
 
 
 def _prompt(name: str) -> str:
-    return files("mcp_sim.evaluation").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
+    return files("mcp_sim.models.evaluation").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def _quoted(text: str) -> str:

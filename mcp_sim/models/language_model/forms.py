@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.language_model.dialects import Dialect
+from mcp_sim.models.language_model.dialects import Dialect
 from mcp_sim.types import Record
 
 RUNGS = ("json_schema", "json_object with schema", "json_object", "none")

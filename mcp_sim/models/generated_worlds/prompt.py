@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from mcp_sim.language_model.prompt import Message
+from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
@@ -33,7 +33,9 @@ class Table:
 
 def system(domain: Domain) -> str:
     """The rules, and the world: what it is, what tables it has, what time it is there."""
-    rules = files("mcp_sim.fictional").joinpath("prompts", "system.md").read_text(encoding="utf-8").strip()
+    rules = (
+        files("mcp_sim.models.generated_worlds").joinpath("prompts", "system.md").read_text(encoding="utf-8").strip()
+    )
     tables = "\n".join(f"- {entity.name}: {', '.join(_columns(entity))}" for entity in domain.entities.values())
     described = domain.description.strip() or "Whatever the tables suggest."
     return f"{rules}\n\n# World\n\n{described}\n\nIt is {iso(domain.now)} there.\n\n# Tables\n\n{tables}"

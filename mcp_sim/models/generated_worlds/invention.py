@@ -9,17 +9,17 @@ from typing import TypeAlias, cast
 
 import anyio
 
-from mcp_sim.fictional import prompt
-from mcp_sim.fictional.flaws import Taken, doubles, row_problems
-from mcp_sim.fictional.openings import Opening, candidates, item_schema, opening
-from mcp_sim.fictional.unfinished import Batch, Unfinished
 from mcp_sim.generate.generation import Draft
 from mcp_sim.generate.times import sense, written
 from mcp_sim.generate.values import chance_of
-from mcp_sim.language_model.answer import Reply, observed, parsed
-from mcp_sim.language_model.endpoint import Ask, Request
-from mcp_sim.language_model.prompt import Message
-from mcp_sim.language_model.tighten import tighten
+from mcp_sim.models.generated_worlds import prompt
+from mcp_sim.models.generated_worlds.flaws import Taken, doubles, row_problems
+from mcp_sim.models.generated_worlds.openings import Opening, candidates, item_schema, opening
+from mcp_sim.models.generated_worlds.unfinished import Batch, Unfinished
+from mcp_sim.models.language_model.answer import Reply, observed, parsed
+from mcp_sim.models.language_model.endpoint import Ask, Request
+from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.tighten import tighten
 from mcp_sim.types import Key, Record
 from mcp_sim.types.errors import Rejected, TooLong, Unanswered
 from mcp_sim.types.json_schema.shapes import as_list, as_object

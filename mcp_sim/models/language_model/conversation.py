@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 
-from mcp_sim.language_model import prompt
-from mcp_sim.language_model.answer import Reply
-from mcp_sim.language_model.endpoint import Ask, Request
-from mcp_sim.language_model.sight import Sight
-from mcp_sim.language_model.transcript import Said, appended, fitting
+from mcp_sim.models.language_model import prompt
+from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.endpoint import Ask, Request
+from mcp_sim.models.language_model.sight import Sight
+from mcp_sim.models.language_model.transcript import Said, appended, fitting
 from mcp_sim.types import Attempt, Change, Memory, Record, Transition, Turn
 from mcp_sim.types.errors import Crash, TooLong, Unanswered
 

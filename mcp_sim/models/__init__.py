@@ -1,0 +1,1 @@
+"""World models: the built-in one, language models, generated worlds, and evaluation."""
