@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.deciding import Numbered, checks_of, counted, draw_of, nested_path
+from mcp_sim.faults.trigger_evaluation import Numbered, checks_of, counted, draw_of, nested_path
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable

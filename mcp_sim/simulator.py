@@ -13,10 +13,10 @@ from typing import Any, Protocol, Self
 from rpds import HashTrieMap
 
 from mcp_sim.compiling.compile import load
+from mcp_sim.faults.compile import compile_rules
+from mcp_sim.faults.intensity import in_force, with_intensity
 from mcp_sim.generate.counts import counted
-from mcp_sim.intensity import in_force, with_intensity
 from mcp_sim.pipeline import Innermost, Passage, Pipeline
-from mcp_sim.rules import compile_rules
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError

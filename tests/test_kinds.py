@@ -113,15 +113,15 @@ def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -
 
     def entry_points(group: str) -> EntryPoints:
         looked.append(group)
-        return EntryPoints([EntryPoint("also", "mcp_sim.triggers.nth:Nth", group)])
+        return EntryPoints([EntryPoint("also", "mcp_sim.faults.triggers.nth:Nth", group)])
 
     monkeypatch.setattr("mcp_sim.types.kinds.registry.entry_points", entry_points)
-    registry = Registry("triggers", Trigger, "mcp_sim.triggers")
+    registry = Registry("triggers", Trigger, "mcp_sim.faults.triggers")
     for name in ("evry", "evre"):
         with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):
             registry[name]
     assert {"also", "every"} <= set(registry.names())
-    assert looked == ["mcp_sim.triggers"]
+    assert looked == ["mcp_sim.faults.triggers"]
 
 
 def test_kinds_of_one_family_do_not_import_each_other() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mcp_sim.deciding import describe
+from mcp_sim.faults.trigger_evaluation import describe
 from mcp_sim.types.clock import Mode, iso
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 

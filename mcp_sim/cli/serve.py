@@ -19,7 +19,7 @@ from mcp_sim import __version__
 from mcp_sim.cli.announcing import announcement, first_of
 from mcp_sim.cli.trace_file import trace_file
 from mcp_sim.compiling.compile import load
-from mcp_sim.intensity import with_intensity
+from mcp_sim.faults.intensity import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name

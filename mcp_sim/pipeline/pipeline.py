@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from mcp_sim.faults.compile import Rule
 from mcp_sim.pipeline.innermost import Innermost
-from mcp_sim.rules import Rule
 from mcp_sim.types import Decided, Erred, Outcome, Proceed, Transition, Turn
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Stage

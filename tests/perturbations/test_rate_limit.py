@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.perturbations.rate_limit import bucket, fixed, sliding
+from mcp_sim.faults.perturbations.rate_limit import bucket, fixed, sliding
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations

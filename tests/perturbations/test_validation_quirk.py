@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.perturbations.validation_quirk import RULES
+from mcp_sim.faults.perturbations.validation_quirk import RULES
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import perturbations
@@ -71,7 +71,7 @@ def test_every_rule_has_a_text_that_breaks_it_and_one_that_keeps_it() -> None:
 
 async def test_without_an_argument_every_text_is_held_to_it_nested_ones_too(crm: Crm) -> None:
     rule = perturbations["validation_quirk"].model_validate({"rule": "ascii"})
-    from mcp_sim.perturbations.validation_quirk import ValidationQuirk, texts
+    from mcp_sim.faults.perturbations.validation_quirk import ValidationQuirk, texts
 
     assert isinstance(rule, ValidationQuirk)
     arguments = {"a": "x", "b": [{"c": "ü"}], "d": 1}

@@ -19,9 +19,9 @@ COMMON_EXPECTATION_KEYS = frozenset({"id", "weight", "gate", "optional"})
 COMMON_WORLD_MODEL_KEYS = frozenset({"tools"})
 COMBINATORS = frozenset({"any", "all", "not", "per"})
 perturbations: Registry[Perturbation] = Registry(
-    "perturbations", Perturbation, "mcp_sim.perturbations", COMMON_PERTURBATION_KEYS
+    "perturbations", Perturbation, "mcp_sim.faults.perturbations", COMMON_PERTURBATION_KEYS
 )
-triggers: Registry[Trigger] = Registry("triggers", Trigger, "mcp_sim.triggers", COMBINATORS)
+triggers: Registry[Trigger] = Registry("triggers", Trigger, "mcp_sim.faults.triggers", COMBINATORS)
 expectations: Registry[Expectation] = Registry(
     "expectations", Expectation, "mcp_sim.expectations", COMMON_EXPECTATION_KEYS
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from mcp_sim.deciding import Decide, Numbered, decision, describe, numbered_in, splitter
+from mcp_sim.faults.trigger_evaluation import Decide, Numbered, decision, describe, numbered_in, splitter
 from mcp_sim.types import Memory, Tool, Turn
 from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.kinds import Apply, Stage

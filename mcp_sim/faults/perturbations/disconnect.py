@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.messages import beginning
+from mcp_sim.faults.wire_messages import beginning
 from mcp_sim.types import BrokenDelivery, Observation, Proceed, Transition, Turn
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_sim.messages import beginning, message
+from mcp_sim.faults.wire_messages import beginning, message
 from mcp_sim.types import BrokenDelivery, Proceed, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.json_text import encode
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations

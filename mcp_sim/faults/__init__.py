@@ -1,0 +1,1 @@
+"""Faults: perturbations, triggers, their compilation and intensity."""
