@@ -23,7 +23,7 @@ perturbations: Registry[Perturbation] = Registry(
 )
 triggers: Registry[Trigger] = Registry("triggers", Trigger, "mcp_sim.faults.triggers", COMBINATORS)
 expectations: Registry[Expectation] = Registry(
-    "expectations", Expectation, "mcp_sim.expectations", COMMON_EXPECTATION_KEYS
+    "expectations", Expectation, "mcp_sim.grading.expectations", COMMON_EXPECTATION_KEYS
 )
 world_models: Registry[WorldModel] = Registry(
     "world_models", WorldModel, "mcp_sim.models.world_models", COMMON_WORLD_MODEL_KEYS

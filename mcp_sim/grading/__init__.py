@@ -1,0 +1,1 @@
+"""Grading: expectations and their verdicts."""
