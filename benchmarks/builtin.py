@@ -20,9 +20,9 @@ from typing import Any
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
 from mcp_sim.generate.generation import generate
 from mcp_sim.infer import infer
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.scenario import GivenRecords, Scenario
 from mcp_sim.world import World

@@ -16,8 +16,8 @@ from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
-from mcp_sim.compiling.compile import load
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Observation, RpcError, ToolResult
 from mcp_sim.types.errors import BadArguments, Crash
 

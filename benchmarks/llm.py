@@ -27,7 +27,6 @@ from httpx2 import AsyncHTTPTransport, Request, Response
 from table import print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.answer import Reply
 from mcp_sim.models.language_model.endpoint import Ask, Endpoint, opened
@@ -35,6 +34,7 @@ from mcp_sim.models.language_model.endpoint import Request as Question
 from mcp_sim.models.language_model.narrator import Narrator
 from mcp_sim.models.language_model.tighten import tighten
 from mcp_sim.models.world_models.openai import Openai
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import World
 

@@ -23,7 +23,7 @@ from sides import ARGUMENTS, BARE, OURS, TOOL, Sides, both, definitions
 from table import micro, print_table, ratio
 
 from mcp_sim import Simulator
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 from mcp_sim.world.sinks.jsonl import Jsonl
 
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from long_walks import Walked, walked
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.errors import DocumentError, McpSimError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_sim.simulator import Simulator as Simulator
+    from mcp_sim.simulator.simulator import Simulator as Simulator
     from mcp_sim.world import World as World
 
 __version__ = "0.1.0"
@@ -15,7 +15,7 @@ __all__ = ["Simulator", "World", "__version__"]
 def __getattr__(name: str) -> Any:
     """Import the public classes on first use, so that `import mcp_sim` stays cheap."""
     if name == "Simulator":
-        from mcp_sim.simulator import Simulator  # noqa: PLC0415 (importing the package must stay cheap)
+        from mcp_sim.simulator.simulator import Simulator  # noqa: PLC0415 (importing the package must stay cheap)
 
         return Simulator
     if name == "World":

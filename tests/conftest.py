@@ -14,7 +14,7 @@ import pytest
 from pets import Told, Write
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import check
+from mcp_sim.simulator.compile import check
 
 if TYPE_CHECKING:
     from help_desk import Desk

@@ -10,7 +10,7 @@ from typing import Any
 from endpoint import Engine
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.kinds import Sink
 from mcp_sim.world import World

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.compiling.compile import load
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcp_sim.compiling.compile import check
+from mcp_sim.simulator.compile import check
 from mcp_sim.spec import yaml12
 
 GET: dict[str, Any] = {

@@ -13,7 +13,7 @@ from long_walks import tools_of
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Observation, ToolResult
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError
 from mcp_sim.types.scenario import Scenario

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from services import service, value
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.world import replayed
 
 Json = Any

@@ -10,7 +10,7 @@ from mcp_types import (
     EmptyResult,
 )
 
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 
 
 @eras

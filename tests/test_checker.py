@@ -15,7 +15,7 @@ from mutants import MUTANTS, r3_nothing_is_taken, unchecked, with_mutant
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.scenario import Scenario
 from tests import given
 

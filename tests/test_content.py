@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Json, Observation, RpcError, ToolResult
 from mcp_sim.types.json_schema.shapes import constants, expanded, properties

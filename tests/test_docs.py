@@ -11,7 +11,7 @@ import pytest
 from pages import ROOT, Block, Workplace, blocks, commands, shown
 from trace_example import every_kind_of_line, kind_of
 
-from mcp_sim.compiling.compile import check
+from mcp_sim.simulator.compile import check
 from mcp_sim.spec import yaml12
 from mcp_sim.types.json_text import decode
 

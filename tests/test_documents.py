@@ -10,7 +10,7 @@ from hashlib import sha256
 import pytest
 from pets import HEAD, PETS, Told, Write
 
-from mcp_sim.compiling.compile import check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.parts.plans import (
     AlsoPart,
     AmongPart,

@@ -10,7 +10,7 @@ import pytest
 
 import mcp_sim
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.parts.tool_spec import Style
 from mcp_sim.spec.tool_specs import error_style
 from mcp_sim.types import ToolResult

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Change, Proceed, ToolResult, Transition, Turn
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations

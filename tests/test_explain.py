@@ -12,8 +12,8 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import load
-from mcp_sim.retracing import Retracing, at_intensity_of
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.explain import Retracing, at_intensity_of
 from mcp_sim.spec.sources import shipped
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import header_line

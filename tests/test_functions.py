@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from services import message, service, value
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import Crash, DocumentError
 
 Json = Any

@@ -21,8 +21,8 @@ from starlette.responses import JSONResponse, Response
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.cli.progress import Progress
-from mcp_sim.compiling.compile import check, load
 from mcp_sim.models.generated_worlds.flaws import flaws
+from mcp_sim.simulator.compile import check, load
 
 Json = Any
 ROOT = Path(__file__).parents[1]

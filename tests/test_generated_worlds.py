@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.compiling.compile import load
 from mcp_sim.generate.generation import generate
 from mcp_sim.generate.people import slug
 from mcp_sim.generate.setting import described, setting_of
 from mcp_sim.generate.themes import GENERAL
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.scenario import GivenRecords
 

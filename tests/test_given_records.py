@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.compiling.compile import check, load
 from mcp_sim.generate.generation import generate
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.compile import check, load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record
 
 TOOLS: list[dict[str, Any]] = [

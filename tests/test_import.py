@@ -17,7 +17,7 @@ from over_http import listening
 from specs_made import BROKEN, GET, LIST, has_no_errors, names, saved, value
 
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 
 HERE = Path(__file__).parent
 ODD = str(HERE / "odd_server.py")

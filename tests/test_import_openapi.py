@@ -10,7 +10,7 @@ import pytest
 from specs_made import has_no_errors, names, value
 
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 
 PETSTORE: dict[str, Any] = yaml12.load(b"""

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
 from mcp_sim.faults.intensity import in_force, with_intensity
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.kinds import perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import check
+from mcp_sim.simulator.compile import check
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types.kinds import families
 

@@ -12,7 +12,7 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, Change, Observation, ToolResult, Transition
 from mcp_sim.types.kinds import Perturbation, perturbations, triggers
 from mcp_sim.types.scenario import PerturbationEntry, Scenario, When

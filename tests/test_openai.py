@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
 from mcp_sim.models.world_models.openai import Openai
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import BadArguments
 from mcp_sim.types.scenario import WorldModelEntry

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 
 from mcp_sim.models.language_model.bounded import MOST_BYTES
 from mcp_sim.models.language_model.leaks import leak_problems, without
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 from mcp_sim.types.errors import Crash, UsageError
 
 Json = Any

@@ -14,7 +14,7 @@ from endpoint import guided, serving
 from mcp import Client
 from over_http import listening
 
-from mcp_sim.testing import spawned
+from mcp_sim.server.testing import spawned
 
 PATIENCE = 60
 Connects = Callable[[Path, str], AbstractAsyncContextManager[Client]]

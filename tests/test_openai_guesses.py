@@ -16,9 +16,9 @@ from long_walks import plans_json
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
 from mcp_sim.generate.values import inventor
 from mcp_sim.models.language_model.absorbing import Reading, Vocabulary
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, ToolResult
 
 Json = Any

@@ -11,7 +11,7 @@ import yaml
 from declared import INTEGER, STRING, Json, obj, tool
 
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 
 
 @pytest.fixture

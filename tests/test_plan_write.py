@@ -12,7 +12,7 @@ from walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.entity_names import relocated
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import spec_files, spec_text

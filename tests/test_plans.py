@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import NOUNS, scenario_of, tool_lists
 
-from mcp_sim.compiling.compile import load
 from mcp_sim.infer import infer
 from mcp_sim.infer.readings import read_names
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Example
 from mcp_sim.types.lexicon.words import plural, singular

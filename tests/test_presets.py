@@ -11,7 +11,7 @@ import pytest
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.editor_schema import preset_schema, scenario_schema
 from mcp_sim.spec.sources import shipped

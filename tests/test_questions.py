@@ -17,7 +17,7 @@ from mcp_types import (
 )
 from test_stdio import MODERN_META, serving
 
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 
 
 @eras

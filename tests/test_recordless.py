@@ -10,7 +10,7 @@ import pytest
 from services import service, value
 
 from mcp_sim.cli import main
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 
 Json = Any
 TEXT = {"type": "string"}

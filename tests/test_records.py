@@ -18,7 +18,6 @@ from strategies import NOW, field_schemas, scenarios
 
 from mcp_sim.backends.records.pages import Page
 from mcp_sim.backends.records.queries import selection
-from mcp_sim.compiling.compile import load
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.counts import counted
 from mcp_sim.generate.generation import generate
@@ -27,6 +26,7 @@ from mcp_sim.generate.patterns import matching
 from mcp_sim.generate.timeline import Moment, born
 from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, Change, Key, Memories, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import Draws

@@ -14,8 +14,8 @@ from mcp_types import (
     ResourceTemplateReference,
 )
 
-from mcp_sim.compiling.compile import load
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.surface import expanded, filled, matched
 
 

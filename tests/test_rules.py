@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types.clock import duration
 from mcp_sim.types.kinds import perturbations, triggers
 from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, Span, When

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from declared import INTEGER, STRING, obj, tool
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec.write_overrides import spec_text
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.plans import CALLER, Also, Filter

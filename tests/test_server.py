@@ -17,7 +17,7 @@ from mcp_sim import Simulator
 from mcp_sim.server.carriage import refuse_uncarried
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.rendering import call_result, listing
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 from mcp_sim.types import BrokenDelivery, Tool, ToolResult
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import perturbations

@@ -8,7 +8,7 @@ import pytest
 from declared import STRING, Json, domain, tool
 from strategies import scenario_of
 
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.types.domain import Domain
 

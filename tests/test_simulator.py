@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.errors import Crash, Unwritable, UsageError

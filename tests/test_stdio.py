@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mcp_types import JSONRPCRequest
 
 from mcp_sim.server.lines import Refused, lines, parsed, request_id
-from mcp_sim.testing import spawned
+from mcp_sim.server.testing import spawned
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 MODERN_META: dict[str, Any] = {

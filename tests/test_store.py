@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rpds import HashTrieMap
 
 from mcp_sim import Simulator, World
-from mcp_sim.keeping import Keeper, identity
-from mcp_sim.tagged_json import Untaggable, dumps, loads
-from mcp_sim.testing import spawned
+from mcp_sim.server.testing import spawned
+from mcp_sim.simulator.persistence import Keeper, identity
+from mcp_sim.simulator.tagged_json import Untaggable, dumps, loads
 from mcp_sim.types import Change, Due, Observation
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import stores

@@ -23,8 +23,8 @@ from test_stdio import MODERN_META, serving
 from mcp_sim import Simulator
 from mcp_sim.server.audience import METHODS, Audience
 from mcp_sim.server.impersonation import Impersonation
+from mcp_sim.server.testing import connected, spawned
 from mcp_sim.server.wire import Context
-from mcp_sim.testing import connected, spawned
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.world import World
 

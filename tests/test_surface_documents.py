@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from help_desk import SPEC, scenario
 
-from mcp_sim.compiling.compile import check
+from mcp_sim.simulator.compile import check
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.editor_schema import tool_spec_schema
 

@@ -7,7 +7,7 @@ from declared import INTEGER, STRING, Json, domain, obj, tool
 from strategies import scenario_of
 
 from mcp_sim.infer.readings import read_names
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import ToolResult
 
 NAMES: dict[str, dict[str, str]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pets import PETS, Write
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import RpcError, ToolResult
 from mcp_sim.types.error_templates import Template, VendorWording
 

@@ -11,7 +11,7 @@ from long_walks import plans_json, tools_of, unperturbed
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import ToolResult
 from mcp_sim.world import World, replayed

@@ -8,7 +8,7 @@ from typing import Any
 
 from services import message, service, value
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 
 Json = Any
 TEXT = {"type": "string"}

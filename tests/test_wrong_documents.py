@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pets import HEAD, PETS, Told, Write
 
-from mcp_sim.compiling.compile import check, load
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
 from mcp_sim.types.errors import DocumentError, UsageError
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pets import PETS, Told
 
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec.recursion import has_end
 
 WRONG_SPECS: dict[str, tuple[str, list[str]]] = {

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from mcp_sim.cli.announcing import MOST_NAMED
 from mcp_sim.cli.style import Palette
-from mcp_sim.compiling.compile import checked
+from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
 
 

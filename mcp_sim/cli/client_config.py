@@ -16,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from mcp_sim.cli.files import kept, replace_file
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario

@@ -19,10 +19,10 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.style import Palette
-from mcp_sim.compiling.compile import load
 from mcp_sim.server.telling import faults, shortened
-from mcp_sim.simulator import Simulator
-from mcp_sim.testing import spawned
+from mcp_sim.server.testing import spawned
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record
 from mcp_sim.types.json_text import decode
 from mcp_sim.types.scenario import Scenario

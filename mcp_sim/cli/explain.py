@@ -10,9 +10,9 @@ from pathlib import Path
 
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.traces import Course, courses_of, header_of
-from mcp_sim.compiling.compile import load
-from mcp_sim.retracing import Finding, Retracing, at_intensity_of
 from mcp_sim.server.telling import observed, shortened
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.explain import Finding, Retracing, at_intensity_of
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.scenario import Scenario

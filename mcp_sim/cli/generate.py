@@ -14,13 +14,13 @@ import anyio
 from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.models import count, named_line, thinking
 from mcp_sim.cli.progress import Progress
-from mcp_sim.compiling.compile import load
 from mcp_sim.generate.generation import Draft
 from mcp_sim.models.generated_worlds.flaws import flaws
 from mcp_sim.models.generated_worlds.invention import Inventor, Tally, drafted
 from mcp_sim.models.generated_worlds.shares import USUAL_TOTAL, shared
 from mcp_sim.models.generated_worlds.unfinished import Unfinished
 from mcp_sim.models.language_model.endpoint import Line, opened
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Key, Record
 from mcp_sim.types.errors import Unanswered, UsageError
 from mcp_sim.types.scenario import Scenario

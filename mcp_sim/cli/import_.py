@@ -15,8 +15,8 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.compiling.compile import check, load
 from mcp_sim.server.telling import plain
+from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.naming import distinct
 from mcp_sim.spec.foreign.placeholders import Unfilled, filled
 from mcp_sim.spec.import_files import Files, differences, files_of, scenario_text

@@ -15,8 +15,8 @@ import yaml
 from mcp_sim.cli.files import kept, replace_file
 from mcp_sim.cli.plan_lines import entity_lines, plan_lines
 from mcp_sim.cli.style import Palette
-from mcp_sim.compiling.compile import load
 from mcp_sim.infer import alternatives, corrections
+from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_files, spec_text

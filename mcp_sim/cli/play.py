@@ -14,9 +14,9 @@ import anyio
 from mcp_sim.cli.asking import Tally
 from mcp_sim.cli.style import Palette
 from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.compiling.compile import load
 from mcp_sim.faults.intensity import with_intensity
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import BadArguments, Crash, UsageError

@@ -18,12 +18,12 @@ import anyio
 from mcp_sim import __version__
 from mcp_sim.cli.announcing import announcement, first_of
 from mcp_sim.cli.trace_file import trace_file
-from mcp_sim.compiling.compile import load
 from mcp_sim.faults.intensity import with_intensity
 from mcp_sim.server.call_log import CallLog, LogLines
 from mcp_sim.server.carriage import Transport, only_server, refuse_uncarried
 from mcp_sim.server.worlds import checked_name
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Sink, stores
@@ -158,7 +158,7 @@ async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) ->
     if args.store is None:
         yield simulator.world(name, seed=args.seed, clock=clock)
         return
-    from mcp_sim.keeping import Keeper, identity  # noqa: PLC0415 (only where worlds are kept)
+    from mcp_sim.simulator.persistence import Keeper, identity  # noqa: PLC0415 (only where worlds are kept)
 
     store = stores["sqlite"].model_validate({"path": args.store})
     with store.opened(identity(simulator.scenario, args.seed, __version__)) as shelf:

@@ -20,7 +20,7 @@ from mcp_sim.server.call_log import CallLog
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import address, bound, listen, url
 from mcp_sim.server.worlds import DEFAULT, Worlds, checked_name
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode, duration
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario

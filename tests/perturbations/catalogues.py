@@ -11,7 +11,7 @@ from mcp import Client
 from over_http import ERAS, caller, listening
 from test_stdio import MODERN_META, odd, serving
 
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 from mcp_sim.types import Observation, Tool
 from mcp_sim.world import World
 

@@ -17,7 +17,7 @@ from test_partial_batch import SPEC as NOTES
 from test_partial_batch import Batches
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.json_text import encode
 from mcp_sim.types.kinds import perturbations

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from test_stdio import MODERN_META, odd, serving
 
 from mcp_sim import Simulator
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 from mcp_sim.types.kinds import perturbations
 
 ADA = {"contact_id": "con_00001"}

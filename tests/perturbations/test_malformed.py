@@ -10,7 +10,7 @@ import pytest
 from mcp import types
 from perturbed import ADA, DEAL, SPRING, Crm, calls, outcomes, repeats_and_differs, truth
 
-from mcp_sim.testing import connected, spawned
+from mcp_sim.server.testing import connected, spawned
 from mcp_sim.types import ToolResult
 from mcp_sim.world import World
 

@@ -12,7 +12,7 @@ import pytest
 from perturbed import HALF, calls, outcomes, repeats_and_differs, told, truth
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Attempt, Change, Observation, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError

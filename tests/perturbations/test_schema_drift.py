@@ -11,7 +11,7 @@ from perturbed import ADA, HALF, SPRING, Crm, outcomes, repeats_and_differs, tol
 from pydantic import ValidationError
 
 from mcp_sim import Simulator
-from mcp_sim.testing import connected
+from mcp_sim.server.testing import connected
 from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_schema.shapes import properties

@@ -10,7 +10,7 @@ import pytest
 from perturbed import ALL, DEAL, HALF, SPRING, Calls, Crm, calls, outcomes, repeats_and_differs, run, told, truth
 
 from mcp_sim import Simulator
-from mcp_sim.keeping import Keeper
+from mcp_sim.simulator.persistence import Keeper
 from mcp_sim.types import Call
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.kinds import stores

@@ -19,8 +19,8 @@ from long_walks import plans_json, tools_of, unperturbed
 from walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.compiling.compile import load
 from mcp_sim.models.language_model.answer import Reply, observed, parsed
+from mcp_sim.simulator.compile import load
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.scenario import Scenario

@@ -25,7 +25,7 @@ MOST_RAW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Innermost:
+class WorldStep:
     """What the world does at the calls of one tool, compiled once per scenario."""
 
     arguments: Validator

@@ -12,11 +12,12 @@ from typing import Any, Protocol, Self
 
 from rpds import HashTrieMap
 
-from mcp_sim.compiling.compile import load
 from mcp_sim.faults.compile import compile_rules
 from mcp_sim.faults.intensity import in_force, with_intensity
 from mcp_sim.generate.counts import counted
-from mcp_sim.pipeline import Innermost, Passage, Pipeline
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.pipeline import Passage, Pipeline
+from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
@@ -196,7 +197,7 @@ class Simulator:
     ) -> Pipeline:
         domain = self.scenario.domain
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown", confidence=0.0)
-        innermost = Innermost(
+        step = WorldStep(
             arguments=Validator(tool.input_schema),
             output=None if tool.output_schema is None else Validator(tool.output_schema),
             inspect=inspection(plan, domain),
@@ -206,7 +207,7 @@ class Simulator:
             fallback=fallback if entry.world_model.fallback else None,
             manner=self.scenario.manners.get(tool.id, SILENT),
         )
-        return Pipeline(self._rules.by_tool[tool.id], innermost)
+        return Pipeline(self._rules.by_tool[tool.id], step)
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
         domain = self.scenario.domain

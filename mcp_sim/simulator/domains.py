@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.compiling.matches import matched
 from mcp_sim.generate.counts import orphans
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.docstrings import described
+from mcp_sim.simulator.matches import matched
 from mcp_sim.spec.entity_names import relocated, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart

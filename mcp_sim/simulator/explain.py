@@ -15,9 +15,9 @@ from rpds import HashTrieMap
 
 from mcp_sim.faults.compile import Rule, compile_rules
 from mcp_sim.faults.intensity import in_force
-from mcp_sim.keeping import past_of
-from mcp_sim.reasons import Reason, reasons
-from mcp_sim.simulator import Simulator
+from mcp_sim.simulator.persistence import past_of
+from mcp_sim.simulator.reasons import Reason, reasons
+from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Call, Change, Memories, Past, Record, Tool, Turn
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable

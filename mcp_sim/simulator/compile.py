@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_sim.compiling.domains import check_links, check_records, domain_of
+from mcp_sim.simulator.domains import check_links, check_records, domain_of
 from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
 from mcp_sim.spec.foreign.foreign import foreign
 from mcp_sim.spec.messages import shown

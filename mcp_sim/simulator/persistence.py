@@ -15,8 +15,8 @@ import anyio
 from anyio.to_thread import run_sync
 from rpds import HashTrieMap
 
-from mcp_sim.simulator import Simulator
-from mcp_sim.tagged_json import Untaggable, dumps, loads
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.simulator.tagged_json import Untaggable, dumps, loads
 from mcp_sim.types import Call, Change, Observation, Past, Record, Seen
 from mcp_sim.types.clock import Clock, Mode, wall_seconds
 from mcp_sim.types.errors import UsageError

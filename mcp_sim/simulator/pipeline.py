@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mcp_sim.faults.compile import Rule
-from mcp_sim.pipeline.innermost import Innermost
+from mcp_sim.simulator.world_step import WorldStep
 from mcp_sim.types import Decided, Erred, Outcome, Proceed, Transition, Turn
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Stage
@@ -46,7 +46,7 @@ class Pipeline:
     """Everything that bears on the calls of one tool, compiled once per scenario."""
 
     rules: tuple[Rule, ...]
-    innermost: Innermost
+    step: WorldStep
 
     async def run(self, turn: Turn) -> Passage:
         """One call, from opening to what is to be committed. Raises Crash."""
@@ -94,7 +94,7 @@ class Pipeline:
     async def _world(self, turn: Turn, course: _Course) -> Transition:
         """The world's step, noted as the truth where it was asked what the agent asked."""
         course.reached = True
-        transition, course.is_stub = await self.innermost.answered(turn)
+        transition, course.is_stub = await self.step.answered(turn)
         if turn.call is course.turn.call and turn.view is course.turn.view and turn.instruction is None:
             course.truth = transition
         return transition

@@ -1,1 +1,0 @@
-"""Compile documents into a scenario."""

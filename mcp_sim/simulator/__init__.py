@@ -1,0 +1,1 @@
+"""The simulator: compile documents, open worlds, answer calls, keep worlds, explain faults."""
