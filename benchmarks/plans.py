@@ -1,0 +1,296 @@
+"""Write what is inferred from tool lists, and compare it with an earlier run.
+
+    python benchmarks/plans.py [DIR|FILE ...] [--write FILE] [--against FILE] [--renamed OLD=NEW ...]
+
+A FILE is a tools/list result, and a DIR a folder of them or of recordings: DIR/tools.json or DIR/*/tools.json, with
+sessions (*.jsonl) beside it whose first line holds the `initial_state`. A server with sessions is read without a state,
+and with the states of up to `--sessions` of them, evenly spread, each state once. The shipped tool specs are always
+read. Each line of the file that `--write` makes is a plan or an entity: all its fields, and the order of the entries of
+those that are mappings.
+
+`--against` exits 1 where a plan or an entity differs from that of the earlier file, is missing there, or is new. A word
+of the earlier file that was renamed, as a key or as a whole string, is the same under either name. A word may have
+several new names: `--renamed read=get read=view`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeGuard
+
+from mcp_sim.documents import load, shipped
+from mcp_sim.errors import DocumentError
+
+REASONS, CHOICES = "reasons", "choices"
+"""The fields of a plan that hold its prose, and the plans within it."""
+
+ABSENT = "(absent)"
+SHOWN = 5
+"""So many differing fields are printed of one plan or entity."""
+
+Json = Any
+Words = Mapping[str, Sequence[str]]
+"""Words of the earlier file and what they are called now."""
+Found = dict[str, dict[str, dict[str, Json]]]
+"""What is inferred, by document, by kind (`plan`, `entity`, `refused`), by name."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """What plans are inferred from: a file, or a tool list with the state of a recorded session."""
+
+    name: str
+    file: str
+    state: Json = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A plan or an entity that is not what it was; `fields` are lines of what differs."""
+
+    document: str
+    kind: str
+    name: str
+    fields: Sequence[str]
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Infer, write, compare; the exit status."""
+    found: Found = {}
+    for document in documents(arguments.places, arguments.sessions):
+        if document.name in found:
+            sys.exit(f"{document.name}: two documents have this name")
+        found[document.name] = inferred(document, reasons=arguments.reasons)
+    numbers = Counter(kind for parts in found.values() for kind, named in parts.items() for _ in named)
+    print(f"{len(found)} documents:", ", ".join(f"{number:,} {kind}" for kind, number in sorted(numbers.items())))
+    if arguments.write:
+        Path(arguments.write).write_text("".join(f"{line}\n" for line in lines(found)), encoding="utf-8")
+    if not arguments.against:
+        return 0
+    earlier = read(Path(arguments.against), reasons=arguments.reasons)
+    words = renamings([*arguments.renamed, *listed(arguments.renamed_file)])
+    different = list(differing(earlier, found, words))
+    print_comparison(numbers, different, arguments.first)
+    return 1 if different else 0
+
+
+def documents(places: Sequence[Path], sessions: int) -> Iterator[Document]:
+    """Everything to infer from, under names that do not depend on where the folders are."""
+    for name in shipped("tool_specs"):
+        yield Document(name, name)
+    for place in map(Path.resolve, places):
+        if place.is_file():
+            yield tool_list(place)
+        elif (place / "tools.json").is_file():
+            yield from recordings(place, sessions)
+        else:
+            yield from map(tool_list, sorted(place.glob("*.json")))
+            for file in sorted(place.glob("*/tools.json")):
+                yield from recordings(file.parent, sessions)
+
+
+def tool_list(file: Path) -> Document:
+    """The document of a tools/list result."""
+    return Document(f"{file.parent.name}/{file.stem}", str(file))
+
+
+def recordings(folder: Path, most: int) -> Iterator[Document]:
+    """A server without a state, and with the different states of some of its sessions."""
+    file = folder / "tools.json"
+    yield tool_list(file)
+    states = dict[str, Document]()
+    sessions = sorted(folder.glob("*.jsonl"))
+    for session in sessions[:: max(1, -(-len(sessions) // max(1, most)))]:
+        with session.open(encoding="utf-8") as stream:
+            state = json.loads(stream.readline()).get("initial_state")
+        if is_mapping(state) and "$ref" in state:
+            state = json.loads((folder / str(state["$ref"])).read_text(encoding="utf-8"))
+        name = f"{folder.name}/{session.stem}"
+        states.setdefault(json.dumps(state, sort_keys=True), Document(name, str(file), state or {}))
+    yield from states.values()
+
+
+def inferred(document: Document, *, reasons: bool) -> dict[str, dict[str, Json]]:
+    """All plans and entities of a document, as JSON by kind and name."""
+    try:
+        domain = loaded(document).domain
+    except DocumentError as error:
+        print(f"{document.name}: {error}", file=sys.stderr)
+        return {"refused": {"document": {}}}
+    plans = {name: part(plan, reasons=reasons) for name, plan in domain.plans.items()}
+    return {"plan": plans, "entity": {name: part(one, reasons=reasons) for name, one in domain.entities.items()}}
+
+
+def loaded(document: Document) -> Any:
+    """The scenario of a document. Without a state, its file is loaded as it is."""
+    if document.state is None:
+        return load(document.file)
+    with TemporaryDirectory() as folder:
+        tools = json.loads(Path(document.file).read_text(encoding="utf-8"))["tools"]
+        Path(folder, "listed.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+        scenario = {"mcp_sim": 1, "tools": "listed.json", "world": {"state": document.state}}
+        Path(folder, "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+        return load(Path(folder, "scenario.yaml"))
+
+
+def part(value: Any, *, reasons: bool) -> Json:
+    """A plan or an entity, with the order of its mappings, and with the reasons apart if they are wanted."""
+    mappings = {one.name: getattr(value, one.name) for one in fields(value)}
+    order = {name: list(held) for name, held in mappings.items() if is_mapping(held) and len(held) > 1}
+    return {"fields": plain(value), "order": order, **({REASONS: list(prose(value))} if reasons else {})}
+
+
+def prose(plan: Any) -> Iterator[str]:
+    """The reasons of a plan and of the plans within it."""
+    yield from getattr(plan, REASONS, ())
+    for choice in getattr(plan, CHOICES, {}).values():
+        yield from prose(choice)
+
+
+def plain(value: Any) -> Json:
+    """A value as JSON: all fields of dataclasses except reasons."""
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.name != REASONS}
+    if is_mapping(value):
+        return {name: plain(held) for name, held in value.items()}
+    if is_sequence(value):
+        return [plain(held) for held in value]
+    if is_set(value):
+        return sorted(map(plain, value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"no JSON for {value!r}")
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
+def is_set(value: object) -> TypeGuard[frozenset[Any]]:
+    return isinstance(value, frozenset)
+
+
+def lines(found: Found) -> Iterator[str]:
+    """One line for each plan and entity, sorted."""
+    for document, kinds in sorted(found.items()):
+        for kind, named in sorted(kinds.items()):
+            for name, body in sorted(named.items()):
+                line = {"document": document, "kind": kind, "name": name, **body}
+                yield json.dumps(line, sort_keys=True, ensure_ascii=False)
+
+
+def read(file: Path, *, reasons: bool) -> Found:
+    """What an earlier run wrote. Without `reasons`, those that it wrote are left out."""
+    found: Found = {}
+    with file.open(encoding="utf-8") as stream:
+        for text in stream:
+            line = json.loads(text)
+            document, kind, name = (line.pop(word) for word in ("document", "kind", "name"))
+            if not reasons:
+                line.pop(REASONS, None)
+            found.setdefault(document, {}).setdefault(kind, {})[name] = line
+    return found
+
+
+def listed(file: Path | None) -> list[str]:
+    """The renamings in a file, one a line; `#` begins a comment."""
+    if file is None:
+        return []
+    written = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
+    return [line for line in written if line]
+
+
+def renamings(pairs: Iterable[str]) -> Words:
+    """OLD=NEW pairs as a mapping."""
+    words = dict[str, list[str]]()
+    for pair in pairs:
+        old, sign, new = pair.partition("=")
+        if not (old and sign and new):
+            sys.exit(f"--renamed {pair}: expected OLD=NEW")
+        words.setdefault(old, []).append(new)
+    return words
+
+
+def differing(old: Found, new: Found, words: Words) -> Iterator[Difference]:
+    """The plans and entities that differ between two runs, or that only one of them has."""
+    for document, was, now in matched(old, new, words):
+        for kind, were, are in matched(was or {}, now or {}, words):
+            for name, before, after in matched(were or {}, are or {}, words):
+                if before is None or after is None:
+                    yield Difference(document, kind, name, ["new" if before is None else "missing"])
+                elif different := list(differences("", before, after, words)):
+                    yield Difference(document, kind, name, different)
+
+
+def differences(path: str, old: Json, new: Json, words: Words) -> Iterator[str]:
+    """A line for each place where two values differ."""
+    if is_mapping(old) and is_mapping(new):
+        for name, was, now in matched(old, new, words, ABSENT):
+            yield from differences(f"{path}.{name}" if path else name, was, now, words)
+    elif is_sequence(old) and is_sequence(new) and len(old) == len(new):
+        for at, (was, now) in enumerate(zip(old, new, strict=True)):
+            yield from differences(f"{path}.{at}", was, now, words)
+    elif not (type(old) is type(new) and old == new) and not (isinstance(old, str) and new in words.get(old, ())):
+        yield f"{path}: {shortened(old)} -> {shortened(new)}"
+
+
+def matched(
+    old: Mapping[str, Any], new: Mapping[str, Any], words: Words, absent: Json = None
+) -> Iterator[tuple[str, Any, Any]]:
+    """The entries of two mappings side by side, under the new name where a key was renamed."""
+    left = dict(new)
+    for name, value in old.items():
+        now = next((word for word in (name, *words.get(name, ())) if word in left), name)
+        yield now, value, left.pop(now, absent)
+    for name, value in left.items():
+        yield name, absent, value
+
+
+def shortened(value: Json) -> str:
+    text = value if value == ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def print_comparison(numbers: Mapping[str, int], different: Sequence[Difference], first: int) -> None:
+    """Print how many are identical, and the first that are not."""
+    wrong = Counter(one.kind for one in different if one.fields != ["missing"])
+    missing = Counter(one.kind for one in different if one.fields == ["missing"])
+    for kind in sorted({*numbers, *missing}):
+        number = numbers.get(kind, 0)
+        print(f"{kind}: {number - wrong[kind]:,} of {number:,} identical, {missing[kind]:,} missing")
+    for one in different[:first]:
+        more = [f"and {len(one.fields) - SHOWN} more"] if len(one.fields) > SHOWN else []
+        print(f"\n{one.document} {one.kind} {one.name}", *chain(one.fields[:SHOWN], more), sep="\n  ")
+    if len(different) > first:
+        print(f"\nand {len(different) - first:,} more (--first N shows more)")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("places", nargs="*", type=Path, metavar="DIR|FILE", help="tool lists, or recordings")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write what is inferred, as JSON lines")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with what an earlier run wrote")
+    parser.add_argument("--renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help="renamed words")
+    parser.add_argument("--renamed-file", type=Path, metavar="FILE", help="renamed words, one OLD=NEW a line")
+    parser.add_argument("--reasons", action="store_true", help="also write and compare the reasons of plans")
+    parser.add_argument(
+        "--sessions", type=int, default=20, metavar="N", help="states of each recorded server (default 20)"
+    )
+    parser.add_argument("--first", type=int, default=20, metavar="N", help="differences that are printed (default 20)")
+    arguments = parser.parse_args()
+    for place in arguments.places:
+        if not place.exists():
+            parser.error(f"{place}: there is no such file or folder")
+    sys.exit(main(arguments))
