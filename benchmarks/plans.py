@@ -26,8 +26,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeGuard
 
-from mcp_sim.documents import load, shipped
-from mcp_sim.errors import DocumentError
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types.errors import DocumentError
 
 REASONS, CHOICES = "reasons", "choices"
 """The fields of a plan that hold its prose, and the plans within it."""
