@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.generate.lines import line_mends
 from mcp_sim.generate.searching import judge
 from mcp_sim.generate.times import moment_of, sense, written
-from mcp_sim.generate.whereabouts import path_mends
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.words import snake
 
 Mend: TypeAlias = Callable[[Record], None]
@@ -42,55 +40,6 @@ _STEPS = (
     "resolved", "closed", "discharged", "returned", "refunded", "archived", "deleted",
 )  # fmt: skip
 """What happens to a record, each after those before it."""
-
-_PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "receipt", "capture", "payout"})
-
-
-@dataclass(frozen=True, slots=True)
-class Inherited:
-    """A field that says what the linked record says: the currency of an order is that of its customer."""
-
-    name: str
-    link: str
-    target: str
-    theirs: str
-    allows: Callable[[Json], bool]
-
-
-def inherited(domain: Domain, entity: Entity) -> tuple[Inherited, ...]:
-    """The fields of an entity that it has from what it links to."""
-    return tuple(
-        Inherited(field.name, link.name, link.link or "", theirs, judge(field.schema))
-        for field in entity.fields.values()
-        if field.link is None and field.derived is None
-        for link, theirs in _first(domain, entity, field)
-    )
-
-
-def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, str]]:
-    wanted = _sources(snake(entity.name), snake(field.name))
-    for link in entity.fields.values():
-        target = domain.entities.get(link.link or "")
-        if target is None or target is entity or main_type(link.schema) == "array":
-            continue
-        for theirs in target.fields.values():
-            same = main_type(theirs.schema) == main_type(field.schema) and theirs.derived is None
-            if snake(theirs.name) in wanted and same:
-                return [(link, theirs.name)]
-    return []
-
-
-def _sources(noun: str, name: str) -> tuple[str, ...]:
-    """The fields of a linked record that a field repeats."""
-    if name in {"currency", "currency_code"}:
-        return ("currency", "currency_code")
-    if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in _PAYING:
-        return ("total", "grand_total", "total_amount", "amount")
-    if name in {"unit_price", "price"}:
-        return ("price", "unit_price")
-    if name.startswith(("shipping_", "billing_", "delivery_")):
-        return (name.partition("_")[2],)
-    return ()
 
 
 def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
@@ -211,9 +160,89 @@ def _later(field: Field, steps: list[str]) -> Mend:
     return mend
 
 
-def linked(record: Record, rule: Inherited, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
-    """What the linked record says; None where there is none, or where it may not be said here."""
-    key: Json = record.get(rule.link)
-    found = tables[rule.target].get(key) if isinstance(key, str | int) else None
-    value = found.get(rule.theirs) if found is not None else None
-    return value if value is not None and rule.allows(value) else None
+_PATHS = ("path", "file_path", "filepath", "full_path")
+_TOLD: Mapping[str, Callable[[str], str]] = {
+    **dict.fromkeys(("folder", "directory", "dir", "folder_path", "parent_path", "parent_folder"), dirname),
+    **dict.fromkeys(("filename", "file_name", "basename"), basename),
+    **dict.fromkeys(("extension", "file_extension"), lambda path: splitext(path)[1].removeprefix(".")),
+}
+
+
+def path_mends(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[Record], None]]]:
+    """What is brought into line with a record's path. `fields` by snake name."""
+    path = next((fields[name] for name in _PATHS if name in fields), None)
+    if path is None:
+        return []
+    texts = [name for name in _TOLD if name in fields and main_type(fields[name].schema) == "string"]
+    return [(fields[name].name, _told(path.name, fields[name], _TOLD[name])) for name in texts]
+
+
+def _told(path: str, field: Field, part: Callable[[str], str]) -> Callable[[Record], None]:
+    allows = judge(field.schema)
+
+    def mend(record: Record) -> None:
+        whole = record.get(path)
+        told = part(whole) if isinstance(whole, str) and "/" in whole else ""
+        if told and record.get(field.name) is not None and allows(told):
+            record[field.name] = told
+
+    return mend
+
+
+_SUMS = ("subtotal", "total", "total_amount", "grand_total", "total_price", "amount", "total_cost")
+_PRICES = ("price", "unit_price", "unit_cost", "cost")
+_COUNTS = ("quantity", "qty", "count")
+_AMOUNTS = ("amount", "subtotal", "total", "line_total", "total_price")
+
+
+def has_price(schema: Record) -> bool:
+    """Are these the lines of something that is paid for?"""
+    return is_rows(schema) and any(snake(name) in _PRICES for name in properties(items(schema)))
+
+
+def line_mends(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
+    """What each line comes to, and all of them: the sum of price times quantity."""
+    lines = next((field for field in fields.values() if has_price(field.schema)), None)
+    if lines is None:
+        return
+    names = {snake(name): name for name in properties(items(lines.schema))}
+    price = next(names[name] for name in _PRICES if name in names)
+    count = next((names[name] for name in _COUNTS if name in names), None)
+    amount = next((names[name] for name in _AMOUNTS if name in names and names[name] != price), None)
+    if amount is not None and count is not None:
+        yield lines.name, _each(lines.name, price, count, amount)
+    total = next((fields[name] for name in _SUMS if name in fields), None)
+    if total is not None and main_type(total.schema) in {"number", "integer"}:
+        yield total.name, _summed(total, lines.name, price, count)
+
+
+def _each(lines: str, price: str, count: str, amount: str) -> Callable[[Record], None]:
+    def mend(record: Record) -> None:
+        for line in as_list(record.get(lines)):
+            made = _times(as_object(line), price, count)
+            if made is not None and isinstance(line, dict) and amount in line:
+                line[amount] = _rounded(made, whole=isinstance(line[amount], int))
+
+    return mend
+
+
+def _summed(total: Field, lines: str, price: str, count: str | None) -> Callable[[Record], None]:
+    whole = main_type(total.schema) == "integer"
+
+    def mend(record: Record) -> None:
+        made = [_times(as_object(line), price, count) for line in as_list(record.get(lines))]
+        known = [one for one in made if one is not None]
+        if len(known) == len(made):
+            record[total.name] = _rounded(sum(known), whole=whole)
+
+    return mend
+
+
+def _times(line: Record, price: str, count: str | None) -> float | None:
+    each: Json = line.get(price)
+    times: Any = line.get(count, 1) if count else 1
+    return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None
+
+
+def _rounded(value: float, *, whole: bool) -> Json:
+    return round(value) if whole else round(value, 2)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
 from mcp_sim.generate.searching import alternatives, judge
-from mcp_sim.generate.shown import shown_schemas
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.infer.result_forms import result_schema
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, properties, required
+from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, at, items, properties, required
+from mcp_sim.types.plans import Plan
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
 """What is shown of a record, the record, and the fields that must stay: what is shown so that the schema allows it."""
@@ -109,3 +110,25 @@ class _Way:
         told = [record.get(field.name) for field in fields if sense(field.name, field.schema) in {"created", "updated"}]
         known = [moment for value in told if (moment := moment_of(value)) is not None]
         return Moment(max(known), max(known)) if known else Moment.unknown()
+
+
+def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:
+    """The schemas of a record in a tool's result."""
+    if plan.envelope.rows is not None:
+        yield items(at(output, plan.envelope.rows))
+    elif plan.envelope.record is not None:
+        yield at(output, plan.envelope.record)
+
+
+def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
+    """The schemas of the entity's records in the results of all tools that declare theirs."""
+    for plan in domain.plans.values():
+        tool = domain.tools.get(plan.tool)
+        if plan.entity == entity.name and plan.backend == "records" and tool is not None and tool.output_schema:
+            yield from record_schemas(result_schema(tool), plan)
+
+
+def field_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
+    """The schemas of one field there."""
+    parts = (properties(schema).get(field) for schema in shown_schemas(domain, entity))
+    return (part for part in parts if part is not None)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.lines import has_price
+from mcp_sim.generate.coherence import has_price
 from mcp_sim.generate.making import APART, MOST_ITEMS, Compile, Make
-from mcp_sim.generate.numbering import numbered
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.uniqueness import numbered
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.merge import meet

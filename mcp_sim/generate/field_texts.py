@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeAlias
 
 from mcp_sim.generate import wordlists as w
-from mcp_sim.generate.writers import Find, one_of
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.codes import Codes, Shapes
+from mcp_sim.generate.people import Addresses, People
+from mcp_sim.generate.prose import Prose
+from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Record
+from mcp_sim.types.lexicon.words import vocabulary
 
 NAMES: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"(first|given|fore)_?name"), lambda writers: writers.people.first_name),
@@ -110,3 +120,48 @@ _RULES: tuple[tuple[str, Find], ...] = (
     (r"gender|sex", lambda _writers: one_of(("female", "male"))),
 )
 TEXTS = tuple((re.compile(pattern), find) for pattern, find in _RULES)
+
+
+Write: TypeAlias = Callable[[Chance, Record, Moment], str]
+
+_TALK = vocabulary("comment message reply note reaction chat post thread")
+
+
+class Writers:
+    """The writers of one setting and one kind of record, each made when a field first asks for it."""
+
+    def __init__(self, setting: Setting, noun: str) -> None:
+        self._setting, self.noun = setting, noun
+
+    @cached_property
+    def people(self) -> People:
+        return People(self._setting)
+
+    @cached_property
+    def places(self) -> Addresses:
+        return Addresses(self._setting)
+
+    @cached_property
+    def codes(self) -> Codes:
+        return Codes(self._setting, self.noun)
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        return Shapes(self._setting)
+
+    @cached_property
+    def prose(self) -> Prose:
+        return Prose(self._setting, self.noun)
+
+    @property
+    def talk(self) -> Write:
+        """What people say where they talk, else a text."""
+        return self.prose.line if self.noun.rsplit("_", 1)[-1] in _TALK else self.prose.text
+
+
+Find: TypeAlias = Callable[[Writers], Write]
+
+
+def one_of(options: Sequence[str]) -> Write:
+    """One of these words."""
+    return lambda chance, _record, _moment: chance.choice(options)

@@ -8,9 +8,9 @@ from itertools import chain, count, islice
 from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.numbering import numbered
 from mcp_sim.generate.searching import judge
 from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.uniqueness import numbered
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Key, Record, View
 from mcp_sim.types.domain import Entity

@@ -6,15 +6,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.counts import must_link
+from mcp_sim.generate.searching import judge
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import snake
 
 _MOST_LINKED = 3
 _TRIES = 6
@@ -123,3 +125,63 @@ def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Ke
     wanted = max(least, chance.below(_MOST_LINKED + 1))
     found = [key for _ in range(wanted * 2) if (key := among.one(chance, moment.born)) is not None]
     return list(dict.fromkeys(found))[:wanted]
+
+
+# copied fields --------------------------------------------------------------------------------------------------------
+
+_PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "receipt", "capture", "payout"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """A field that says what the linked record says: the currency of an order is that of its customer."""
+
+    name: str
+    link: str
+    target: str
+    theirs: str
+    allows: Callable[[Json], bool]
+
+
+def inherited(domain: Domain, entity: Entity) -> tuple[Inherited, ...]:
+    """The fields of an entity that it has from what it links to."""
+    return tuple(
+        Inherited(field.name, link.name, link.link or "", theirs, judge(field.schema))
+        for field in entity.fields.values()
+        if field.link is None and field.derived is None
+        for link, theirs in _first(domain, entity, field)
+    )
+
+
+def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, str]]:
+    wanted = _sources(snake(entity.name), snake(field.name))
+    for link in entity.fields.values():
+        target = domain.entities.get(link.link or "")
+        if target is None or target is entity or main_type(link.schema) == "array":
+            continue
+        for theirs in target.fields.values():
+            same = main_type(theirs.schema) == main_type(field.schema) and theirs.derived is None
+            if snake(theirs.name) in wanted and same:
+                return [(link, theirs.name)]
+    return []
+
+
+def _sources(noun: str, name: str) -> tuple[str, ...]:
+    """The fields of a linked record that a field repeats."""
+    if name in {"currency", "currency_code"}:
+        return ("currency", "currency_code")
+    if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in _PAYING:
+        return ("total", "grand_total", "total_amount", "amount")
+    if name in {"unit_price", "price"}:
+        return ("price", "unit_price")
+    if name.startswith(("shipping_", "billing_", "delivery_")):
+        return (name.partition("_")[2],)
+    return ()
+
+
+def linked(record: Record, rule: Inherited, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
+    """What the linked record says; None where there is none, or where it may not be said here."""
+    key: Json = record.get(rule.link)
+    found = tables[rule.target].get(key) if isinstance(key, str | int) else None
+    value = found.get(rule.theirs) if found is not None else None
+    return value if value is not None and rule.allows(value) else None

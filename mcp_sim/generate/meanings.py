@@ -6,12 +6,11 @@ import re
 from functools import lru_cache
 
 from mcp_sim.generate import wordlists as w
-from mcp_sim.generate.field_texts import FORMATS, NAMES, TEXTS, TOLD_BY_NAME
+from mcp_sim.generate.field_texts import FORMATS, NAMES, TEXTS, TOLD_BY_NAME, Find, Write, Writers, one_of
 from mcp_sim.generate.labels import labels
 from mcp_sim.generate.prose import says_what
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.things import THINGS
-from mcp_sim.generate.writers import Find, Write, Writers, one_of
+from mcp_sim.generate.wordlists import THINGS
 from mcp_sim.types import Record
 from mcp_sim.types.lexicon.translations import noun_in_english
 from mcp_sim.types.lexicon.words import singular, snake, vocabulary

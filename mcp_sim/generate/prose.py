@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from mcp_sim.generate import phrases
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.pools import pool
+from mcp_sim.generate.locales import pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Record

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.progress import ENDED, TO_COME, is_over, status_of
 from mcp_sim.generate.times import Sense, moment_of, sense, time_writer
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
+from mcp_sim.types.lexicon.words import snake, vocabulary
 
 HISTORY = timedelta(days=730)
 """How far back a world's oldest record reaches."""
@@ -157,3 +157,52 @@ _MOMENTS: dict[Sense, Callable[[Chance, Record, Moment], datetime]] = {
     "end": _end,
     "birth": _birth,
 }
+
+
+_STATUS = ("status", "state", "stage", "phase")
+ENDED = vocabulary(
+    "closed done completed complete resolved finished delivered paid won lost cancelled canceled rejected archived "
+    "merged returned refunded churned expired fulfilled ended approved declined converted settled arrived departed "
+    "discharged no_show missed checked_out failed"
+)
+"""States after which nothing more is to be done."""
+
+TO_COME = vocabulary("scheduled upcoming planned boarding booked")
+"""States of what has not happened yet."""
+
+_DONE = vocabulary("closed done completed complete resolved finished ended fulfilled merged settled won delivered")
+_ASIDE = vocabulary(
+    "cancelled canceled rejected deleted archived failed refunded returned voided declined lost churned discharged"
+)
+
+
+def status_of(record: Record) -> str | None:
+    """What the record says of its own state."""
+    for name in _STATUS:
+        value: Json = record.get(name)
+        if isinstance(value, str):
+            return snake(value)
+    return None
+
+
+def is_over(record: Record) -> bool:
+    """Is nothing more to be done about it?"""
+    status = status_of(record)
+    if status is not None:
+        return status in ENDED
+    return any(record.get(name) is True for name in ("completed", "done", "closed", "is_completed", "archived"))
+
+
+def has_come_to(step: str, record: Record, steps: Sequence[str]) -> bool | None:
+    """Has the record come to this step? `steps` are its possible states in order. None where nothing tells."""
+    flag = next((record[name] for name in (step, f"is_{step}") if isinstance(record.get(name), bool)), None)
+    if flag is not None:
+        return flag
+    status = status_of(record)
+    if status is None:
+        return False if step == "deleted" else None
+    if status == step or (step in _DONE and step not in steps and status in _DONE):
+        return True
+    if step in _ASIDE or status in _ASIDE or step not in steps or status not in steps:
+        return False
+    return steps.index(status) > steps.index(step)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from mcp_sim.generate.progress import step_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.json_schema.shapes import main_type
@@ -43,6 +43,11 @@ _SENSES: tuple[tuple[re.Pattern[str], Sense], ...] = tuple(
 _NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
 _CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
 _FORMATS = {"date-time", "date", "time"}
+_STEP = re.compile(
+    r"(?:date_)?(closed|completed|resolved|finished|ended|cancelled|canceled|rejected|deleted|archived|failed|refunded|"
+    r"returned|discharged|voided|declined|merged|paid|shipped|delivered|approved|confirmed|fulfilled|published|accepted|captured|"
+    r"settled|won|lost|signed|activated|deactivated|suspended|revoked)(?:_(?:at|on|date|time))?"
+)
 
 
 def sense(name: str, schema: Record) -> Sense | None:
@@ -54,6 +59,13 @@ def sense(name: str, schema: Record) -> Sense | None:
         if pattern.fullmatch(name):
             return "past" if meaning == "occurred" and step_of(name) else meaning
     return "past"
+
+
+@lru_cache(maxsize=4096)
+def step_of(name: str) -> str | None:
+    """The step that a time field (`closed_at`) tells of; None where it tells of none."""
+    found = _STEP.fullmatch(snake(name))
+    return found[1] if found else None
 
 
 def written(moment: datetime, name: str, schema: Record) -> Json:

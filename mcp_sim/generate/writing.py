@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.choices import constants_in_order
-from mcp_sim.generate.coherence import inherited, linked, mends
+from mcp_sim.generate.coherence import mends
 from mcp_sim.generate.conforming import conformings
-from mcp_sim.generate.linking import Choose, Targets, by_way_of, chooser
+from mcp_sim.generate.linking import Choose, Targets, by_way_of, chooser, inherited, linked
 from mcp_sim.generate.making import Make
-from mcp_sim.generate.progress import has_come_to, step_of
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.timeline import Moment, born
-from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.timeline import Moment, born, has_come_to
+from mcp_sim.generate.times import moment_of, sense, step_of
 from mcp_sim.generate.uniqueness import another, is_unique, once_together
-from mcp_sim.generate.values import value_maker
+from mcp_sim.generate.values import constants_in_order, value_maker
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import SEPARATOR

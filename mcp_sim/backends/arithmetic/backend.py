@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from mcp_sim.backends.arithmetic import matrices, numbers, statistics
 from mcp_sim.backends.arithmetic.units import between
-from mcp_sim.backends.matching.arguments import kinds_of
 from mcp_sim.backends.matching.operations import chosen_among, plan_of, recognised
-from mcp_sim.backends.matching.purposes import Purpose, whole_purposes
+from mcp_sim.backends.matching.purposes import Purpose, kinds_of, whole_purposes
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends

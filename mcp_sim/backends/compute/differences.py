@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher, ndiff, unified_diff
 
+from mcp_sim.backends.refusal import Refused
+
 _FEW_LINES = 200
 _FEW_CHARACTERS = 20_000
 _MOST_PAIRS = 4_000_000
@@ -45,3 +47,14 @@ def _told(old: list[str], new: list[str]) -> list[str]:
         if kind != "equal":
             found += [*(f"- {line}" for line in old[start:end]), *(f"+ {line}" for line in new[first:last])]
     return found
+
+
+_LONGEST = 20_000_000
+
+
+def replaced(text: str, old: str, new: str, most: int = -1) -> str:
+    """The text with `old` replaced, at most so many times. Raises Refused where it would grow beyond all measure."""
+    times = text.count(old) if most < 0 else most
+    if len(new) > len(old) and len(text) + times * (len(new) - len(old)) > _LONGEST:
+        raise Refused("invalid", f"The result is too long; at most {_LONGEST:,} characters are possible")
+    return text.replace(old, new, most)

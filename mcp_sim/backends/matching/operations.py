@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
-from mcp_sim.backends.matching.arguments import choices_of, kinds_of
-from mcp_sim.backends.matching.purposes import Purpose, last_segment
+from mcp_sim.backends.matching.purposes import Purpose, kinds_of, last_segment, listed_values, purposes_of
 from mcp_sim.backends.operation import Operation, Role, compact
+from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.lexicon.words import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
@@ -57,7 +57,7 @@ def recognised(purpose: Purpose, operations: Sequence[Operation], backend: str) 
 def chosen_among(purpose: Purpose, operations: Sequence[Operation], backend: str) -> Plan | None:
     """The plan of a tool with an argument that says which of the operations it does, or two together."""
     for names in _choosers(purpose):
-        if prod(len(choices_of(purpose.arguments[name])) for name in names) > _MOST_CHOICES:
+        if prod(len(listed_values(purpose.arguments[name])) for name in names) > _MOST_CHOICES:
             continue
         values = choices_together([purpose.arguments[name] for name in names])
         known = [value for value in values if operations_chosen(value, purpose.tool, operations)]
@@ -66,7 +66,7 @@ def chosen_among(purpose: Purpose, operations: Sequence[Operation], backend: str
         rest = {other: part for other, part in purpose.arguments.items() if other not in names}
         chosen = [one for value in known for one in operations_chosen(value, purpose.tool, operations)]
         roles = [role for one in chosen for role in one.roles]
-        others = {other for other in rest if snake(other) in _CHOOSING and len(choices_of(rest[other])) > 1}
+        others = {other for other in rest if snake(other) in _CHOOSING and len(listed_values(rest[other])) > 1}
         if not others & purpose.needed and any(_taking(part, other, roles) for other, part in rest.items()):
             reasons = (f"'{together(*names)}' chooses among {', '.join(known)}",)
             arguments: dict[str, str] = dict(zip(_CHOOSERS, names, strict=False))
@@ -93,7 +93,7 @@ def chooser_names(arguments: Mapping[str, str]) -> tuple[str, ...]:
 
 def choices_together(schemas: Sequence[Record]) -> list[str]:
     """What several arguments can say together, as one word each."""
-    return [together(*map(str, values)) for values in product(*map(choices_of, schemas))]
+    return [together(*map(str, values)) for values in product(*map(listed_values, schemas))]
 
 
 def together(*said: str) -> str:
@@ -196,3 +196,35 @@ def _is_quantity(name: str) -> bool:
 
 def _taking(schema: Record, name: str, roles: Sequence[Role]) -> bool:
     return _is_quantity(name) and any(kinds_of(schema) & role.types for role in roles)
+
+
+Way: TypeAlias = tuple[str, Mapping[str, str]]
+"""An operation, and what it needs -> the argument that gives it."""
+
+
+def way_chooser(
+    tool: Tool, plan: Plan, known: Collection[str], judged: Callable[[Purpose], Iterable[Way]]
+) -> Callable[[Record], Way]:
+    """What a tool does with the arguments of a call. `known` are the operations there are.
+
+    `judged` says of a purpose what it does, for tools whose plan leaves it to an argument. Raises ValueError where a
+    plan, as a spec can write it, says nothing that can be done.
+    """
+    if plan.operation:
+        if plan.operation not in known:
+            raise ValueError(f"{tool.id}: {plan.backend} knows no operation {plan.operation!r}")
+        only = (plan.operation, plan.arguments)
+        return lambda _given: only
+    chosen = {purpose.choice: list(judged(purpose)) for purpose in purposes_of(tool)}
+    ways = {choice: way for choice, found in chosen.items() for way in found}
+    if not ways:
+        raise ValueError(f"{tool.id}: say under `sim:` which `operation` it is")
+    selector, first = plan.arguments.get("operation", ""), next(iter(ways.values()))
+
+    def choose(given: Record) -> Way:
+        said = given.get(selector)
+        if said is not None and said not in chosen:
+            raise Refused("invalid", f"Unknown {selector}: {said!r}; choose {' or '.join(chosen)}")
+        return ways.get(str(said), first)
+
+    return choose

@@ -11,11 +11,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mcp_sim.backends.matching.arguments import kinds_of
 from mcp_sim.infer.choices import choices_of
 from mcp_sim.infer.result_forms import result_schema
-from mcp_sim.types import Record, Tool
-from mcp_sim.types.json_schema.shapes import expanded, properties, required
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    constants,
+    expanded,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
 from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 
 SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operation_type", "action_type")
@@ -159,3 +167,34 @@ def _shared(tools: Sequence[Tool], server: str) -> str | None:
     followed = {parts[1] for parts in listed if parts[0] == word}
     is_shared = count >= 3 and count >= 0.6 * len(named) and len(followed) > 1 and word not in _VERBS
     return word if is_shared else None
+
+
+_LISTED = re.compile(r"\[Enum\]:?\s*(\[[^\]]*\]|[\w ,/|-]+)")
+_ANYTHING = frozenset({"string", "number", "integer", "boolean", "object", "array", "numbers", "strings", "lists"})
+_LISTS = {"number": "numbers", "integer": "numbers", "string": "strings", "object": "objects", "array": "lists"}
+
+
+def kinds_of(schema: Record) -> frozenset[str]:
+    """The JSON types that an argument may be of, and `numbers`, `strings`, `objects`, `lists` for what it lists.
+
+    What a schema does not tell is possible: all of them.
+    """
+    types = set(types_of(schema)) - {"null"}
+    for word in ("anyOf", "oneOf"):
+        for branch in as_list(schema.get(word)):
+            types |= kinds_of(branch) if branch != {"type": "null"} else set()
+    if not types:
+        return _ANYTHING
+    if "array" in types:
+        inner = main_type(items(schema))
+        types |= {_LISTS[inner]} if inner in _LISTS else set(_LISTS.values())
+    return frozenset(types)
+
+
+def listed_values(schema: Record) -> list[Json]:
+    """The values that an argument is said to have: by `enum`, or in the description, as some generators write it."""
+    declared = [value for value in constants(schema) if value is not None]
+    found = _LISTED.search(str(schema.get("description", "")))
+    if declared or found is None:
+        return declared
+    return [part.strip(" '\"[].") for part in re.split(r"[,/|]", found[1]) if part.strip(" '\"[].")]

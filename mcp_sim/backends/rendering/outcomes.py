@@ -5,13 +5,13 @@ A backend says what there is to tell, as facts under names of its own; `fitting`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.fitting import Names, Told, fitter
-from mcp_sim.backends.rendering.sentences import worded_like
 from mcp_sim.infer.result_forms import result_schema
 from mcp_sim.infer.result_forms.prose import returns_data
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
@@ -136,3 +136,38 @@ def _gives_pages(tool: Tool) -> bool:
 
 def _told(turn: Turn, outcome: Outcome) -> Told:
     return Told(turn, outcome.text, outcome.facts, outcome.main, bool(outcome.changes), outcome.is_json)
+
+
+def worded_like(examples: Sequence[Example]) -> Callable[[Record], str | None]:
+    """A sentence for the arguments of a call; None where no example words one with nothing but what was asked for."""
+    templates = [parts for one in examples if (parts := _template(one)) is not None]
+
+    def worded(arguments: Record) -> str | None:
+        fitting = (parts for parts in templates if {part[1] for part in parts if part[1]} <= arguments.keys())
+        found = next(fitting, None)
+        return None if found is None else "".join(text or written(arguments[name]) for text, name in found)
+
+    return worded
+
+
+def written(value: Json) -> str:
+    """A value within a sentence."""
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def _template(example: Example) -> list[tuple[str, str]] | None:
+    """The text of a recorded call in parts: as it stands, or the name of the argument that stands there.
+
+    A sentence that holds a number of its own tells of the record, not of the call: it is no template.
+    """
+    if not isinstance(example.result, str):
+        return None
+    slots = {written(value): name for name, value in example.arguments.items() if len(written(value)) > 1}
+    if not slots:
+        return None
+    ordered = sorted(slots, key=lambda text: -len(text))
+    pieces = re.split("|".join(f"({re.escape(text)})" for text in ordered), example.result)
+    parts = [("", slots[piece]) if piece in slots else (piece, "") for piece in pieces if piece]
+    own = "".join(text for text, _ in parts)
+    is_usable = any(name for _, name in parts) and not re.search(r"\d", own) and "\n" not in own
+    return parts if is_usable else None
