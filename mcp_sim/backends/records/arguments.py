@@ -1,13 +1,21 @@
-"""How is an argument of a call read by its path?"""
+"""Read the arguments of a call: by path, and with whole numbers as integers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.types import Json, Record
+from mcp_sim.infer.ids import names_ids, whole
+from mcp_sim.types import Json, Record, Tool, Transition, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.plans import Plan
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
+
+
 ABSENT = object()
 
 
@@ -26,3 +34,63 @@ def argument(path: str) -> Fetch:
         return value
 
     return fetch
+
+
+Reading: TypeAlias = Callable[[Json], Json]
+
+
+def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -> Answer:
+    """The answer to the call with each whole number as one: what its schema, its name or its field says is one."""
+    read = _reading(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
+    if read is None:
+        return answer
+
+    def answered(turn: Turn, invent: Invent) -> Transition:
+        arguments = turn.call.arguments
+        if not _holds_float(arguments):
+            return answer(turn, invent)
+        return answer(replace(turn, call=replace(turn.call, arguments=as_object(read(arguments)))), invent)
+
+    return answered
+
+
+def _fields_of_whole_numbers(plan: Plan, domain: Domain) -> frozenset[str]:
+    """The paths of arguments that name a record, or what a field holds that is a link or a whole number."""
+    entity = domain.entities.get(plan.entity or "", Entity(""))
+    fields = {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}
+    named = {path for path, field in fields.items() if field == entity.key or _is_whole(entity, field)}
+    return frozenset({*named, *(owner.argument for owner in plan.owners), plan.key or ""} - {""})
+
+
+def _is_whole(entity: Entity, name: str) -> bool:
+    field = entity.fields.get(name)
+    return field is not None and (field.link is not None or main_type(field.schema) == "integer")
+
+
+def _reading(schema: Record, path: str, name: str, known: frozenset[str]) -> Reading | None:
+    """How a value under a schema is read; None where nothing in it is a whole number."""
+    if main_type(schema) == "integer" or path in known or (name and names_ids(name)):
+        return whole
+    if main_type(schema) == "array":
+        read = _reading(items(schema), path, name, known)
+        return None if read is None else lambda value: _each(value, read)
+    inner = {part: _reading(one, f"{path}.{part}" if path else part, part, known)
+             for part, one in properties(schema).items()}  # fmt: skip
+    reads = {part: read for part, read in inner.items() if read is not None}
+    return (lambda value: _object(value, reads)) if reads else None
+
+
+def _each(value: Json, read: Reading) -> Json:
+    return [read(one) for one in as_list(cast("Json", value))] if isinstance(value, list) else value
+
+
+def _object(value: Json, reads: Mapping[str, Reading]) -> Json:
+    if not isinstance(value, dict):
+        return value
+    return {name: reads[name](one) if name in reads else one for name, one in cast("Record", value).items()}
+
+
+def _holds_float(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_float, cast("Record", value).values()))
+    return any(map(_holds_float, as_list(value))) if isinstance(value, list) else isinstance(value, float)

@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.batches import Batch, WriteMany, batch
-from mcp_sim.backends.records.children import together
-from mcp_sim.backends.records.creation import creation
-from mcp_sim.backends.records.effects import Write, checked, followed
-from mcp_sim.backends.records.facts import Facts, Told
-from mcp_sim.backends.records.fitting import fitting, lines_fitting
-from mcp_sim.backends.records.foremost import foremost
-from mcp_sim.backends.records.given import finder
-from mcp_sim.backends.records.inside import found_inside
-from mcp_sim.backends.records.parents import parent_check
+from mcp_sim.backends.records.allowed_values import as_said, fitting, lines_fitting
+from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numbers
+from mcp_sim.backends.records.creation import creation, together
+from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, checked, followed
 from mcp_sim.backends.records.parts import part_page, part_write
-from mcp_sim.backends.records.picking import picking
-from mcp_sim.backends.records.queries import selection
-from mcp_sim.backends.records.recorded_failures import failing
+from mcp_sim.backends.records.record_lookup import finder, foremost, found_inside, picking
+from mcp_sim.backends.records.recorded_texts import failing
 from mcp_sim.backends.records.refusals import either, invalid, not_found, noun, sentence_of
 from mcp_sim.backends.records.removal import removal
+from mcp_sim.backends.records.result_values import Facts, Told
 from mcp_sim.backends.records.results import result, tells_failures
-from mcp_sim.backends.records.said_values import as_said
+from mcp_sim.backends.records.selection import parent_check, selection
 from mcp_sim.backends.records.updates import updating
-from mcp_sim.backends.records.whole_numbers import with_whole_numbers
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import properties

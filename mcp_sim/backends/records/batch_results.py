@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.backends.records.arguments import argument
-from mcp_sim.backends.records.batches import Batch, Failed
-from mcp_sim.backends.records.facts import Facts, Fill
+from mcp_sim.backends.records.effects import Batch, Failed
+from mcp_sim.backends.records.projection import shown
 from mcp_sim.backends.records.refusals import sentence_of
-from mcp_sim.backends.records.showing import shown
+from mcp_sim.backends.records.result_values import Facts, Fill
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import (

@@ -1,38 +1,30 @@
-"""What does a create write: what arguments say, then what the world knows, then what is open; and what forbids it?"""
+"""Create records: with a key of their own, from a copy, and together with child records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import chain
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias, cast
 
-from mcp_sim.backends.records.arguments import ABSENT
-from mcp_sim.backends.records.bequests import bequests
-from mcp_sim.backends.records.copying import copying
-from mcp_sim.backends.records.effects import Effect, Write, checked, followed
-from mcp_sim.backends.records.given import given, linked, links_of, sets_of
-from mcp_sim.backends.records.insides import kept_among, paying
-from mcp_sim.backends.records.line_items import completing
-from mcp_sim.backends.records.refusals import conflict
-from mcp_sim.backends.records.side_effects import side_effects
-from mcp_sim.backends.records.sums import settling
-from mcp_sim.backends.records.taking import taking
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.defaults import making
+from mcp_sim.backends.records.effects import Consequence, Effect, Write, WriteMany, batch, checked, followed
+from mcp_sim.backends.records.field_values import given, linked, links_of, sets_of
+from mcp_sim.backends.records.line_items import completing, taking
+from mcp_sim.backends.records.refusals import conflict, neighbours, not_found
+from mcp_sim.backends.records.side_effects import kept_among, paying, side_effects
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.generate.keys import Keys, is_used, keys_of, next_key, numbered_as
-from mcp_sim.generate.named import found_key
-from mcp_sim.generate.times import sense, time_writer
+from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import snake
-from mcp_sim.types.plans import Plan
-
-MOST_OFFERED = 32
-"""A link that nobody gave leads to one of so many records."""
+from mcp_sim.types.plans import Children, Plan
 
 Numbered: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
 
@@ -128,113 +120,66 @@ def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> t
     return numbered_as(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
 
 
-# what nobody gave -----------------------------------------------------------------------------------------------------
+Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
 
 
-def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
-    """The whole record, in the order of the entity's fields."""
-    rules = [rule for rule in _rules(plan, entity) if rule.field.name not in plan.fixed]
-    lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
-    order, settle, bequeath = tuple(entity.fields), settling(entity, domain), bequests(entity, domain)
+def copying(tool: Tool, plan: Plan, entity: Entity) -> Copied:
+    """The fields that a new record has from the one that it is a copy of, compiled."""
+    if plan.copies is None:
+        return lambda _turn: {}
+    fetch, left_out = argument(plan.copies), {*_left_out(entity)}
+    named = next((name for name, field in entity.fields.items() if _is_name(field) and name != entity.key), None)
 
-    def make(turn: Turn, invent: Invent, record: Record, said: Mapping[str, Json]) -> Record:
-        for field in lists:
-            if field.name in record and not isinstance(record[field.name], list):
-                record[field.name] = [record[field.name]]
-        bequeath(turn.view, record)
-        for rule in rules:
-            if rule.field.name not in record:
-                rule.fill(turn, invent, record)
-        settle(record, said.keys())
-        return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
+    def copied(turn: Turn) -> Record | Observation:
+        asked = fetch(turn.call.arguments)
+        key = found_key(turn.view, entity.name, asked)
+        if key is None:
+            others = neighbours(turn.view, entity)
+            return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.copies, others)
+        source = turn.view.get(entity.name, key) or {}
+        base = {name: value for name, value in source.items() if name not in left_out}
+        if named is not None and isinstance(source.get(named), str):
+            base[named] = f"{source[named]} (copy)"
+        return base
 
-    return make
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What a field that nobody gave holds from the beginning. `settled`: a value that is no question.
-
-    `stamp` writes the time of the call, in a field that tells when the record was made.
-    """
-
-    entity: str
-    field: Field
-    stamp: Callable[[datetime], Json] | None
-    settled: Json
-    place: tuple[str, str] | None
-
-    def fill(self, turn: Turn, invent: Invent, record: Record) -> None:
-        field = self.field
-        current = self._current(turn.view)
-        if self.stamp is not None:
-            record[field.name] = self.stamp(turn.now)
-        elif current is not None and fitting_type(current, field.schema):
-            record[field.name] = current
-        elif self.settled is not ABSENT:
-            record[field.name] = self.settled
-        elif field.required:
-            linked = _linked(turn, invent, self.entity, field)
-            value = invent(turn, self.entity, field.name, field.schema, record) if linked is ABSENT else linked
-            record[field.name] = value
-
-    def _current(self, view: View) -> Json:
-        """What an only record says, a session for instance; None where it does not."""
-        if self.place is None:
-            return None
-        only, field = self.place
-        value: Json = (view.get(only, only) or {}).get(field)
-        if value is not None and self.field.link is not None:
-            return found_key(view, self.field.link, value)
-        return value
+    return copied
 
 
-def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
-    """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
-    if field.link is None:
-        return ABSENT
-    keys = _offered(turn, field, field.link)
-    first = next(keys, None)
-    if first is None:
-        return ABSENT
-    key = invent.refer(turn, entity, field.name, field.link, chain((first,), keys))
-    return [key] if main_type(field.schema) == "array" else key
+def _is_name(field: Field) -> bool:
+    return snake(field.name) in {"name", "title"} and main_type(field.schema) in {"string", ""}
 
 
-def _offered(turn: Turn, field: Field, target: str) -> Iterator[Key]:
-    """Records that a link may lead to; the first is the one that chance has chosen."""
-    first = turn.draws.unit(f"link/{field.name}")
-    count = min(turn.view.count(target), MOST_OFFERED)
-    found = (turn.view.some(target, (first + step / count) % 1) for step in range(count))
-    return (key for key in found if key is not None)
-
-
-def _rules(plan: Plan, entity: Entity) -> Iterator[_Rule]:
+def _left_out(entity: Entity) -> Iterator[str]:
+    """What a copy has of its own: its key, its times, what only one record may have."""
+    yield entity.key
     for field in entity.fields.values():
-        if field.name == entity.key or field.derived is not None:
-            continue
-        stamped = sense(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
-        only, _, name = plan.from_state.get(field.name, "").rpartition(".")
-        stamp = time_writer(field.name, field.schema) if stamped else None
-        yield _Rule(entity.name, field, stamp, _settled(field), (only, name) if only else None)
+        if sense(field.name, field.schema) in {"created", "updated"} or is_unique(entity, field):
+            yield field.name
 
 
-def _settled(field: Field) -> Json:
-    schema = field.schema
-    if "default" in schema and field.link is None:
-        return schema["default"]
-    if is_nullable(schema):
-        return None
-    if not field.required:
-        return ABSENT
-    choices = constants(schema)
-    if choices and (len(choices) == 1 or snake(field.name).rsplit("_", 1)[-1] in {"status", "state", "stage"}):
-        return choices[0]
-    if main_type(schema) == "boolean":
-        return False
-    if main_type(schema) == "array" and not schema.get("minItems"):
-        return []
-    if main_type(schema) == "integer" and snake(field.name) in {"version", "revision", "rev"}:
-        return max(1, schema.get("minimum", 1))
-    counts = main_type(schema) == "integer" and snake(field.name).endswith(("count", "_total"))
-    return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT
+_PARENT = "$parent"
+"""The argument, given by nobody, that names the record they belong to."""
+
+
+def together(tool: Tool, plan: Plan, domain: Domain) -> list[Consequence]:
+    """What is made together with a record, list by list; what is told has them where the call listed them."""
+    return [partial(_with, one=one, make=_maker(tool, one, domain)) for one in plan.children]
+
+
+def _maker(tool: Tool, one: Children, domain: Domain) -> WriteMany:
+    """What makes them, as if a tool were called for them alone."""
+    sets = dict(one.sets) if one.link is None else {**one.sets, _PARENT: one.link}
+    plan = Plan(tool.id, "create", one.entity, sets=sets, each=one.listed)
+    return batch(tool, plan, creation(tool, plan, domain))
+
+
+def _with(turn: Turn, invent: Invent, effect: Effect, *, one: Children, make: WriteMany) -> Effect | Observation:
+    """The effect with one list of them; nothing is made where one of them cannot be."""
+    if one.listed not in turn.call.arguments:
+        return effect
+    call = replace(turn.call, arguments={**turn.call.arguments, _PARENT: effect.key})
+    found = make(replace(turn, view=turn.view.after(effect.changes), call=call), invent)
+    if found.failed:
+        return found.failed[0].why
+    rows = cast("Json", [made.record for _, made in found.done])
+    return replace(effect, record={**effect.record, one.listed: rows}, changes=(*effect.changes, *found.changes))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.batch_results import batch_rows, beside_rows
-from mcp_sim.backends.records.facts import Facts, Fill
-from mcp_sim.backends.records.plain_places import NUMBERS, nothing, of_record, status, text_of
+from mcp_sim.backends.records.projection import shown
 from mcp_sim.backends.records.refusals import label, told
-from mcp_sim.backends.records.row_sums import row_sum
+from mcp_sim.backends.records.result_schemas import is_optional, says_success
+from mcp_sim.backends.records.result_values import NUMBERS, Facts, Fill, nothing, of_record, row_sum, status, text_of
 from mcp_sim.backends.records.sentences import DONE, sentences
-from mcp_sim.backends.records.showing import shown
-from mcp_sim.backends.records.usual import is_optional, says_success
+from mcp_sim.generate.time_fields import sense, written
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.times import sense, written
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.choices import choices_of
 from mcp_sim.types import Json, Record, Tool

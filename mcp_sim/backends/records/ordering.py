@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.records.refusals import invalid
-from mcp_sim.generate.times import sense
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, at, constants, expanded, items

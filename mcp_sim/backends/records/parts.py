@@ -8,15 +8,13 @@ from itertools import count
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.comparisons import test_maker
-from mcp_sim.backends.records.creation import making
+from mcp_sim.backends.records.defaults import making, settling
 from mcp_sim.backends.records.effects import Effect, Write
-from mcp_sim.backends.records.given import finder, given, sets_of
-from mcp_sim.backends.records.inside import found_inside, parts_of
-from mcp_sim.backends.records.matching import narrowing, standing_tests
-from mcp_sim.backends.records.pages import Page
+from mcp_sim.backends.records.field_values import given, sets_of
+from mcp_sim.backends.records.filters import narrowing, standing_tests, test_maker
+from mcp_sim.backends.records.record_lookup import finder, found_inside, parts_of
 from mcp_sim.backends.records.refusals import conflict, not_found
-from mcp_sim.backends.records.sums import settling
+from mcp_sim.backends.records.selection import Page
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import following, keys_of
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View

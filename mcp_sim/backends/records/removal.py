@@ -1,20 +1,22 @@
-"""What does a delete write? What may do without the record lets go of it; what must link to it forbids it.
-
-Unless the tool says that it goes too.
-"""
+"""Delete records and keep references consistent: clear them, forbid the deletion, or cascade."""
 
 from __future__ import annotations
 
-from mcp_sim.backends.records.cascades import cascade, takes_along
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
 from mcp_sim.backends.records.effects import Effect, Write, followed
-from mcp_sim.backends.records.given import finder
-from mcp_sim.backends.records.referring import let_go, referring
+from mcp_sim.backends.records.field_changes import standing
+from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.refusals import conflict
 from mcp_sim.backends.records.side_effects import side_effects
-from mcp_sim.backends.records.standing import standing
-from mcp_sim.types import Change, Observation, Tool, Turn
-from mcp_sim.types.domain import Domain
+from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import plural, singular, vocabulary, words
 from mcp_sim.types.plans import Plan
 
 
@@ -46,3 +48,145 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         return Effect(key, record, changes)
 
     return followed(remove, side_effects(tool, plan, domain))
+
+
+Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
+
+
+_ALONG = re.compile(
+    r"\b(?:delet|remov|eras|destroy)\w*\b[^.;]*?\b(?:and|with|including|plus|as well as) "
+    r"((?:all|any|every|everything|its|their)\b[^.;]*)",
+    re.IGNORECASE,
+)
+
+
+_ANYTHING = vocabulary("data content record item information everything resource object thing")
+
+
+def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:
+    """The links of the records that go too: of those that a description names, else of all it might mean."""
+    said = _ALONG.search(description)
+    if said is None:
+        return []
+    spoken = {singular(word) for word in words(said[1].lower())}
+    links = [one for one in referring(domain, entity) if not one.is_list]
+    named = [one for one in links if spoken & {*words(one.entity)[-1:]}]
+    return named or (links if spoken & _ANYTHING else [])
+
+
+def cascade(domain: Domain, entity: str, along: list[Referrer]) -> Gone:
+    """What is written where records go with one of an entity, and with each of them those that must link to it."""
+    others = {name: referring(domain, name) for name in domain.entities}
+
+    def links_to(name: str) -> Iterator[Referrer]:
+        yield from along if name == entity else (one for one in others[name] if one.holds)
+
+    def gone(view: View, key: Key, removed: Change) -> tuple[Change, ...] | str:
+        waiting, found = [removed], {(removed.entity, key): removed}
+        while waiting:
+            one = waiting.pop()
+            for link in links_to(one.entity):
+                for other, _ in link.rows(view, one.key):
+                    if (link.entity, other) not in found:
+                        version = view.version(link.entity, other)
+                        also = Change("remove", link.entity, other, expected=version)
+                        found[link.entity, other] = also
+                        waiting.append(also)
+        return _without_links(view, [*found.values()])
+
+    def _without_links(view: View, removals: list[Change]) -> tuple[Change, ...] | str:
+        changes: list[Change] = []
+        left = view.after(removals)
+        for one in reversed(removals):
+            freed = let_go(left, others[one.entity], one.key, one)
+            if isinstance(freed, str):
+                return freed
+            changes += freed
+            left = left.after(freed[1:])
+        return tuple(changes)
+
+    return gone
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """A field of another entity (or of the same) that links here."""
+
+    entity: str
+    field: Field
+
+    @property
+    def holds(self) -> bool:
+        """Is there no such record without the link?"""
+        return self.field.required and not is_nullable(self.field.schema) and not self.is_list
+
+    @property
+    def is_list(self) -> bool:
+        return main_type(self.field.schema) == "array"
+
+    def rows(self, view: View, key: Key) -> Sequence[tuple[Key, Record]]:
+        """The records that link to the one with this key."""
+        if self.is_list:
+            name = self.field.name
+            return [row for row in view.rows(self.entity) if key in as_list(row[1].get(name))]
+        return view.find(self.entity, self.field.name, key)
+
+    def without(self, record: Record, key: Key) -> Record:
+        """The record when the link is let go."""
+        name = self.field.name
+        if self.is_list:
+            return {**record, name: [one for one in record[name] if one != key]}
+        if is_nullable(self.field.schema):
+            return {**record, name: None}
+        return {field: value for field, value in record.items() if field != name}
+
+    def following(self, record: Record, key: Key, new_key: Key) -> Record:
+        """The record when what it links to has another key."""
+        name = self.field.name
+        value = [new_key if one == key else one for one in record[name]] if self.is_list else new_key
+        return {**record, name: value}
+
+
+def referring(domain: Domain, entity: str) -> list[Referrer]:
+    """All fields that link to an entity's records."""
+    return [
+        Referrer(other.name, field)
+        for other in domain.entities.values()
+        for field in other.fields.values()
+        if field.link == entity and field.derived is None
+    ]
+
+
+def let_go(view: View, referrers: Sequence[Referrer], key: Key, removed: Change) -> tuple[Change, ...] | str:
+    """The changes that leave no link behind, or what forbids it."""
+    touched: dict[tuple[str, Key], Record] = {}
+    for one in referrers:
+        rows = [row for row in one.rows(view, key) if (one.entity, row[0]) != (removed.entity, key)]
+        if rows and one.holds:
+            noun = (one.entity if len(rows) == 1 else plural(one.entity)).rpartition(".")[2].replace("_", " ")
+            return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
+        for other, record in rows:
+            touched[one.entity, other] = one.without(touched.get((one.entity, other), record), key)
+    return (removed, *_puts(view, touched))
+
+
+def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
+    """The changes that let every link follow."""
+    return _rewritten(view, referrers, key, lambda one, record: one.following(record, key, new_key))
+
+
+def _rewritten(
+    view: View, referrers: Sequence[Referrer], key: Key, rewrite: Callable[[Referrer, Record], Record]
+) -> tuple[Change, ...]:
+    touched: dict[tuple[str, Key], Record] = {}
+    for one in referrers:
+        for other, record in one.rows(view, key):
+            touched[one.entity, other] = rewrite(one, touched.get((one.entity, other), record))
+    return _puts(view, touched)
+
+
+def _puts(view: View, records: dict[tuple[str, Key], Record]) -> tuple[Change, ...]:
+    return tuple(
+        Change("put", entity, key, record, expected=view.version(entity, key))
+        for (entity, key), record in records.items()
+    )

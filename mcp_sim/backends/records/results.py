@@ -1,6 +1,6 @@
-"""What does a tool's result look like: records, rows, totals and confirmations in their places under its outputSchema?
+"""Render what a call did or found in the form of the tool's results.
 
-Compiled once per tool into closures; what is shown is always a new object, never the world's own record.
+Compiled once per tool into closures. Rendered values are always new objects, never the records of the world.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from typing import cast
 from mcp_sim.backends.records.arguments import ABSENT
 from mcp_sim.backends.records.batch_results import plain_batch
 from mcp_sim.backends.records.batch_results import tells_failures as schema_tells_failures
-from mcp_sim.backends.records.facts import Facts, Fill, Told
 from mcp_sim.backends.records.filling import Filler
-from mcp_sim.backends.records.forms import example_of, form
-from mcp_sim.backends.records.learnt import learnt
-from mcp_sim.backends.records.only import part_of_record
-from mcp_sim.backends.records.pages import Page
-from mcp_sim.backends.records.plain_places import of_record
+from mcp_sim.backends.records.projection import lookup
+from mcp_sim.backends.records.recorded_results import learnt
 from mcp_sim.backends.records.refusals import label, told
+from mcp_sim.backends.records.result_schemas import example_of, form
+from mcp_sim.backends.records.result_values import Facts, Fill, Told, of_record
+from mcp_sim.backends.records.selection import Page
 from mcp_sim.backends.records.sentences import DONE, confirmation, sentences
 from mcp_sim.infer.result_forms import text_place
 from mcp_sim.infer.result_forms.prose import TEXTS, gives_key, gives_record, speaks
-from mcp_sim.types import Observation, Tool, ToolResult
-from mcp_sim.types.domain import Domain
+from mcp_sim.types import Json, Observation, Tool, ToolResult
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import expanded, is_open
 from mcp_sim.types.json_text import encode
 from mcp_sim.types.lexicon.words import snake
@@ -169,3 +168,21 @@ def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told
 def _sentence_result(plan: Plan) -> Told:
     name = label(plan.entity or "")
     return lambda facts: Observation(ToolResult(f"{name} {told(facts.key)} deleted", form="text"))
+
+
+def part_of_record(plan: Plan, domain: Domain) -> Fill:
+    """The fields that a plan shows alone: `plan_id.price` is the price of the plan that `plan_id` links to."""
+    entity = domain.entities[plan.entity or ""]
+    parts = [(path.rpartition(".")[2], _part(path, entity, domain)) for path in plan.only]
+
+    def fill(facts: Facts) -> Json:
+        return {name: part(facts) for name, part in parts}
+
+    return fill
+
+
+def _part(path: str, entity: Entity, domain: Domain) -> Fill:
+    look = lookup(entity, Field(path, {}, derived=path), domain.entities) if "." in path else None
+    if look is None:
+        return lambda facts: (facts.record or {}).get(path)
+    return lambda facts: look(facts.view, facts.record or {})

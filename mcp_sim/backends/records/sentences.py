@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from mcp_sim.backends.records.facts import Facts
+from mcp_sim.backends.records.projection import shown
 from mcp_sim.backends.records.refusals import label, noun, told
-from mcp_sim.backends.records.showing import shown
+from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object

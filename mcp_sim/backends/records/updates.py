@@ -7,21 +7,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
+from mcp_sim.backends.records.defaults import settling
 from mcp_sim.backends.records.effects import Effect, Write, checked, followed
-from mcp_sim.backends.records.given import amounts_given, finder, given, linked, links_of, sets_of
-from mcp_sim.backends.records.insides import kept_among
+from mcp_sim.backends.records.exchanges import refunding, settling_difference, swapping
+from mcp_sim.backends.records.field_changes import Refused, entered, standing
+from mcp_sim.backends.records.field_values import amounts_given, given, linked, links_of, sets_of
 from mcp_sim.backends.records.line_items import completing
-from mcp_sim.backends.records.price_differences import settling_difference
-from mcp_sim.backends.records.referring import referring, renamed
-from mcp_sim.backends.records.refunds import refunding
+from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.refusals import conflict
-from mcp_sim.backends.records.side_effects import side_effects
-from mcp_sim.backends.records.standing import standing
-from mcp_sim.backends.records.sums import settling
-from mcp_sim.backends.records.swaps import swapping
-from mcp_sim.backends.records.ways import Refused, entered
+from mcp_sim.backends.records.removal import referring, renamed
+from mcp_sim.backends.records.side_effects import kept_among, side_effects
 from mcp_sim.generate.edits import VERSION
-from mcp_sim.generate.times import sense, time_writer
+from mcp_sim.generate.time_fields import sense, time_writer
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field

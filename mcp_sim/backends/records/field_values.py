@@ -1,72 +1,22 @@
-"""What do the arguments of a call say about the record that it writes?"""
+"""The field values that the arguments of a call give, and the records they reference."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
-from mcp_sim.backends.records.kept import Keep, keeper
-from mcp_sim.backends.records.owners import owner_check
 from mcp_sim.backends.records.refusals import invalid, neighbours, not_found
-from mcp_sim.generate.named import found_key
-from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.generate.conformance import field_schemas
+from mcp_sim.generate.lookup import found_key
+from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import as_object, at, expanded, items, takes_null
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.json_schema.shapes import as_object, at, expanded, items, takes_null, type_name, types_of
+from mcp_sim.types.json_text import parsed
 from mcp_sim.types.plans import Plan
-
-Find = Callable[[Turn], "Key | Observation"]
-
-
-def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
-    """The key of the record that a call names, or the failure that there is none; an only record needs no name."""
-    name, only = entity.name, entity.singleton and plan.key is None
-    fetch = argument(plan.key or "")
-
-    if plan.key is None and plan.filters and not entity.singleton:
-        return _finder_by_fields(tool, plan, entity)
-    belongs, others = owner_check(tool, plan), _other_names(plan, entity)
-
-    def find(turn: Turn) -> Key | Observation:
-        asked: Json = name if only else fetch(turn.call.arguments)
-        key = found_key(turn.view, name, asked)
-        if key is None and others:
-            named = (one for field in others for one, _ in turn.view.find(name, field, asked))
-            key = next(named, None)
-        if key is not None:
-            return belongs(turn, key) or key
-        if asked is ABSENT and plan.key is not None:
-            return invalid(tool, plan.key, None, f"{plan.key} is required")
-        return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
-
-    return find
-
-
-def _other_names(plan: Plan, entity: Entity) -> list[str]:
-    """The fields by which an argument may name a record as well as by its key: the name, of `id_or_name`."""
-    either = snake(plan.key or "").split("_or_")
-    return [name for name in entity.fields if name != entity.key and snake(name) in either[1:] + either[:-1]]
-
-
-def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
-    """The key of the first record that has all the values which a call names it by."""
-    asked = [(path, argument(path), rule.field) for path, rule in plan.filters.items()]
-
-    def find(turn: Turn) -> Key | Observation:
-        arguments = turn.call.arguments
-        given = [(path, field, value) for path, fetch, field in asked if (value := fetch(arguments)) is not ABSENT]
-        if not given:
-            return invalid(tool, asked[0][0], None, f"{asked[0][0]} is required")
-        (path, field, first), *others = given
-        for key, record in turn.view.find(entity.name, field, first):
-            if all(record.get(name) == value for _, name, value in others):
-                return key
-        named = (path, first) if not others else (others[-1][0], others[-1][2])
-        return not_found(tool, entity.name, named[1], named[0])
-
-    return find
 
 
 def amounts_given(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
@@ -178,3 +128,49 @@ def linked(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Recor
             )
         found[link.field] = keys if isinstance(value, list) else keys[0]
     return {**said, **found} if found else said
+
+
+Keep: TypeAlias = Callable[[Json], Json]
+
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
+
+
+_PLAIN = frozenset(("integer", "number", "boolean"))
+
+
+def keeper(domain: Domain, entity: Entity, field: str) -> Keep:
+    """A number becomes a text where there are only texts, a text the number or the flag that it says where there are
+    only these, and a day or a time of a day the moment that results promise.
+    """
+    if field not in entity.fields:
+        return _as_it_is
+    shown = [*field_schemas(domain, entity, field)]
+    kinds = {frozenset(types_of(schema)) - {"null"} for schema in (entity.fields[field].schema, *shown)}
+    held = next(iter(kinds)) if len(kinds) == 1 else frozenset[str]()
+    if shown and all(schema.get("format") == "date-time" for schema in shown):
+        return _moment
+    if held == frozenset(("string",)):
+        return _text
+    return _as_it_is if not held or held - _PLAIN else lambda value: _plain(value, held)
+
+
+def _as_it_is(value: Json) -> Json:
+    return value
+
+
+def _text(value: Json) -> Json:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _moment(value: Json) -> Json:
+    found = _MOMENT.fullmatch(value) if isinstance(value, str) else None
+    return value if found is None else f"{found[1]}T{found[2] or '00:00'}{found[3] or ':00'}"
+
+
+def _plain(value: Json, kinds: frozenset[str]) -> Json:
+    if isinstance(value, str):
+        with suppress(ValueError):
+            said = parsed(value.strip().lower())
+            return said if type_name(said) in kinds or (isinstance(said, int) and "number" in kinds) else value
+    return value

@@ -1,4 +1,4 @@
-"""What do records come to: how many there are, in which state, and what their numbers add up to?"""
+"""Aggregate records: counts by state, sums, means and shares of their numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.generate.progress import is_over, status_of
-from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.timeline import is_over, status_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_rows, items, main_type, properties
@@ -26,18 +26,38 @@ class Seen:
 
 Measure: TypeAlias = Callable[[Seen], Json]
 
+
 _FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
+
+
 _SUMS = vocabulary("total sum")
+
+
 _MEANS = vocabulary("average avg mean")
+
+
 _LEAST, _MOST = vocabulary("min minimum lowest smallest cheapest"), vocabulary("max maximum highest largest biggest")
+
+
 _SHARES = vocabulary("rate percentage percent ratio share pct")
+
+
 _MONEY = vocabulary("revenue value sales spent spending worth income turnover cost amount price")
+
+
 _PRICED = ("total", "total_amount", "amount", "total_price", "grand_total", "price", "value", "cost", "balance")
+
+
 _AMOUNT = "amount"
 """The field of what is spent, earned or paid; such records are summed up by what they come to."""
 
+
 _OPEN = vocabulary("pending open remaining active incomplete todo unfinished outstanding unread undone")
+
+
 _DONE = vocabulary("completed complete done finished closed resolved read")
+
+
 _KINDS = ("status", "state", "stage", "priority", "severity", "category", "type", "kind", "level")
 
 

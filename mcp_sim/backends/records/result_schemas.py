@@ -1,11 +1,21 @@
-"""Which form has a tool's result, judged by its outputSchema, its examples, or its plan alone?"""
+"""Schemas of results: from the output schema, examples, the description or the plan."""
 
 from __future__ import annotations
 
 from mcp_sim.infer.result_forms import result_schema, shown_result
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.shapes import as_list, as_object, is_open, main_type, map_of, schema_of
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    is_open,
+    items,
+    main_type,
+    map_of,
+    properties,
+    schema_of,
+)
+from mcp_sim.types.lexicon.words import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 
@@ -54,3 +64,28 @@ def _plain_schema(plan: Plan) -> Record:
     if plan.paging.cursor and envelope.cursor is not None:
         parts[envelope.cursor] = {"type": ["string", "null"]}
     return {"type": "object", "properties": parts, "required": [*parts]}
+
+
+_SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
+
+
+def is_optional(schema: Record) -> bool:
+    """True where the description says that it may be missing."""
+    return "optional" in str(schema.get("description", "")).lower()
+
+
+def says_success(name: str, schema: Record) -> bool:
+    """Does a property of a result say whether a call worked?"""
+    return main_type(schema) == "boolean" and (snake(name) in _SUCCESS or snake(name).endswith("_status"))
+
+
+def usual(schema: Record) -> Record:
+    """The schema with all required that is not said to be optional, where it requires nothing in so many words."""
+    parts = {name: usual(part) for name, part in properties(schema).items()}
+    needed = schema.get("required", [name for name, part in parts.items() if not is_optional(part)])
+    inner = usual(items(schema)) if items(schema) else None
+    return {
+        **schema,
+        **({"properties": parts, "required": needed} if parts else {}),
+        **({"items": inner} if inner is not None else {}),
+    }

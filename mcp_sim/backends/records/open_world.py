@@ -1,4 +1,4 @@
-"""Which record does an open world make up where an id is asked for that nobody mentioned yet?"""
+"""Generate records of an open world when a call asks for an unknown id."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import cast
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.generate.named import found_key
+from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.times import sense
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -26,11 +26,14 @@ from mcp_sim.types.plans import Filter, Plan
 MOST_CANDIDATES = 32
 """A link leads to one of so many records."""
 
+
 FEWEST = 2
 """At least so many records are made up for a list, and less than twice as many."""
 
+
 AGE = timedelta(days=30)
 """So long before the world's start a record was made that nobody mentioned."""
+
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 

@@ -1,26 +1,93 @@
-"""What in a recorded text will be another for another record?"""
+"""Turn a recorded text into a template with slots, and render it for other records."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.recorded import Sample, text_of
+from mcp_sim.backends.records.projection import Show
+from mcp_sim.backends.records.recorded_texts import Sample, text_of
 from mcp_sim.backends.records.refusals import noun
+from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.records.sentences import name_field, written
-from mcp_sim.backends.records.slots import Piece, Slot, Sort
-from mcp_sim.generate.times import sense
-from mcp_sim.types import Json, Record
+from mcp_sim.generate.time_fields import sense
+from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.json_schema.shapes import as_object, constants, main_type
 from mcp_sim.types.lexicon.words import snake, words
 from mcp_sim.types.plans import Plan
 
+Sort: TypeAlias = Literal["key", "field", "argument", "count", "total", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a text, what stands there, and how the example spells it."""
+
+    sort: Sort
+    name: str = ""
+    sample: str = ""
+
+
+Piece: TypeAlias = str | Slot
+
+
+def rendered(pieces: Sequence[Piece], facts: Facts, record: Record, key: Key | None, show: Show, view: View) -> str:
+    fields: Record | None = None
+    text: list[str] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            text.append(piece)
+            continue
+        if piece.sort == "field" and fields is None:
+            fields = as_object(show(record, view)) if record else {}
+        text.append(_spelt(_value(piece, facts, fields or {}, key), piece.sample))
+    return "".join(text)
+
+
+def _value(slot: Slot, facts: Facts, fields: Record, key: Key | None) -> Json:
+    values: dict[Sort, Callable[[], Json]] = {
+        "key": lambda: key,
+        "field": lambda: fields.get(slot.name),
+        "argument": lambda: facts.turn.call.arguments.get(slot.name),
+        "count": lambda: len(facts.page.rows),
+        "total": lambda: facts.page.total,
+        "number": lambda: 1,
+    }
+    return values[slot.sort]()
+
+
+def _spelt(value: Json, sample: str) -> str:
+    """A value as the example spells such values."""
+    if value is None:
+        return "None"
+    if isinstance(value, bool):
+        yes, no = ("Yes", "No") if sample.lower() in {"yes", "no"} else ("True", "False")
+        said = yes if value else no
+        return said if sample[:1].isupper() or not sample else said.lower()
+    if (
+        isinstance(value, str)
+        and sample[:1].isupper()
+        and sample[1:].islower()
+        and value.islower()
+        and " " not in value
+    ):
+        return value.capitalize() if "_" not in value else value
+    return written(value)
+
+
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+
 _TIME = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+
+
 ROW_START = re.compile(r"^(\s*)(?:(?:([-*•]|#{2,4})|(\d+)[.)]|\[[ xX✓]\])\s+|(\*\*))")
+
+
 _JOINTS = re.compile(
     r"(^\s*(?:[-*•]|\d+[.)])\s+|\s+[-–—|→]\s+|:\s+|,\s+|;\s+|\s*[()\[\]{}]+\s*|\*{1,2}|\s*\n\s*|\t|(?<!\w)[\"'`#]+|[\"'`]+(?!\w))"
 )

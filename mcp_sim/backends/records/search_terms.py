@@ -1,4 +1,4 @@
-"""What does the text of a search ask for: words, words that must not occur, and values of fields (`status:open`)?"""
+"""Parse the text of a search: words, excluded words, and field clauses such as `status:open`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mcp_sim.generate.times import moment_of, sense
+from mcp_sim.generate.time_fields import moment_of, sense
 from mcp_sim.types import COMPARISONS, Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, main_type
@@ -15,10 +15,15 @@ from mcp_sim.types.lexicon.words import snake
 
 Test: TypeAlias = Callable[[Record], bool]
 
+
 _CLAUSE = re.compile(
     r"(?<![\w.-])(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)"
 )
+
+
 _WORD = re.compile(r"[^\s\"'(),;]+")
+
+
 _SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 

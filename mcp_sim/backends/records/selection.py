@@ -1,4 +1,4 @@
-"""Which rows stand on the page that a call asks for?"""
+"""Select the rows of a list or a search: filters, text, order and page, over a view of the state."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import binascii
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TypeAlias
 
-from mcp_sim.backends.records.arguments import argument
-from mcp_sim.backends.records.ordering import Row
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.field_values import Link, linked
+from mcp_sim.backends.records.filters import matching_rows
+from mcp_sim.backends.records.ordering import Row, ordering
+from mcp_sim.backends.records.record_lookup import picked_rows
 from mcp_sim.backends.records.refusals import invalid
-from mcp_sim.types import Json, Observation, Tool
+from mcp_sim.backends.records.search_terms import not_understood, terms
+from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_text import canonical
 from mcp_sim.types.plans import Plan
 
@@ -91,3 +98,49 @@ def _question(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> 
     """A digest of what was asked for, except the page: a cursor continues one question, not another."""
     kept = {name: value for name, value in arguments.items() if name not in chooses}
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+Select: TypeAlias = Callable[[Turn], "Page | Observation"]
+
+
+def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
+    """The page that a call asks for, or the failure that says what is wrong with the question; compiled."""
+    matching = matching_rows(tool, plan, entity, entities)
+    order, paged = ordering(tool, plan, entity), page_asked(tool, plan)
+    sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
+    picked = picked_rows(plan)
+    unread, understood = not_understood(entity), terms(entity)
+
+    def select(turn: Turn) -> Page | Observation:
+        arguments = turn.call.arguments
+        found = matching(turn.view, arguments)
+        found = found if plan.picked is None else picked(turn, found)
+        clause = unread(query(arguments)) if not found else None
+        if clause is not None:
+            known = ", ".join(entity.fields)
+            return invalid(tool, plan.query, query(arguments), f"Cannot search by {clause}; choose from {known}")
+        words = " ".join(understood(query(arguments)).words)
+        rows = order(found, sort(arguments), direction(arguments), words)
+        return rows if isinstance(rows, Observation) else paged(rows, arguments)
+
+    return select
+
+
+def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:
+    """The failure that whose records must be asked for is not there, where all that there was at first is given."""
+    fields = domain.entities[plan.entity or ""].fields
+    needed = {path: rule.field for path, rule in plan.filters.items() if path in required(tool.input_schema)}
+    targets = {path: fields[name].link for path, name in needed.items() if name in fields}
+    links = [
+        Link(needed[path], domain.entities[target], path)
+        for path, target in targets.items()
+        if target in domain.given and plan.filters[path].op == "equals"
+    ]
+    asked = [(link.field, argument(link.path)) for link in links]
+
+    def missing(turn: Turn) -> Observation | None:
+        said: Record = {field: fetch(turn.call.arguments) for field, fetch in asked}
+        found = linked(turn, tool, links, {field: value for field, value in said.items() if value is not ABSENT})
+        return found if isinstance(found, Observation) else None
+
+    return missing

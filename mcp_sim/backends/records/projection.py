@@ -1,6 +1,6 @@
-"""How does a record look where a schema says what is shown of it?
+"""Project a record to what a schema shows of it.
 
-What is shown is always a new object, never the world's own record.
+The projection is always a new object, never the record of the world.
 """
 
 from __future__ import annotations
@@ -9,17 +9,49 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT
-from mcp_sim.backends.records.lookups import lookup
-from mcp_sim.generate.conforming import conforming
-from mcp_sim.generate.searching import judge
+from mcp_sim.generate.conformance import conforming
+from mcp_sim.generate.schema_constraints import judge
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Record, View
-from mcp_sim.types.domain import Entity
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
+Lookup: TypeAlias = Callable[[View, Record], Json]
+
+
+def lookup(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Lookup | None:
+    """The value of a derived field, read from the state as it is; None for a field that is stored."""
+    if field.derived is None:
+        return None
+    if field.derived.startswith("#"):
+        return _count(entity, field.derived[1:])
+    via, _, name = field.derived.partition(".")
+    target = entity.fields[via].link if via in entity.fields else None
+    return _linked(via, target or "", name) if target in entities else None
+
+
+def _count(entity: Entity, place: str) -> Lookup:
+    other, _, link = place.rpartition(".")
+    key = entity.key
+    return lambda view, record: len(view.find(other, link, record.get(key)))
+
+
+def _linked(via: str, target: str, name: str) -> Lookup:
+    def linked(view: View, record: Record) -> Json:
+        key = record.get(via)
+        found = view.get(target, key) if isinstance(key, str | int) else None
+        if found is None or not name:
+            return found
+        return found.get(name)
+
+    return linked
+
+
 _SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
+
+
 Show: TypeAlias = Callable[[Record, View], Json]
 
 

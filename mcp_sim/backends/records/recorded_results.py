@@ -1,4 +1,4 @@
-"""How does a vendor write a list, judged by recorded ones: what stands around the rows, and what is a row?"""
+"""Word results as recorded ones are: single records and lists."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_sim.backends.records.facts import Facts
-from mcp_sim.backends.records.recorded import Sample
+from mcp_sim.backends.records.projection import shown
+from mcp_sim.backends.records.recorded_texts import Sample, fails, samples
 from mcp_sim.backends.records.refusals import noun
+from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.records.sentences import Say, nothing_found
-from mcp_sim.backends.records.showing import shown
-from mcp_sim.backends.records.slots import Piece, Slot, rendered
-from mcp_sim.backends.records.spotting import ROW_START, Spotter, key_pattern
+from mcp_sim.backends.records.text_templates import (
+    ROW_START,
+    Piece,
+    Slot,
+    Spotter,
+    key_pattern,
+    rendered,
+    told_elsewhere,
+)
+from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +109,17 @@ def _agreeing(text: str, facts: Facts, entity: Entity) -> str:
     return re.sub(
         rf"(?i)\b({count} (?:\w+ )?)(?:{many}|{one})\b(?!\()", lambda f: f[1] + (one if count == 1 else many), text
     )
+
+
+def learnt(tool: Tool, plan: Plan, domain: Domain) -> Say | None:
+    """How the tool words its results, as its examples show; None where there is none."""
+    found = [sample for sample in samples(domain.examples, tool) if not fails(sample.text)]
+    entity = domain.entities[plan.entity or ""]
+    if not found:
+        return None
+    reader = Spotter(plan, entity, told_elsewhere(domain, entity))
+    if plan.verb in {"list", "search"}:
+        return listing(found, reader, entity, domain)
+    pieces = reader.pieces(max(found, key=lambda sample: len(sample.text)))
+    show = shown(entity, {}, domain.entities)
+    return lambda facts: rendered(pieces, facts, facts.record or {}, facts.key, show, facts.view)

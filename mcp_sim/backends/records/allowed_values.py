@@ -1,0 +1,233 @@
+"""Check the values of a write: declared choices and ranges, time spans, schemas of results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TypeAlias
+
+from mcp_sim.backends.records.arguments import argument
+from mcp_sim.backends.records.effects import Check, Consequence, Effect
+from mcp_sim.backends.records.field_values import given, sets_of
+from mcp_sim.backends.records.refusals import either, invalid
+from mcp_sim.generate.conformance import field_schemas
+from mcp_sim.infer.choices import demanded
+from mcp_sim.infer.docstrings import described
+from mcp_sim.types import Json, Observation, Record, Tool, Turn
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.shapes import as_list, at, expanded, items, main_type, types_of
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
+
+Test: TypeAlias = "Callable[[Json], str | None]"
+"""Why a value is not allowed; None where it is."""
+
+
+def as_said(tool: Tool, plan: Plan) -> Check | None:
+    """What forbids a write: a value that the tool's words do not allow, or two out of order; None where any may be."""
+    schema = expanded(described(tool).input_schema)
+    parts = {path: at(schema, path) for path in plan.sets}
+    tests = {path: _among(choices) for path, part in parts.items() if (choices := demanded(part))}
+    tests |= {path: _within(*ends) for path, ends in ranges_said(parts, tool.description).items()}
+    spans = [(one, argument(one), end, argument(end)) for one, end in spans_among(plan.sets)]
+    if not tests and not spans:
+        return None
+    compiled = [(path, argument(path), test) for path, test in tests.items()]
+
+    def refused(turn: Turn) -> Observation | None:
+        for path, fetch, test in compiled:
+            value = fetch(turn.call.arguments)
+            why = test(value)
+            if why is not None:
+                return invalid(tool, path, value, f"Invalid {path}: {why}")
+        for begin, begun, end, ended in spans:
+            last = ended(turn.call.arguments)
+            if is_reversed(begun(turn.call.arguments), last):
+                return invalid(tool, end, last, f"{end} must be after {begin}")
+        return None
+
+    return refused
+
+
+def _among(choices: list[Json]) -> Test:
+    known = {str(one).lower() for one in choices}
+
+    def test(value: Json) -> str | None:
+        wrong = isinstance(value, str) and value and value.lower() not in known
+        return f"{value!r} is not one of {either(choices)}" if wrong else None
+
+    return test
+
+
+def _within(least: float, most: float) -> Test:
+    def test(value: Json) -> str | None:
+        wrong = isinstance(value, int | float) and not least <= value <= most
+        return f"{value} is not between {least:g} and {most:g}" if wrong else None
+
+    return test
+
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+
+
+_RANGE = re.compile(
+    rf"(?:(?<![\w.,:/'\"-]){_NUMBER}\s?(?:-|–|\.\.|to)\s?{_NUMBER}|\bbetween {_NUMBER} and {_NUMBER})"
+    r"(?![\w:/'\"-]|\.\d)",
+    re.IGNORECASE,
+)
+
+
+_LOOSE = re.compile(
+    r"\b(?:e\.?g\.?|for example|such as|like|typically|usually|about|around|recommended|if|or)\b", re.IGNORECASE
+)
+
+
+def ranges_said(schemas: dict[str, Record], about: str) -> dict[str, tuple[float, float]]:
+    """The least and the most of the numbers among arguments; what the tool says itself is of its only number."""
+    numbers = {name: part for name, part in schemas.items() if main_type(part) in {"integer", "number"}}
+    told = {name: _range(str(part.get("description", ""))) for name, part in numbers.items()}
+    if len(told) == 1:
+        told = {name: found or _range(about) for name, found in told.items()}
+    return {name: found for name, found in told.items() if found is not None}
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    """The only range of which a text speaks, where it leaves no doubt."""
+    found: Collection[tuple[str, ...]] = _RANGE.findall(text)
+    if len(found) != 1 or _LOOSE.search(text):
+        return None
+    least, most = (float(one) for one in next(iter(found)) if one)
+    return (least, most) if least < most else None
+
+
+_PAIRS = (
+    ("start", "end"), ("starts", "ends"), ("begin", "end"), ("from", "to"), ("from", "until"), ("since", "until"),
+    ("check_in", "check_out"), ("checkin", "checkout"), ("departure", "return"), ("pickup", "dropoff"),
+    ("pickup", "return"),
+)  # fmt: skip
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")
+
+
+def spans_among(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of arguments of which the first begins what the second ends: `check_in` and `check_out`."""
+    by_name = {snake(path): path for path in paths}
+    found = [(name, _ended(name, *pair)) for name in by_name for pair in _PAIRS]
+    pairs = [(by_name[name], by_name[end]) for name, end in found if end != name and end in by_name]
+    ends = [end for _, end in pairs]
+    return [pair for pair in pairs if ends.count(pair[1]) == 1 and pair[0] not in ends]
+
+
+def _ended(name: str, begun: str, ended: str) -> str:
+    return re.sub(rf"(?<![a-z]){begun}(?![a-z])", ended, name)
+
+
+def is_reversed(begun: Json, ended: Json) -> bool:
+    """Is it over before it begins? Days are compared, and times that are written alike."""
+    if not (isinstance(begun, str) and isinstance(ended, str) and _DAY.match(begun) and _DAY.match(ended)):
+        return False
+    is_alike = len(begun) == len(ended) and begun[19:] == ended[19:]
+    return ended < begun if is_alike else ended[:10] < begun[:10] and begun[10:] == ended[10:] == ""
+
+
+_SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default"})
+
+
+_NUMBERS = frozenset({"integer", "number"})
+
+
+def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
+    """What forbids a write that would make a record which a tool could not show; None where any may be shown."""
+    entity = domain.entities[plan.entity or ""]
+    arguments = {field: path for path, field in plan.sets.items()}
+    fields = entity.fields if "*" in arguments else [field for field in arguments if field in entity.fields]
+    tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
+    if not tests:
+        return None
+    sets = [rule for rule in sets_of(tool, plan, domain, defaults=False) if rule.field in {*tests, "*"}]
+
+    def refused(turn: Turn) -> Observation | None:
+        for field, value in given(turn, sets).items():
+            reason = next((why for test in tests.get(field, ()) for why in _reasons(test, value)), None)
+            if reason is not None:
+                argument = arguments.get(field, field)
+                return invalid(tool, argument, value, f"Invalid {argument}: {reason}")
+        return None
+
+    return refused
+
+
+def lines_fitting(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
+    """What forbids a write of lists of objects that lack, also when they are completed, what results must tell."""
+    entity = domain.entities[plan.entity or ""]
+    arguments = {field: path for path, field in plan.sets.items() if field in entity.fields}
+    tests = {field: found for field in arguments if (found := _tests_of_lines(domain, entity, field))}
+    if not tests:
+        return None
+
+    def refused(_turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
+        for field, lines in tests.items():
+            value = effect.record.get(field)
+            is_told = isinstance(value, list) and any(isinstance(one, dict) for one in as_list(value))
+            reason = next((why for test in lines for why in test.problems(value)), None) if is_told else None
+            if reason is not None:
+                return invalid(tool, arguments[field], value, f"Invalid {arguments[field]}: {reason}")
+        return effect
+
+    return refused
+
+
+def _tests_of_lines(domain: Domain, entity: Entity, field: str) -> list[Validator]:
+    """What results say of the objects in a list."""
+    lists = [schema for schema in _told(domain, entity, field) if "array" in types_of(schema)]
+    return [test for schema in lists if items(schema) and (test := _validator(schema)) is not None]
+
+
+def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
+    """What the results of tools say of a field beside its type; of its items, where one is added."""
+    how, found = plan.how.get(field, "set"), list[Record]()
+    for schema in _told(domain, entity, field) if how in {"set", "append", "join"} else ():
+        part = items(schema) if how in {"append", "join"} and "array" in types_of(schema) else schema
+        if part not in found and (part.keys() - _SAYING_LITTLE or "integer" in types_of(part)):
+            found.append(part)
+    return [test for part in found if (test := _validator(part)) is not None]
+
+
+def _validator(schema: Record) -> Validator | None:
+    """None for a schema that does not stand by itself."""
+    try:
+        return Validator(schema)
+    except ValueError:
+        return None
+
+
+def _told(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
+    known = entity.fields[field]
+    return iter(()) if known.link is not None or known.derived is not None else field_schemas(domain, entity, field)
+
+
+def _reasons(test: Validator, value: Json) -> tuple[str, ...]:
+    """Why a value does not fit; nothing is said of one that would have to become something else first."""
+    return test.problems(value) if _is_alike(value, test.schema) else ()
+
+
+def _is_alike(value: Json, schema: Record) -> bool:
+    kinds = {*types_of(schema)}
+    match value:
+        case bool() | None | dict():
+            return False
+        case str():
+            return not kinds or "string" in kinds
+        case int() | float():
+            return not kinds or bool(kinds & _NUMBERS)
+        case _:
+            return "array" in kinds and not any(_is_completed(one, items(schema)) for one in as_list(value))
+
+
+def _is_completed(item: Json, schema: Record) -> bool:
+    """Is an item of a list completed before it is written, as objects are where objects are shown?"""
+    kinds = {*types_of(schema)}
+    return (isinstance(item, dict) and (not kinds or "object" in kinds)) or (isinstance(item, list) and not kinds)

@@ -1,0 +1,261 @@
+"""Values of fields that no argument gives: initial values, inherited defaults, dependent amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from typing import TypeAlias, cast
+
+from mcp_sim.backends.records.arguments import ABSENT
+from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, has_price, mends
+from mcp_sim.generate.conformance import conformings
+from mcp_sim.generate.links import inherited
+from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.time_fields import sense, time_writer
+from mcp_sim.types import Json, Key, Record, Turn, View
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullable, is_rows, items, main_type, properties
+from mcp_sim.types.kinds import Invent
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Plan
+
+MOST_OFFERED = 32
+"""A link that nobody gave leads to one of so many records."""
+
+
+# what nobody gave -----------------------------------------------------------------------------------------------------
+
+
+def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
+    """The whole record, in the order of the entity's fields."""
+    rules = [rule for rule in _rules(plan, entity) if rule.field.name not in plan.fixed]
+    lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
+    order, settle, bequeath = tuple(entity.fields), settling(entity, domain), bequests(entity, domain)
+
+    def make(turn: Turn, invent: Invent, record: Record, said: Mapping[str, Json]) -> Record:
+        for field in lists:
+            if field.name in record and not isinstance(record[field.name], list):
+                record[field.name] = [record[field.name]]
+        bequeath(turn.view, record)
+        for rule in rules:
+            if rule.field.name not in record:
+                rule.fill(turn, invent, record)
+        settle(record, said.keys())
+        return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a field that nobody gave holds from the beginning. `settled`: a value that is no question.
+
+    `stamp` writes the time of the call, in a field that tells when the record was made.
+    """
+
+    entity: str
+    field: Field
+    stamp: Callable[[datetime], Json] | None
+    settled: Json
+    place: tuple[str, str] | None
+
+    def fill(self, turn: Turn, invent: Invent, record: Record) -> None:
+        field = self.field
+        current = self._current(turn.view)
+        if self.stamp is not None:
+            record[field.name] = self.stamp(turn.now)
+        elif current is not None and fitting_type(current, field.schema):
+            record[field.name] = current
+        elif self.settled is not ABSENT:
+            record[field.name] = self.settled
+        elif field.required:
+            linked = _linked(turn, invent, self.entity, field)
+            value = invent(turn, self.entity, field.name, field.schema, record) if linked is ABSENT else linked
+            record[field.name] = value
+
+    def _current(self, view: View) -> Json:
+        """What an only record says, a session for instance; None where it does not."""
+        if self.place is None:
+            return None
+        only, field = self.place
+        value: Json = (view.get(only, only) or {}).get(field)
+        if value is not None and self.field.link is not None:
+            return found_key(view, self.field.link, value)
+        return value
+
+
+def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
+    """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
+    if field.link is None:
+        return ABSENT
+    keys = _offered(turn, field, field.link)
+    first = next(keys, None)
+    if first is None:
+        return ABSENT
+    key = invent.refer(turn, entity, field.name, field.link, chain((first,), keys))
+    return [key] if main_type(field.schema) == "array" else key
+
+
+def _offered(turn: Turn, field: Field, target: str) -> Iterator[Key]:
+    """Records that a link may lead to; the first is the one that chance has chosen."""
+    first = turn.draws.unit(f"link/{field.name}")
+    count = min(turn.view.count(target), MOST_OFFERED)
+    found = (turn.view.some(target, (first + step / count) % 1) for step in range(count))
+    return (key for key in found if key is not None)
+
+
+def _rules(plan: Plan, entity: Entity) -> Iterator[_Rule]:
+    for field in entity.fields.values():
+        if field.name == entity.key or field.derived is not None:
+            continue
+        stamped = sense(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
+        only, _, name = plan.from_state.get(field.name, "").rpartition(".")
+        stamp = time_writer(field.name, field.schema) if stamped else None
+        yield _Rule(entity.name, field, stamp, _settled(field), (only, name) if only else None)
+
+
+def _settled(field: Field) -> Json:
+    schema = field.schema
+    if "default" in schema and field.link is None:
+        return schema["default"]
+    if is_nullable(schema):
+        return None
+    if not field.required:
+        return ABSENT
+    choices = constants(schema)
+    if choices and (len(choices) == 1 or snake(field.name).rsplit("_", 1)[-1] in {"status", "state", "stage"}):
+        return choices[0]
+    if main_type(schema) == "boolean":
+        return False
+    if main_type(schema) == "array" and not schema.get("minItems"):
+        return []
+    if main_type(schema) == "integer" and snake(field.name) in {"version", "revision", "rev"}:
+        return max(1, schema.get("minimum", 1))
+    counts = main_type(schema) == "integer" and snake(field.name).endswith(("count", "_total"))
+    return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT
+
+
+Bequeath: TypeAlias = Callable[[View, Record], None]
+"""Fills in what a record that is made now has from others, where it says nothing of it."""
+
+
+_TOLD = ("price", "unit_price", "name", "product_name", "item_name", "title", "sku", "currency")
+
+
+def bequests(entity: Entity, domain: Domain) -> Bequeath:
+    """What is had from others in this entity, compiled."""
+    rules = [rule for rule in inherited(domain, entity) if "default" not in entity.fields[rule.name].schema]
+    lines = [*_lines(entity, domain), *_costs(entity, domain)]
+
+    def bequeath(view: View, record: Record) -> None:
+        for rule in rules:
+            source = _source(view, rule.target, record.get(rule.link)) if rule.name not in record else None
+            value = source.get(rule.theirs) if source is not None else None
+            if value is not None and rule.allows(value):
+                record[rule.name] = value
+        for complete in lines:
+            complete(view, record)
+
+    return bequeath
+
+
+def _lines(entity: Entity, domain: Domain) -> Iterator[Bequeath]:
+    """What a line says that names a product and not its price."""
+    for name, field in entity.fields.items():
+        parts = properties(items(field.schema)) if is_rows(field.schema) and has_price(field.schema) else {}
+        for part in parts:
+            target = domain.entities.get(snake(part).removesuffix("_id")) if snake(part).endswith("_id") else None
+            theirs = {} if target is None else _theirs(parts, target)
+            if target is not None and theirs:
+                yield _completing(name, part, target.name, theirs)
+
+
+def _costs(entity: Entity, domain: Domain) -> Iterator[Bequeath]:
+    """What so many of a product cost, where the record tells it and not the price of one."""
+    fields = {snake(name): name for name, field in entity.fields.items() if field.derived is None}
+    count, total = _first(COUNTS, fields), _first(TOTALS, fields)
+    if count is None or total is None or _first(PRICES, fields) is not None:
+        return
+    for link, field in entity.fields.items():
+        target = domain.entities.get(field.link or "")
+        price = None if target is None else _first(PRICES, {snake(name): name for name in target.fields})
+        if target is not None and price is not None and main_type(field.schema) != "array":
+            yield _costing(total, count, link, target.name, price)
+
+
+def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:
+    return next((among[name] for name in names if name in among), None)
+
+
+def _costing(total: str, count: str, link: str, target: str, price: str) -> Bequeath:
+    def cost(view: View, record: Record) -> None:
+        each = (_source(view, target, record.get(link)) or {}).get(price)
+        times = record.get(count)
+        if total not in record and isinstance(each, int | float) and isinstance(times, int | float):
+            record[total] = round(each * times, 2)
+
+    return cost
+
+
+def _theirs(parts: Mapping[str, Record], target: Entity) -> dict[str, str]:
+    """Which parts of a line the product tells, and under which name."""
+    names = {snake(name): name for name in target.fields}
+    found: dict[str, str] = {}
+    for part, schema in parts.items():
+        for theirs in (snake(part), snake(part).removeprefix("unit_"), snake(part).removeprefix(f"{target.name}_")):
+            known = names.get(theirs) if snake(part) in _TOLD or theirs != snake(part) else None
+            if known is not None and main_type(target.fields[known].schema) == main_type(schema):
+                found[part] = known
+    return found
+
+
+def _completing(lines: str, link: str, target: str, theirs: Mapping[str, str]) -> Bequeath:
+    def complete(view: View, record: Record) -> None:
+        listed: Json = record.get(lines)
+        if not isinstance(listed, list):
+            return
+        record[lines] = [_completed(view, line, link, target, theirs) for line in cast("list[Json]", listed)]
+
+    return complete
+
+
+def _completed(view: View, line: Json, link: str, target: str, theirs: Mapping[str, str]) -> Json:
+    if not isinstance(line, dict):
+        return line
+    line = cast("Record", line)
+    source = _source(view, target, line.get(link)) or {}
+    lacking = {part: source[name] for part, name in theirs.items() if part not in line and name in source}
+    return {**line, **lacking}
+
+
+def _source(view: View, target: str, asked: Json) -> Record | None:
+    key = found_key(view, target, asked)
+    return None if key is None else view.get(target, key)
+
+
+Settle: TypeAlias = Callable[[Record, Container[str]], None]
+"""Brings the amounts of a record into line, except for those that a call gave itself."""
+
+
+def settling(entity: Entity, domain: Domain) -> Settle:
+    """What follows in a record of this entity, compiled."""
+    conforms = conformings(domain, entity)
+    stamps = {name for name, field in entity.fields.items() if sense(name, field.schema) is not None}
+    rules = [(name, mend) for name, mend in mends(entity) if name not in stamps]
+
+    def settle(record: Record, given: Container[str]) -> None:
+        for name, mend in rules:
+            if name in given or name not in record:
+                continue
+            kept = {field: value for field, value in record.items() if field in given}
+            mend(record)
+            record.update(kept)
+        for conform in conforms:
+            made = conform(record, record, given)
+            for name in record.keys() - made.keys():
+                del record[name]
+            record.update(made)
+
+    return settle

@@ -1,0 +1,217 @@
+"""Find the record that a call names: by key, owner, rank, picked entry, or inside another record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TypeAlias, cast
+
+from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.ordering import Row
+from mcp_sim.backends.records.refusals import invalid, neighbours, not_found, noun, told
+from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.timeline import is_over
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.plans import Owner, Picked, Plan
+
+Find = Callable[[Turn], "Key | Observation"]
+
+
+def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
+    """The key of the record that a call names, or the failure that there is none; an only record needs no name."""
+    name, only = entity.name, entity.singleton and plan.key is None
+    fetch = argument(plan.key or "")
+
+    if plan.key is None and plan.filters and not entity.singleton:
+        return _finder_by_fields(tool, plan, entity)
+    belongs, others = owner_check(tool, plan), _other_names(plan, entity)
+
+    def find(turn: Turn) -> Key | Observation:
+        asked: Json = name if only else fetch(turn.call.arguments)
+        key = found_key(turn.view, name, asked)
+        if key is None and others:
+            named = (one for field in others for one, _ in turn.view.find(name, field, asked))
+            key = next(named, None)
+        if key is not None:
+            return belongs(turn, key) or key
+        if asked is ABSENT and plan.key is not None:
+            return invalid(tool, plan.key, None, f"{plan.key} is required")
+        return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
+
+    return find
+
+
+def _other_names(plan: Plan, entity: Entity) -> list[str]:
+    """The fields by which an argument may name a record as well as by its key: the name, of `id_or_name`."""
+    either = snake(plan.key or "").split("_or_")
+    return [name for name in entity.fields if name != entity.key and snake(name) in either[1:] + either[:-1]]
+
+
+def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
+    """The key of the first record that has all the values which a call names it by."""
+    asked = [(path, argument(path), rule.field) for path, rule in plan.filters.items()]
+
+    def find(turn: Turn) -> Key | Observation:
+        arguments = turn.call.arguments
+        given = [(path, field, value) for path, fetch, field in asked if (value := fetch(arguments)) is not ABSENT]
+        if not given:
+            return invalid(tool, asked[0][0], None, f"{asked[0][0]} is required")
+        (path, field, first), *others = given
+        for key, record in turn.view.find(entity.name, field, first):
+            if all(record.get(name) == value for _, name, value in others):
+                return key
+        named = (path, first) if not others else (others[-1][0], others[-1][2])
+        return not_found(tool, entity.name, named[1], named[0])
+
+    return find
+
+
+def owner_check(tool: Tool, plan: Plan) -> Callable[[Turn, Key], Observation | None]:
+    """The failure that there is no such owner, or that the record is another's."""
+    asked = [(owner, argument(owner.argument)) for owner in plan.owners]
+    entity = plan.entity or ""
+
+    def belongs(turn: Turn, key: Key) -> Observation | None:
+        for owner, fetch in asked:
+            named = fetch(turn.call.arguments)
+            if named is ABSENT or named is None:
+                continue
+            whose = found_key(turn.view, owner.entity, named)
+            if whose is None:
+                return not_found(tool, owner.entity, named, owner.argument)
+            if not _is_his(turn.view, owner, entity, key, whose):
+                return not_found(tool, entity, key, plan.key, where=f" for {noun(owner.entity)} {told(named)}")
+        return None
+
+    return belongs
+
+
+def _is_his(view: View, owner: Owner, entity: str, key: Key, whose: Key) -> bool:
+    if owner.link is not None:
+        return (view.get(entity, key) or {}).get(owner.link) == whose
+    return key in as_list((view.get(owner.entity, whose) or {}).get(owner.listed or ""))
+
+
+def found_inside(view: View, entity: Entity, value: Json) -> Record | None:
+    """The record that a value names, wherever it stands; None where there is none."""
+    place = entity.inside
+    if place is None or not isinstance(value, str | int) or isinstance(value, bool):
+        return None
+    holders = view.find(place.entity, f"{place.field}.*.{entity.key}", value)
+    parts = (one for _, holder in holders for one in parts_of(holder.get(place.field)))
+    return next((one for one in parts if one.get(entity.key) == value), None)
+
+
+def parts_of(held: Json) -> list[Record]:
+    """The records that a field holds, as a list or by their keys."""
+    return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))
+
+
+Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
+
+
+def picking(tool: Tool, plan: Plan) -> Pick:
+    """The record with the entry that the call names in the place of all; the failure that it has no such entry."""
+    picked = plan.picked
+    if picked is None:
+        return lambda _turn, _key, record: record
+    fetch = argument(picked.argument)
+
+    def pick(turn: Turn, key: Key, record: Record) -> Record | Observation:
+        asked = fetch(turn.call.arguments)
+        shown = record if asked is ABSENT else with_entry(record, picked, asked)
+        if shown is not None:
+            return shown
+        return not_found(tool, plan.entity or "", key, plan.key, where=f" on {picked.argument} {told(asked)}")
+
+    return pick
+
+
+def with_entry(record: Record, picked: Picked, asked: Json) -> Record | None:
+    """The record with one entry in the place of the mapping; None where it has no such entry."""
+    held: Json = record.get(picked.field)
+    entries = cast("Record", held) if isinstance(held, dict) else {}
+    if not isinstance(asked, str) or asked not in entries:
+        return None
+    entry: Json = entries[asked]
+    own = {name: value for name, value in record.items() if name != picked.field}
+    inner = cast("Record", entry) if isinstance(entry, dict) else {picked.argument: entry}
+    return {**own, **{name: value for name, value in inner.items() if name not in own}}
+
+
+def picked_rows(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
+    """The rows that have the entry which the call names, each with it."""
+    picked = plan.picked
+    fetch = argument(picked.argument if picked is not None else "")
+
+    def rows_with(turn: Turn, rows: Sequence[Row]) -> Sequence[Row]:
+        asked = fetch(turn.call.arguments)
+        if picked is None or asked is ABSENT:
+            return rows
+        found = ((key, with_entry(record, picked, asked)) for key, record in rows)
+        return [(key, record) for key, record in found if record is not None]
+
+    return rows_with
+
+
+Foremost: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
+
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+_URGENCY = {
+    name: rank
+    for rank, names in enumerate(("critical blocker", "urgent highest", "high", "medium normal", "low", "lowest"))
+    for name in names.split()
+}
+
+
+def foremost(way: str, entity: Entity) -> Foremost:
+    """The record that is meant, compiled; the first there is, where nothing says which."""
+    if way == "random":
+        return lambda turn, rows: turn.draws.choice("any", rows) if rows else None
+    if way == "next":
+        urgency = _urgency(entity)
+        return lambda _turn, rows: min((row for row in rows if not is_over(row[1])), key=urgency, default=None)
+    if way in {"newest", "oldest"}:
+        made = _made(entity)
+        return lambda _turn, rows: _by_time(rows, made, newest=way == "newest")
+    return lambda _turn, rows: rows[0] if rows else None
+
+
+def _by_time(rows: Sequence[Row], made: str | None, *, newest: bool) -> Row | None:
+    """Of those of the same time, or where no time is told, what was written last is the newest."""
+    times = [moment_of(row[1].get(made)) if made is not None else None for row in rows]
+    told = [(time, at) for at, time in enumerate(times) if time is not None] if None not in times else []
+    if not told:
+        return None if not rows else rows[-1 if newest else 0]
+    return rows[(max(told) if newest else min(told))[1]]
+
+
+def _made(entity: Entity) -> str | None:
+    """The field that tells when a record was made, or when that was which it tells of."""
+    senses = {name: sense(name, field.schema) for name, field in entity.fields.items()}
+    return next((name for wanted in ("created", "occurred") for name, one in senses.items() if one == wanted), None)
+
+
+def _urgency(entity: Entity) -> Callable[[Row], tuple[int, datetime]]:
+    """What is urgent comes before what is due, and that before what is not."""
+    priority = next((name for name in entity.fields if snake(name) in {"priority", "urgency"}), None)
+    due = next((name for name, field in entity.fields.items() if sense(name, field.schema) == "future"), None)
+
+    def urgency(row: Row) -> tuple[int, datetime]:
+        return _rank(row[1], priority), (moment_of(row[1].get(due)) if due is not None else None) or _EVER
+
+    return urgency
+
+
+def _rank(record: Record, priority: str | None) -> int:
+    value = record.get(priority) if priority is not None else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return _URGENCY.get(snake(str(value)), len(_URGENCY))

@@ -1,0 +1,140 @@
+"""The facts that a result can show, and values of places that are defined by their name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mcp_sim.backends.records.aggregates import Seen, amount
+from mcp_sim.backends.records.arguments import ABSENT
+from mcp_sim.backends.records.effects import Batch
+from mcp_sim.backends.records.selection import Page
+from mcp_sim.types import Json, Key, Observation, Record, Turn, View
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
+from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.paths import NOWHERE, value_at
+
+EMPTY = Page((), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a result can speak of. `view` is the state that it shows: after the call's own changes.
+
+    `record` and `key` are those of the one record, `page` the rows of a list, `batch` what became of several items.
+    """
+
+    turn: Turn
+    view: View
+    record: Record | None = None
+    key: Key | None = None
+    page: Page = EMPTY
+    batch: Batch | None = None
+
+
+Fill: TypeAlias = Callable[[Facts], Json]
+
+
+Told: TypeAlias = Callable[[Facts], Observation]
+
+
+def of_record(field: str) -> Fill:
+    """A field of the record that stands under another name."""
+
+    def fill(facts: Facts) -> Json:
+        value = value_at(facts.record or {}, field)
+        return ABSENT if value is NOWHERE else value
+
+    return fill
+
+
+def text_of(fill: Fill) -> Fill:
+    """The same, of a place that must hold a text: an empty one where there is nothing to tell."""
+
+    def told(facts: Facts) -> Json:
+        value = fill(facts)
+        return "" if value is ABSENT else value
+
+    return told
+
+
+def status(schema: Record) -> Fill:
+    choices = [value for value in constants(schema) if str(value).lower() in {"ok", "success", "successful", "done"}]
+    word: Any = choices[0] if choices else next(iter(constants(schema)), "success")
+    return lambda _facts: word
+
+
+def nothing(schema: Record) -> Fill | None:
+    if is_nullable(schema):
+        return lambda _facts: None
+    return (lambda _facts: []) if main_type(schema) == "array" else lambda _facts: ""
+
+
+def _pages(facts: Facts) -> int:
+    limit = facts.page.limit or max(1, facts.page.total)
+    return -(-facts.page.total // limit)
+
+
+def _page_number(facts: Facts) -> int:
+    return facts.page.offset // facts.page.limit + 1 if facts.page.limit else 1
+
+
+def _page_size(facts: Facts) -> int:
+    return facts.page.limit if facts.page.limit is not None else facts.page.total
+
+
+NUMBERS: dict[str, Fill] = {
+    **dict.fromkeys(
+        ("count", "returned", "returned_count", "num_results", "result_count", "size"), lambda f: len(f.page.rows)
+    ),
+    **dict.fromkeys(("page", "page_number", "current_page"), _page_number),
+    **dict.fromkeys(("limit", "page_size", "per_page"), _page_size),
+    **dict.fromkeys(("pages", "total_pages", "page_count", "num_pages"), _pages),
+    **dict.fromkeys(("offset", "skip", "start"), lambda facts: facts.page.offset),
+}
+
+
+_PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
+
+
+_COUNTS = ("quantity", "qty")
+
+
+_LINES = ("line_total", "subtotal", "total", "total_price", "amount")
+
+
+_TOTALS = frozenset({"total", "total_price", "total_amount", "total_cost", "subtotal", "grand_total", "total_value"})
+
+
+def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
+    """What fills a number beside rows; None where no number of theirs is meant."""
+    if main_type(schema) not in {"integer", "number"}:
+        return None
+    numbers = {snake(known): known for known, one in entity.fields.items() if main_type(one.schema) in _NUMBERS}
+    line = next((numbers[one] for one in _LINES if one in numbers), None)
+    price, count = (next((numbers[one] for one in names if one in numbers), None) for names in (_PRICES, _COUNTS))
+    if name in _TOTALS and (line or price) is not None:
+        return lambda facts: _sum([_cost(record, line, price, count) for _, record in facts.page.rows])
+    measure = amount(name, entity, schema)
+    if measure is None:
+        return None
+    rows = entity.name
+    return lambda facts: measure(Seen({rows: [record for _, record in facts.page.rows]}, facts.turn.now))
+
+
+_NUMBERS = frozenset({"integer", "number"})
+
+
+def _cost(record: Record, line: str | None, price: str | None, count: str | None) -> Json:
+    """What one row comes to: what it says itself, else its price, as often as it says."""
+    if line is not None:
+        return record.get(line)
+    each, times = record.get(price or ""), record.get(count or "", 1)
+    return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None
+
+
+def _sum(values: list[Json]) -> Json:
+    total = sum(value for value in values if isinstance(value, int | float))
+    return total if isinstance(total, int) else round(total, 2)
