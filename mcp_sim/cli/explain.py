@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mcp_sim.cli.style import Palette
+from mcp_sim.cli.terminal import Palette
 from mcp_sim.cli.traces import Course, courses_of, header_of
 from mcp_sim.server.telling import observed, shortened
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.explain import Finding, Retracing, at_intensity_of
+from mcp_sim.simulator.explain import Explainer, Finding, at_intensity_of
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.scenario import Scenario
@@ -71,11 +71,11 @@ def _refuse_missing(args: argparse.Namespace, courses: Mapping[str, Course]) -> 
 
 
 def _tell(course: Course, scenario: Scenario, args: argparse.Namespace, palette: Palette, *, is_same: bool) -> None:
-    retracing = Retracing(at_intensity_of(scenario, course.steps) if is_same else scenario)
+    explainer = Explainer(at_intensity_of(scenario, course.steps) if is_same else scenario)
     tally = _Tally()
     print(palette.bold(f"world {course.world}"))
     first = course.steps[course.own]["n"] if course.own < len(course.steps) else 0
-    for step, findings in retracing.findings(course.steps, course.own, course.stream):
+    for step, findings in explainer.findings(course.steps, course.own, course.stream):
         wanted = [finding for finding in findings if args.id in (None, finding.id)]
         if step["n"] < first or not wanted:
             continue

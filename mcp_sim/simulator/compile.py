@@ -1,4 +1,7 @@
-"""From documents to a `Scenario`: read, resolve, infer, and hold every part against the tools it speaks of."""
+"""Compile documents into a `Scenario`: read, resolve, infer, link and check.
+
+Problems are noted at their place in the documents. No code that a document names is run.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_sim.simulator.domains import check_links, check_records, domain_of
+from mcp_sim.simulator.domain import check_links, check_records, compile_domain
 from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
-from mcp_sim.spec.foreign.foreign import foreign
+from mcp_sim.spec.foreign.files import foreign
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
 from mcp_sim.spec.places import Place
@@ -26,10 +29,10 @@ _SERVER_NAME_SIGNS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 
 
 def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
-    """The scenario of a file or a shipped name; of a tool spec or a tools/list result, a calm one.
+    """Load the scenario of a file or a shipped name. A tool spec or a tools/list result gets one without faults.
 
-    `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. Raises UsageError where there is nothing
-    to read, DocumentError with every problem where it cannot be used.
+    `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. Raises `UsageError` if there is nothing
+    to read, and `DocumentError` with all problems if the documents cannot be used.
     """
     override = None if world_model is None else named_world_model(world_model)
     reading = Reading()
@@ -41,12 +44,12 @@ def load(reference: str | Path, *, world_model: str | None = None) -> Scenario:
 
 
 def check(references: Iterable[str | Path]) -> list[Problem]:
-    """Everything that is wrong or doubtful in documents: files, shipped names, or folders of them."""
+    """Return all errors and warnings of documents: files, shipped names, or folders of documents."""
     return [problem for reference in references for _, found in checked(reference) for problem in found]
 
 
 def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
-    """Each document that a path or a shipped name stands for, with its problems; a folder stands for all in it."""
+    """Yield each document of a path, folder or shipped name, with its problems."""
     folder = Path(reference)
     try:
         paths = documents_in(folder) if is_folder(folder) else [locate(reference)]
@@ -54,7 +57,7 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
         yield str(reference), [Problem(str(reference), 0, "", str(error).removeprefix(f"{reference}: "))]
         return
     if not paths:
-        yield str(reference), [Problem(str(reference), 0, "", "holds no scenario and no tool spec")]
+        yield str(reference), [Problem(str(reference), 0, "", "contains no scenario and no tool spec")]
     for path in paths:
         reading = Reading()
         scenario = _read(path, reading, None)
@@ -64,23 +67,23 @@ def checked(reference: str | Path) -> Iterator[tuple[str, list[Problem]]]:
 
 
 def _guesses(scenario: Scenario) -> Iterator[Problem]:
-    """A warning for each tool whose plan is a guess, with the line that would make it sure."""
+    """Yield a warning for each tool whose plan is a guess, with the line that would confirm it."""
     for plan in scenario.guesses:
         verb, entity = "..." if plan.verb == "unknown" else plan.verb, plan.entity or "..."
-        said = "verb: none" if plan.verb == "none" else f"verb: {verb}, entity: {entity}"
-        line = f"{plan.tool.rpartition('/')[2]}: {{{said}}}"
-        what = f"what {plan.tool} does is a guess (`mcp-sim plan` tells why)"
-        message = f"{what}; say `{line}` under sim: if that is right, else what it does"
+        settings = "verb: none" if plan.verb == "none" else f"verb: {verb}, entity: {entity}"
+        line = f"{plan.tool.rpartition('/')[2]}: {{{settings}}}"
+        problem = f"what {plan.tool} does is a guess (`mcp-sim plan` shows why)"
+        message = f"{problem}; confirm or correct it under sim: with `{line}`"
         yield Problem(scenario.path, 0, "", message, "warning")
 
 
 def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
-    """The scenario in a file, as far as it can be made; problems are noted in the reading."""
+    """Read the scenario in a file as far as possible. Problems are noted in the reading."""
     place = reading.open(path)
     if place is None:
         return None
-    if told := foreign(place.value):
-        place.error(told)
+    if problem := foreign(place.value):
+        place.error(problem)
         return None
     if is_spec(place.value):
         return _calm(place, path, reading, override)
@@ -98,12 +101,12 @@ def _read(path: Path, reading: Reading, override: WorldModelEntry | None) -> Sce
 
 
 def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
-    """A scenario in which nothing goes wrong, over the tools of one spec."""
+    """Return a scenario without faults over the tools of one spec."""
     specs = {"": read_spec(place, path, reading)}
     if reading.has_failed:
         return None
-    drawn = domain_of(specs, WorldPart())
-    domain, name = drawn.domain, specs[""].server.name
+    compiled = compile_domain(specs, WorldPart())
+    domain, name = compiled.domain, specs[""].server.name
     models = (override or named_world_model("builtin"),)
     return Scenario(
         name,
@@ -111,7 +114,7 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
         {name: specs[""].server},
         models,
         path=display(path),
-        records=drawn.records,
+        records=compiled.records,
         stubs=_stubs(specs, domain),
         examples=domain.examples,
         manners=specs[""].manners,
@@ -122,44 +125,46 @@ def _calm(place: Place, path: Path, reading: Reading, override: WorldModelEntry 
 
 
 def _scenario(place: Place, path: Path, reading: Reading, override: WorldModelEntry | None) -> Scenario | None:
-    said = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
-    specs = _specs(place.at("tools"), said, path, reading)
-    world = said.world.model_copy(update={"state": _state(place.at("world", "state"), said.world, path, reading)})
-    drawn = None if specs is None else domain_of(specs, world)
-    domain = drawn.domain if drawn is not None else None
-    faults = merged(place, said.extends, path, reading, domain, adversarial=said.allow_adversarial)
+    document = place.read_what_can_be(ScenarioDocument, {"mcp_sim": 1, "tools": {"-": "-"}})
+    specs = _specs(place.at("tools"), document, path, reading)
+    world = document.world.model_copy(
+        update={"state": _state(place.at("world", "state"), document.world, path, reading)}
+    )
+    compiled = None if specs is None else compile_domain(specs, world)
+    domain = compiled.domain if compiled is not None else None
+    faults = merged(place, document.extends, path, reading, domain, adversarial=document.allow_adversarial)
     expected = read_expectations(place.at("expect"), domain, [fault.id for fault in faults])
-    stubs = read_stubs(place.at("stubs"), said.stubs, domain)
+    stubs = read_stubs(place.at("stubs"), document.stubs, domain)
     models = (override,) if override else _world_models(place, domain)
-    if drawn is None or domain is None or specs is None:
+    if compiled is None or domain is None or specs is None:
         return None
-    records = _records(place.at("world", "records"), said.world, path, reading, domain)
-    records = {**drawn.records, **records}
+    records = _records(place.at("world", "records"), document.world, path, reading, domain)
+    records = {**compiled.records, **records}
     stubs = (*stubs, *_stubs(specs, domain))
-    clock = said.world.clock
+    clock = document.world.clock
     return Scenario(
-        name=said.name or path.stem,
+        name=document.name or path.stem,
         domain=domain,
-        servers=_servers(specs, said.world),
+        servers=_servers(specs, document.world),
         world_models=models,
         path=display(path),
-        task=said.task,
-        seed=said.seed,
+        task=document.task,
+        seed=document.seed,
         records=records,
-        now=said.world.now,
+        now=document.world.now,
         clock=ClockSettings(clock.mode, clock.per_call, clock.speed),
         perturbations=faults,
         expectations=expected,
         stubs=stubs,
         examples=domain.examples,
-        intensity=said.intensity,
-        advertise_output_schema=said.advertise_output_schema,
+        intensity=document.intensity,
+        advertise_output_schema=document.advertise_output_schema,
         manners={name: manner for spec in specs.values() for name, manner in spec.manners.items()},
     )
 
 
 def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
-    """The stubs of all specs."""
+    """Return the stubs of all specs."""
     read = [read_stubs(spec.root.at("stubs"), spec.stubs, domain) for spec in specs.values() if spec.root is not None]
     return tuple(stub for stubs in read for stub in stubs)
 
@@ -170,17 +175,17 @@ def _world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry,
     return read_world_models(place.at("world_model"), domain)
 
 
-def _specs(place: Place, said: ScenarioDocument, path: Path, reading: Reading) -> dict[str, Spec] | None:
-    """The specs of all servers by name ('' where the scenario gives none); None where one cannot be read."""
+def _specs(place: Place, document: ScenarioDocument, path: Path, reading: Reading) -> dict[str, Spec] | None:
+    """Read the specs of all servers, by server name ('' if the scenario gives none). None if one cannot be read."""
     if not (isinstance(place.value, str) or place.is_mapping):
         return None
     specs: dict[str, Spec] = {}
     before = reading.errors
-    for server, value in said.tools.items():
+    for server, value in document.tools.items():
         at = place.at(server) if place.is_mapping else place
         if place.is_mapping and not (server and set(server) <= _SERVER_NAME_SIGNS):
-            at.error("the name of a server consists of letters, digits, `.`, `_` and `-`")
-        prefix = f"{server}/" if len(said.tools) > 1 else ""
+            at.error("a server name may contain only letters, digits, `.`, `_` and `-`")
+        prefix = f"{server}/" if len(document.tools) > 1 else ""
         spec = _spec(at, value, path, reading, server, prefix)
         if spec is not None:
             specs[server] = spec
@@ -195,8 +200,8 @@ def _spec(at: Place, value: str, path: Path, reading: Reading, server: str, pref
     root = reading.open(file)
     if root is None:
         return None
-    if told := foreign(root.value):
-        root.error(told)
+    if problem := foreign(root.value):
+        root.error(problem)
         return None
     if not is_spec(root.value):
         root.error("is no tool spec" if isinstance(root.value, dict) else f"is no tool spec, but {shown(root.value)}")
@@ -210,7 +215,7 @@ def _servers(specs: Mapping[str, Spec], world: WorldPart) -> dict[str, ServerSpe
 
 
 def _apart(server: str, spec: ServerSpec) -> ServerSpec:
-    """The server, with the names that its entities have where those of all servers are kept apart."""
+    """Return the server with its entities under names that start with the server's name."""
     resources = tuple(
         replace(one, entity=one.entity and f"{server}.{one.entity}", choices=_apart_choices(server, one.choices))
         for one in spec.resources
@@ -224,12 +229,12 @@ def _apart_choices(server: str, choices: Mapping[str, Choices]) -> dict[str, Cho
 
 
 def _state(place: Place, world: WorldPart, path: Path, reading: Reading) -> Json:
-    """The state that the scenario gives, in itself or in a file."""
+    """Return the state that the scenario gives, inline or in a file."""
     if not isinstance(world.state, str):
         return world.state
     file = path.parent / world.state
     if not is_readable(file):
-        place.error(f"there is no file {world.state!r} beside {path.name}")
+        place.error(f"no file {world.state!r} beside {path.name}")
         return None
     root = reading.open(file)
     if root is not None and not root.is_mapping:
@@ -238,13 +243,13 @@ def _state(place: Place, world: WorldPart, path: Path, reading: Reading) -> Json
 
 
 def _records(place: Place, world: WorldPart, path: Path, reading: Reading, domain: Domain) -> dict[str, GivenRecords]:
-    """The records that the scenario gives, in itself and in files."""
+    """Return the records that the scenario gives, inline and in files."""
     written = {
         name: GivenRecords(part.count or len(part.rows), tuple(part.rows)) for name, part in world.records.items()
     }
     check_records(place, {name: part for name, part in written.items() if name != EVERY}, domain)
     if EVERY in world.records and world.records[EVERY].file is None:
-        place.at(EVERY).error("stands for every entity, and takes a file")
+        place.at(EVERY).error("means every entity, and needs a file")
     given = _given_records(place, world, path, reading, domain)
     if not reading.has_failed:
         check_links(place, given, domain)
@@ -256,7 +261,7 @@ def _given_records(
 ) -> dict[str, GivenRecords]:
     if not any(part.file for part in world.records.values()):
         return {name: _given(part) for name, part in world.records.items()}
-    from mcp_sim.generate.data_files.given_records import given_records  # noqa: PLC0415 (files of data are seldom)
+    from mcp_sim.generate.data_files.given_records import given_records  # noqa: PLC0415 (data files are rare)
 
     return given_records(place, world.records, path, reading, domain)
 

@@ -1,7 +1,7 @@
-"""Which perturbations would strike the calls of a trace, and why not the others? Recomputed, since draws are pure.
+"""Explain which perturbations would fire at each call of a trace, and why the others did not.
 
-Nothing is asked of a world model: what a call did stands in the trace. What became of a decision is taken from the
-trace where it has it; of a perturbation that the traced run did not have it is assumed that it would be applied.
+Decisions are recomputed, since draws are pure functions; no world model is asked. The outcome of a decision comes from
+the trace where the trace has it. A perturbation that the traced run did not have counts as applied.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import Rule, compile_rules
-from mcp_sim.faults.intensity import in_force
+from mcp_sim.faults.compile import Rule, compile_rules, in_force
+from mcp_sim.faults.trigger_evaluation import Numbered, checks_of, counted, draw_of, nested_path
 from mcp_sim.simulator.persistence import past_of
-from mcp_sim.simulator.reasons import Reason, reasons
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import Call, Change, Memories, Past, Record, Tool, Turn
+from mcp_sim.types import Call, Change, Memories, PastCall, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.kinds import Check, Role, Trigger
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import scope_of
 from mcp_sim.world.state import State
@@ -28,7 +29,10 @@ from mcp_sim.world.state import State
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One perturbation at one call in its reach. `outcome` '': the trace does not have it. `erred`: why it erred."""
+    """One perturbation at one call in its reach.
+
+    `outcome` is '' if the trace does not have the perturbation. `erred` says why its condition could not be evaluated.
+    """
 
     id: str
     kind: str
@@ -40,8 +44,8 @@ class Finding:
 
 
 @dataclass(slots=True)
-class _Standing:
-    """Where a world stands before its next call, as far as decisions look at it."""
+class _WorldState:
+    """The state of a world before its next call, as far as decisions depend on it."""
 
     state: State
     start: datetime
@@ -50,12 +54,12 @@ class _Standing:
     counts: tuple[int, ...]
     memories: HashTrieMap[tuple[str, str], Any]
     occurrences: dict[str, int] = field(default_factory=dict[str, int])
-    history: list[Past] = field(default_factory=list[Past])
+    history: list[PastCall] = field(default_factory=list[PastCall])
     index: int = 0
 
 
-class Retracing:
-    """A scenario, against which traces are held."""
+class Explainer:
+    """Explains traces by a scenario: the scenario of the run, or another one."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -65,35 +69,35 @@ class Retracing:
     def findings(
         self, steps: Sequence[Record], own: int = 0, stream: str | None = None
     ) -> Iterator[tuple[Record, tuple[Finding, ...]]]:
-        """Each call of a world, and what is found for the perturbations in whose reach it is.
+        """Yield each call of a world with the findings for the perturbations that could reach it.
 
-        From the step at `own` on, chance comes from `stream`, if that is given: so it is in a fork.
+        From the step at index `own` on, draws come from `stream`, if that is given, as they do in a fork.
         """
-        standing: _Standing | None = None
+        world: _WorldState | None = None
         for at, step in enumerate(steps):
             if step["entry"] == "reset":
-                standing = self._begun(step)
-            assert standing is not None, "a world begins with a reset"
+                world = self._opened(step)
+            assert world is not None, "a world begins with a reset"
             if at >= own and stream is not None:
-                standing.stream = stream
+                world.stream = stream
             if step["entry"] == "call":
-                yield step, self._call(step, standing)
+                yield step, self._call(step, world)
             if step["entry"] != "reset":
-                _go_on(standing, step)
+                _apply(world, step)
 
-    def _begun(self, step: Record) -> _Standing:
+    def _opened(self, step: Record) -> _WorldState:
         start = datetime.fromisoformat(step["clock"]["now"])
         base = self._simulator.base(step["seed"])
-        return _Standing(base, start, step["seed"], step["stream"], (0,) * self._rules.counters, HashTrieMap())
+        return _WorldState(base, start, step["seed"], step["stream"], (0,) * self._rules.counters, HashTrieMap())
 
-    def _call(self, step: Record, standing: _Standing) -> tuple[Finding, ...]:
+    def _call(self, step: Record, world: _WorldState) -> tuple[Finding, ...]:
         tool = self.scenario.domain.tools.get(step["tool"])
-        turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), standing)
+        turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), world)
         rules = self._rules.by_tool.get(step["tool"], ())
         found = tuple(self._finding(rule, turn, step) for rule in rules)
-        standing.memories, standing.counts = turn.memories.committed(), tuple(turn.memories.counts)
-        standing.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
-        standing.index = turn.index
+        world.memories, world.counts = turn.memories.committed(), tuple(turn.memories.counts)
+        world.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
+        world.index = turn.index
         return found
 
     def _finding(self, rule: Rule, turn: Turn, step: Record) -> Finding:
@@ -116,7 +120,7 @@ class Retracing:
 
 
 def _outcome(rule: Rule, turn: Turn, step: Record) -> str:
-    """What became of a decision; it is remembered, as far as later decisions depend on it."""
+    """Return the outcome of a decision, and remember it where later decisions depend on it."""
     recorded = {one["id"]: one["outcome"] for one in step["perturbations"]}
     outcome = recorded.get(rule.id, "")
     if not outcome and rule.is_capped(turn):
@@ -128,30 +132,107 @@ def _outcome(rule: Rule, turn: Turn, step: Record) -> str:
     return outcome
 
 
-def _turn(step: Record, tool: Tool, standing: _Standing) -> Turn:
+def _turn(step: Record, tool: Tool, world: _WorldState) -> Turn:
     call = Call(step["tool"], step["arguments"], step.get("answers", {}))
     scope = scope_of(call)
     return Turn(
         call=call,
         index=step["index"],
         tool=tool,
-        view=standing.state,
-        start=standing.start,
+        view=world.state,
+        start=world.start,
         now=datetime.fromisoformat(step["at"]),
-        draws=Draws(standing.seed, standing.stream, scope, standing.occurrences.get(scope, 0)),
-        history=standing.history,
-        memories=Memories(standing.memories, standing.counts),
+        draws=Draws(world.seed, world.stream, scope, world.occurrences.get(scope, 0)),
+        history=world.history,
+        memories=Memories(world.memories, world.counts),
     )
 
 
-def _go_on(standing: _Standing, step: Record) -> None:
-    """The world as it is after a step."""
+def _apply(world: _WorldState, step: Record) -> None:
+    """Apply a step to the world."""
     changes = [Change.from_json(body) for body in (*step["committed"], *step.get("pins", ()))]
-    standing.state = standing.state.apply(changes)
-    standing.history.append(past_of(step, standing.index))
+    world.state = world.state.apply(changes)
+    world.history.append(past_of(step, world.index))
 
 
 def at_intensity_of(scenario: Scenario, steps: Sequence[Record]) -> Scenario:
-    """The scenario at the intensity of a run that was one of this scenario."""
+    """Return the scenario at the intensity of a run of this scenario."""
     opening = next((step for step in steps if step["entry"] == "reset"), Record())
     return replace(scenario, intensity=opening.get("intensity", 1.0))
+
+
+# reasons --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One condition (`nth 1`), what it was compared with (`number 2`, `drew 0.6131`), and whether it held."""
+
+    says: str
+    met: str
+    held: bool
+
+    def __str__(self) -> str:
+        verdict = "yes" if self.held else "no"
+        return f"{self.says} ({self.met}: {verdict})" if self.met else f"{self.says} ({verdict})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The call that is explained, after its decisions: counters have counted it."""
+
+    tool: Tool
+    domain: Domain
+    turn: Turn
+
+
+def reasons(numbered: Numbered, path: str, tool: Tool, domain: Domain, turn: Turn) -> tuple[Reason, ...]:
+    """Return the conditions of a `when` in the order of their evaluation; `path` is the perturbation's id.
+
+    If a filter does not hold, the other conditions are left out. The decisions about the turn must have been made.
+    """
+    return tuple(_reasons(numbered, path, _Decided(tool, domain, turn)))
+
+
+def _reasons(numbered: Numbered, path: str, at: _Decided) -> Iterator[Reason]:
+    filters = [*_filters(numbered, path, at), *_nested(numbered, path, at, filters=True)]
+    yield from filters
+    if not all(reason.held for reason in filters):
+        return
+    yield from _nested(numbered, path, at, filters=False)
+    number = counted(numbered, path, at.tool, at.domain, at.turn)
+    for trigger, check in _checked(numbered, Role.COUNTER, path, at):
+        yield Reason(trigger.why(), f"number {number}", check(at.turn, number))
+    for trigger, check in _checked(numbered, Role.CHANCE, path, at):
+        drawn = at.turn.draws.unit(draw_of(trigger, path))
+        yield Reason(trigger.why(), f"drew {drawn:.4f}", check(at.turn, number))
+
+
+def _filters(numbered: Numbered, path: str, at: _Decided) -> Iterator[Reason]:
+    for trigger, check in _checked(numbered, Role.FILTER, path, at):
+        try:
+            yield Reason(trigger.why(), "", check(at.turn, 0))
+        except Unevaluable as error:
+            yield Reason(trigger.why(), str(error), held=False)
+
+
+def _checked(numbered: Numbered, role: Role, path: str, at: _Decided) -> Iterator[tuple[Trigger, Check]]:
+    triggers = [trigger for trigger in numbered.when.triggers if trigger.role is role]
+    return zip(triggers, checks_of(triggers, role, at.tool, at.domain, path), strict=True)
+
+
+def _nested(numbered: Numbered, path: str, at: _Decided, *, filters: bool) -> Iterator[Reason]:
+    """Yield the reasons of `any`, `all` and `not`: of the groups that are filters, or of the others."""
+    for word, group in (("any", numbered.any), ("all", numbered.all), ("not", numbered.none)):
+        if group and all(one.is_filter for one in group) is filters:
+            parts = [tuple(_reasons(one, nested_path(path, word, n), at)) for n, one in enumerate(group)]
+            yield Reason(f"{word} of ({'; '.join(map(_joined, parts))})", "", _holds(word, parts))
+
+
+def _holds(word: str, parts: Sequence[tuple[Reason, ...]]) -> bool:
+    held = [all(reason.held for reason in part) for part in parts]
+    return {"any": any(held), "all": all(held), "not": not any(held)}[word]
+
+
+def _joined(part: tuple[Reason, ...]) -> str:
+    return ", ".join(map(str, part)) or "always"

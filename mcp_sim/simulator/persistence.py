@@ -1,7 +1,7 @@
-"""How does a world outlive its process? It is put into a store after every call, and taken from there before the next.
+"""Persistence: save a world after every call, and restore it before the next.
 
-Only what a world has that its scenario and seed do not give is kept: what was written, counters, memories, facts, the
-time, the ledger. Several processes may have one world in turns.
+Saved is only what scenario and seed do not determine: writes, counters, memories, facts, the time, the ledger. Several
+processes may use one world in turns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rpds import HashTrieMap
 
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.simulator.tagged_json import Untaggable, dumps, loads
-from mcp_sim.types import Call, Change, Observation, Past, Record, Seen
+from mcp_sim.types import Call, Change, Observation, PastCall, Record, Seen
 from mcp_sim.types.clock import Clock, Mode, wall_seconds
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_text import decode, encode
@@ -28,13 +28,13 @@ from mcp_sim.world.idempotency import KEPT
 from mcp_sim.world.state import Overlay, Row, State
 from mcp_sim.world.trace import History, Ledger, observation_of
 
-FORMAT = 1
+FORMAT = 2
 TAGGED = tuple(field.name for field in fields(Version) if field.name != "state")
 MICROSECOND = timedelta(microseconds=1)
 
 
-class Keeper:
-    """Keeps one world in an open store. What it writes to its ledger goes there too."""
+class StoreKeeper:
+    """Keeps one world in an open store, with its ledger."""
 
     def __init__(self, simulator: Simulator, shelf: Shelf, name: str) -> None:
         self._simulator, self._shelf, self._name = simulator, shelf, name
@@ -43,7 +43,7 @@ class Keeper:
         self._lines = list[bytes]()
 
     def world(self, seed: int | None, clock: Mode | None) -> World:
-        """The world as it was left, or a new one. Raises UsageError where it cannot be read."""
+        """Return the stored world, or a new one. Raises `UsageError` if the stored world cannot be read."""
         saved = self._shelf.take(self._name)
         try:
             world = self._simulator.world(self._name, seed=seed, clock=clock, keeper=self, is_new=saved is None)
@@ -54,14 +54,14 @@ class Keeper:
         return world
 
     def write(self, line: bytes) -> None:
-        """One more line of the ledger."""
+        """Add a line of the ledger; it is stored with the call."""
         self._lines.append(line)
 
     def close(self) -> None:
         return
 
     async def answer(self, world: World, call: Call) -> Observation:
-        """Answer a call of the world as the process before left it."""
+        """Answer a call on the stored state of the world, and store the new state."""
         async with self._turns:
             saved = await run_sync(self._shelf.take, self._name)
             try:
@@ -82,27 +82,27 @@ class Keeper:
         if saved is None or saved.revision == self._revision:
             return
         try:
-            _restore(world, decode(saved.standing), self._shelf.lines(self._name, max(world.ledger.keep, KEPT)))
+            _restore(world, decode(saved.state), self._shelf.lines(self._name, max(world.ledger.keep, KEPT)))
         except (Untaggable, KeyError, ValueError, TypeError) as error:
             raise UsageError(f"the world {self._name} cannot be read from its store: {error}") from error
         self._revision = saved.revision
 
     def _put(self, world: World) -> None:
-        """Keep the world as it stands; nothing to do where nothing came about."""
+        """Store the world, if its ledger has new lines."""
         if self._lines:
-            self._shelf.put(self._name, Saved(self._revision + 1, encode(_standing(world))), self._lines)
+            self._shelf.put(self._name, Saved(self._revision + 1, encode(_saved_state(world))), self._lines)
             self._revision += 1
             self._lines.clear()
 
 
 def identity(scenario: Scenario, seed: int | None, version: str) -> str:
-    """What the worlds of one store have in common."""
+    """Return the text that all worlds of one store share: scenario, hash, seed, intensity, version."""
     number = scenario.seed if seed is None else seed
     about = f"sha256 {scenario.sha256[:16]}, seed {number}, intensity {scenario.intensity!r}, mcp-sim {version}"
     return f"{scenario.name} ({about})"
 
 
-def _standing(world: World) -> Record:
+def _saved_state(world: World) -> Record:
     version = world.version
     return {
         "format": FORMAT,
@@ -113,15 +113,15 @@ def _standing(world: World) -> Record:
     }
 
 
-def _restore(world: World, standing: Record, lines: Sequence[bytes]) -> None:
-    if standing["format"] != FORMAT:
-        raise ValueError(f"its format is {standing['format']}, not {FORMAT}")
-    rest: Record = loads(standing["rest"].encode())
-    overlays = {entity: _overlay(body) for entity, body in standing["state"].items()}
+def _restore(world: World, saved_state: Record, lines: Sequence[bytes]) -> None:
+    if saved_state["format"] != FORMAT:
+        raise ValueError(f"its format is {saved_state['format']}, not {FORMAT}")
+    rest: Record = loads(saved_state["rest"].encode())
+    overlays = {entity: _overlay(body) for entity, body in saved_state["state"].items()}
     size = sum(row.size for overlay in overlays.values() for row in overlay.rows().values())
     state = State(world.origin.first.state.base, HashTrieMap(overlays), rest.pop("agenda"), size)
     world.version = Version(state=state, **rest)
-    world.clock = _clock(world.clock, standing)
+    world.clock = _clock(world.clock, saved_state)
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)
     entries = _since_opening(lines)
@@ -129,13 +129,13 @@ def _restore(world: World, standing: Record, lines: Sequence[bytes]) -> None:
         world.history.append(past, size)
     for call, observation in _keyed(entries):
         world.repeats.learn(call, observation)
-    if world.scenario.looks_back:
+    if world.scenario.reads_past_versions:
         world.seen.clear()
         world.seen.extend(_seen(world, [entry["step"] for entry, _ in entries]))
 
 
 def _seen(world: World, steps: Sequence[Record]) -> Iterator[Seen]:
-    """The versions of the state that steps tell of; only the newest where they do not reach back."""
+    """Yield the versions of the state that the steps record; only the newest if they do not reach back to a reset."""
     state, index = world.origin.first.state, 0
     if steps and steps[0]["entry"] == "reset":
         for step in steps:
@@ -148,8 +148,8 @@ def _seen(world: World, steps: Sequence[Record]) -> Iterator[Seen]:
         yield Seen(world.version.index, world.clock.start + world.clock.elapsed(), world.version.state)
 
 
-def _clock(clock: Clock, standing: Record) -> Clock:
-    return clock.resumed(standing["elapsed"] * MICROSECOND, wall_seconds() - standing["wall"])
+def _clock(clock: Clock, saved_state: Record) -> Clock:
+    return clock.resumed(saved_state["elapsed"] * MICROSECOND, wall_seconds() - saved_state["wall"])
 
 
 def _overlay_json(overlay: Overlay) -> Record:
@@ -165,8 +165,8 @@ def _overlay(body: Record) -> Overlay:
     return Overlay(rows, HashTrieMap(), body["born"], body["count"], body["last_key"])
 
 
-def _pasts(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Past, int]]:
-    """What entries of a ledger tell of calls and events, and how large they are."""
+def _pasts(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[PastCall, int]]:
+    """Yield the calls and events of ledger entries, with their size in bytes."""
     index = 0
     for entry, size in entries:
         step = entry["step"]
@@ -176,7 +176,7 @@ def _pasts(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Past, int]]:
 
 
 def _keyed(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Call, Observation]]:
-    """The calls that bear an idempotency key, and what was answered."""
+    """Yield the calls with an idempotency key, and their observations."""
     for entry, _ in entries:
         key, step = entry["measured"].get("key"), entry["step"]
         if key is not None:
@@ -185,18 +185,18 @@ def _keyed(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[Call, Observ
 
 
 def _since_opening(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
-    """The entries in the lines of a ledger that are steps, and how long the lines are; from the newest opening on."""
+    """Return the steps in ledger lines from the newest reset on, with the length of each line in bytes."""
     entries = [(entry, len(line)) for line in lines if "step" in (entry := decode(line))]
     opened = max((at for at, (entry, _) in enumerate(entries) if entry["step"]["entry"] == "reset"), default=0)
     return entries[opened:]
 
 
-def past_of(step: Mapping[str, Any], index: int) -> Past:
-    """An entry of a ledger, as later calls look back at it."""
+def past_of(step: Mapping[str, Any], index: int) -> PastCall:
+    """Return a ledger entry in the form in which later calls look back at it."""
     changes = tuple(Change.from_json(body) for body in (*step["committed"], *step.get("pins", ())))
     at = datetime.fromisoformat(step["at"])
     if step["entry"] == "event":
-        return Past(index, "", {}, ok=True, at=at, changes=changes)
+        return PastCall(index, "", {}, ok=True, at=at, changes=changes)
     observation = step["served"] or step["truth"]["observation"]
     ok = "result" in observation and not observation.get("is_error", False)
-    return Past(index, step["tool"], step["arguments"], ok, at, changes)
+    return PastCall(index, step["tool"], step["arguments"], ok, at, changes)

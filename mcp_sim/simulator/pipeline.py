@@ -1,8 +1,8 @@
-"""What one call of one tool passes through: perturbations, and in their midst the world.
+"""The pipeline of a tool: its faults, nested around the step of the world.
 
-Stages from outside in: what others do to the world (the first listed outermost), transport, answer (the last listed
-outermost), commit (likewise), before (the first listed outermost), world. All decisions are made when the turn opens,
-on the call as it came.
+Stages from the outside in: world and catalogue (first listed outermost), transport, answer (last listed outermost),
+commit (last listed outermost), before (first listed outermost), then the world's step. All faults decide when the turn
+opens, on the unmodified call.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from dataclasses import dataclass, field
 
 from mcp_sim.faults.compile import Rule
 from mcp_sim.simulator.world_step import WorldStep
-from mcp_sim.types import Decided, Erred, Outcome, Proceed, Transition, Turn
+from mcp_sim.types import ConditionFailure, Decision, Outcome, Proceed, Transition, Turn
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.kinds import Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What became of a call: the world's own transition (None if it was not asked), the bent one, and who bent it."""
+    """The outcome of a call: the world's own transition (None if it was not asked), the final one, and the faults."""
 
     truth: Transition | None
     transition: Transition
-    decided: tuple[Decided, ...]
+    decided: tuple[Decision, ...]
     is_stub: bool
-    erred: tuple[Erred, ...] = ()
+    erred: tuple[ConditionFailure, ...] = ()
 
 
 @dataclass(slots=True)
 class _Course:
-    """What is noted while one call is under way."""
+    """Notes about one call while it runs."""
 
     turn: Turn
     truth: Transition | None = None
     answered: Transition | None = None
-    """The transition of a `before` kind that answered in the world's place."""
+    """The transition of a fault of stage `before` that answered instead of the world."""
     reached: bool = False
     is_stub: bool = False
     entered: set[str] = field(default_factory=set[str])
@@ -43,13 +43,13 @@ class _Course:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Everything that bears on the calls of one tool, compiled once per scenario."""
+    """The compiled faults and world step of one tool, shared by all worlds."""
 
     rules: tuple[Rule, ...]
     step: WorldStep
 
     async def run(self, turn: Turn) -> Passage:
-        """One call, from opening to what is to be committed. Raises Crash."""
+        """Run one call, up to the transition that is to be committed. Raises `Crash`."""
         course = _Course(turn)
         decided, erred = self._decide(turn)
         if not decided:
@@ -64,24 +64,24 @@ class Pipeline:
                 outcomes[rule.id] = _outcome(rule, transition, course)
         _remember(turn, decided, outcomes)
         named = tuple(
-            Decided(rule.id, rule.kind, outcomes[rule.id], f"{rule.why}, carried" if rule.id in carried else rule.why)
+            Decision(rule.id, rule.kind, outcomes[rule.id], f"{rule.why}, carried" if rule.id in carried else rule.why)
             for rule in decided
         )
         return Passage(course.truth, transition, named, course.is_stub, erred)
 
-    def _decide(self, turn: Turn) -> tuple[Sequence[Rule], tuple[Erred, ...]]:
-        """The rules that were decided for a call, and those that could not be."""
-        decided, erred = list[Rule](), tuple[Erred, ...]()
+    def _decide(self, turn: Turn) -> tuple[Sequence[Rule], tuple[ConditionFailure, ...]]:
+        """Return the faults that apply to a call, and those whose condition could not be evaluated."""
+        decided, erred = list[Rule](), tuple[ConditionFailure, ...]()
         for rule in self.rules:
             try:
                 if rule.decide(turn):
                     decided.append(rule)
             except Unevaluable as error:
-                erred = (*erred, Erred(rule.id, rule.kind, str(error)))
+                erred = (*erred, ConditionFailure(rule.id, rule.kind, str(error)))
         return decided, erred
 
     def _nest(self, active: Sequence[Rule], course: _Course) -> Proceed:
-        """The perturbations that apply to this call, around the world."""
+        """Nest the faults that apply around the world's step."""
 
         async def world(turn: Turn) -> Transition:
             return await self._world(turn, course)
@@ -92,7 +92,7 @@ class Pipeline:
         return proceed
 
     async def _world(self, turn: Turn, course: _Course) -> Transition:
-        """The world's step, noted as the truth where it was asked what the agent asked."""
+        """Run the world's step. It is the truth if the world was asked the agent's own call."""
         course.reached = True
         transition, course.is_stub = await self.step.answered(turn)
         if turn.call is course.turn.call and turn.view is course.turn.view and turn.instruction is None:
@@ -101,13 +101,13 @@ class Pipeline:
 
 
 def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
-    """One perturbation around the rest. Where a `before` kind answered, commit kinds are passed by."""
+    """Nest one fault around the rest. Commit faults are skipped where a `before` fault answered."""
 
     async def through(turn: Turn) -> Transition:
         if rule.stage is Stage.COMMIT and course.answered is not None:
             return course.answered
         if rule.stage in (Stage.WORLD, Stage.CATALOGUE):
-            course.turn = turn  # the call meets tool and world as others left them: the truth is what it does there
+            course.turn = turn  # the truth is what the call does to the tool and the world as this fault left them
         transition = await inner(turn)
         if rule.stage is Stage.COMMIT and not course.reached:
             course.answered = transition
@@ -125,7 +125,7 @@ def _layer(rule: Rule, inner: Proceed, course: _Course) -> Proceed:
 
 
 def _one_per_group(rules: Sequence[Rule]) -> list[Rule]:
-    """Of each group only the first in file order."""
+    """Return the faults, of each group only the first in file order."""
     taken = set[str]()
     kept = list[Rule]()
     for rule in rules:
@@ -143,7 +143,7 @@ def _outcome(rule: Rule, transition: Transition, course: _Course) -> Outcome:
 
 
 def _remember(turn: Turn, decided: Sequence[Rule], outcomes: dict[str, Outcome]) -> None:
-    """Count what was applied against `fires`, and carry what came to nothing to the next call in question."""
+    """Count applied faults against `fires`, and carry faults without effect to the next call in reach."""
     for rule in decided:
         outcome = outcomes[rule.id]
         if outcome == "applied":

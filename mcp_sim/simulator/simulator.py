@@ -1,4 +1,4 @@
-"""The simulator: a scenario, compiled; the worlds that are opened on it; and what happens at one call."""
+"""The simulator: a compiled scenario, the worlds opened on it, and the course of one call."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Any, Protocol, Self
 
 from rpds import HashTrieMap
 
-from mcp_sim.faults.compile import compile_rules
-from mcp_sim.faults.intensity import in_force, with_intensity
-from mcp_sim.generate.counts import counted
+from mcp_sim.faults.compile import compile_rules, in_force, with_intensity
+from mcp_sim.generate.record_counts import counted
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.pipeline import Passage, Pipeline
 from mcp_sim.simulator.world_step import WorldStep
@@ -22,31 +21,35 @@ from mcp_sim.types import Call, Observation, RpcError, Tool, ToolResult, Transit
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.errors import BadArguments, Crash, UsageError
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import NEVER_MATCHED, Backend, Predictor, Sink, Tables, backends, world_models
+from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Backend, Predictor, Sink, Tables, backends, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario, WorldModelEntry, in_reach
-from mcp_sim.types.surface import SILENT
+from mcp_sim.types.surface import NO_INTERACTION
 from mcp_sim.world import Origin, Version, World
-from mcp_sim.world.catalogue import added_answer, with_news
+from mcp_sim.world.catalogue import added_answer, announce_list_changes
 from mcp_sim.world.consistency import inspection
 from mcp_sim.world.state import State
 
 BASES_KEPT = 16
-"""Initial states are kept for so many seeds."""
+"""The number of seeds whose initial states are kept."""
 
 UNKNOWN_TOOL = -32602
 
 
-class Keeping(Sink, Protocol):
-    """What stands between a world and its simulator, so that the world outlives its process."""
+class Keeper(Sink, Protocol):
+    """A layer between a world and its simulator that saves the world, so that it outlives its process."""
 
     async def answer(self, world: World, call: Call) -> Observation:
-        """Answer a call, by way of the simulator."""
+        """Answer a call through the simulator, and save the world."""
         ...
 
 
 class Simulator:
-    """A scenario ready to be run. Its worlds share the compiled tools and, for one seed, the base records."""
+    """A scenario that is ready to run.
+
+    Its worlds share the compiled tools and, per seed, the base records. `sinks` receive the ledgers of all worlds.
+    `ledger_keep` is the number of ledger entries that each world keeps in memory.
+    """
 
     def __init__(self, scenario: Scenario, sinks: Sequence[Sink] = (), ledger_keep: int = 1000) -> None:
         self.scenario = scenario
@@ -62,7 +65,12 @@ class Simulator:
 
     @classmethod
     def load(cls, reference: str | Path, *, world_model: str | None = None, intensity: float | None = None) -> Self:
-        """From a file or a shipped name. Raises DocumentError with all problems at once."""
+        """Load a scenario from a file or by a shipped name.
+
+        `world_model` (`builtin`, `openai:MODEL@URL`) replaces the scenario's own. `intensity` (0 to 1) scales its
+        faults.
+        Raises `UsageError` if there is nothing to read, `DocumentError` with all problems if it cannot be used.
+        """
         return cls(with_intensity(load(reference, world_model=world_model), intensity))
 
     async def __aenter__(self) -> Self:
@@ -73,7 +81,7 @@ class Simulator:
         await self.aclose()
 
     async def start(self) -> None:
-        """Bind the world models. What a tool's calls pass through is compiled at the first of them."""
+        """Bind the world models. The pipeline of a tool is compiled at its first call."""
         if self._makers:
             return
         predictors = [await self._bind(entry) for entry in self.scenario.world_models]
@@ -86,7 +94,7 @@ class Simulator:
             self._makers[tool.id] = partial(self._pipeline, tool, predictors[at], entry, fallback)
 
     async def aclose(self) -> None:
-        """Let go of the world models. Worlds cannot be called any more."""
+        """Close the world models. Calls to worlds fail afterwards."""
         self._makers.clear()
         self._pipelines.clear()
         await self._bound.aclose()
@@ -95,7 +103,11 @@ class Simulator:
     async def open(
         self, name: str = "default", *, seed: int | None = None, stream: str = "", clock: Mode | None = None
     ) -> AsyncGenerator[World]:
-        """A new world. The clock is virtual unless the scenario or the caller says otherwise."""
+        """Open a new world, and start the simulator if it is not started.
+
+        `seed` defaults to the scenario's. `stream` names an independent series of draws. The clock is virtual unless
+        the scenario or `clock` says otherwise.
+        """
         alone = not self._makers
         await self.start()
         try:
@@ -111,12 +123,13 @@ class Simulator:
         seed: int | None = None,
         stream: str = "",
         clock: Mode | None = None,
-        keeper: Keeping | None = None,
+        keeper: Keeper | None = None,
         is_new: bool = True,
     ) -> World:
-        """A new world of a simulator that was started; `open` does both.
+        """Return a new world of a simulator that is started; `open` does both.
 
-        A `keeper` answers its calls in the simulator's place, and may bring a world back that is not new.
+        A `keeper` answers the world's calls instead of the simulator, and may restore a world that is not new. Raises
+        `UsageError` if the simulator is not started.
         """
         if not self._makers:
             raise UsageError("the simulator is not started: use `async with Simulator(...)`, or `open`")
@@ -131,13 +144,17 @@ class Simulator:
         return world
 
     async def answer(self, world: World, call: Call) -> Observation:
-        """One call: open the turn, pass through the pipeline, commit, record. Raises Crash."""
+        """Answer one call: open the turn, run the pipeline, commit, record.
+
+        Raises `BadArguments` for arguments that are no JSON, and `Crash` for any failure of mcp-sim itself; neither
+        changes the world.
+        """
         async with world.lock:
             began = stopwatch()
             try:
                 world.tick()
                 turn = world.turn(call, self._tool(call.tool))
-                passage = await self._pass(world, turn)
+                passage = await self._run(world, turn)
                 world.commit(turn, passage, _measured(call, began))
             except BadArguments:
                 raise
@@ -147,15 +164,15 @@ class Simulator:
                 raise crash from error
             return passage.transition.observation
 
-    async def _pass(self, world: World, turn: Turn) -> Passage:
-        passage = await self._answered(world, turn)
+    async def _run(self, world: World, turn: Turn) -> Passage:
+        passage = await self._run_pipeline(world, turn)
         if not self._rules.lasting:
             return passage
-        news = with_news(passage.transition, self._rules.lasting, turn, world.beginning())
+        news = announce_list_changes(passage.transition, self._rules.lasting, turn, world.beginning())
         return replace(passage, transition=news)
 
-    async def _answered(self, world: World, turn: Turn) -> Passage:
-        pipeline = self._pipelines.get(turn.tool.id) or self._compiled(turn.tool.id)
+    async def _run_pipeline(self, world: World, turn: Turn) -> Passage:
+        pipeline = self._pipelines.get(turn.tool.id) or self._compile(turn.tool.id)
         if pipeline is not None:
             return await pipeline.run(turn)
         if not self._makers:
@@ -166,8 +183,8 @@ class Simulator:
         transition = Transition(self._unknown_tool(turn.tool))
         return Passage(transition, transition, (), is_stub=False)
 
-    def _compiled(self, tool_id: str) -> Pipeline | None:
-        """What the calls of a tool pass through; None for a tool that is not the scenario's own."""
+    def _compile(self, tool_id: str) -> Pipeline | None:
+        """Compile the pipeline of a tool; None for a tool that the scenario does not have."""
         make = self._makers.get(tool_id)
         if make is None:
             return None
@@ -175,7 +192,7 @@ class Simulator:
         return self._pipelines[tool_id]
 
     def _tool(self, tool_id: str) -> Tool:
-        """The tool, or one that stands for a name that nobody knows."""
+        """Return the tool, or a placeholder for an unknown name."""
         known = self.scenario.domain.tools.get(tool_id)
         if known is not None:
             return known
@@ -185,7 +202,7 @@ class Simulator:
         return Tool(tool_id, server, {"name": name, "inputSchema": {"type": "object"}})
 
     def _unknown_tool(self, tool: Tool) -> Observation:
-        """The server's own answer to a tool it does not have."""
+        """Return the server's own answer to a call of an unknown tool."""
         servers = self.scenario.servers
         spec = servers.get(tool.server) or next(iter(servers.values()))
         if spec.unknown_tool == "rpc":
@@ -205,17 +222,18 @@ class Simulator:
             predictor=predictor,
             max_attempts=entry.world_model.max_attempts,
             fallback=fallback if entry.world_model.fallback else None,
-            manner=self.scenario.manners.get(tool.id, SILENT),
+            manner=self.scenario.manners.get(tool.id, NO_INTERACTION),
         )
         return Pipeline(self._rules.by_tool[tool.id], step)
 
     async def _bind(self, entry: WorldModelEntry) -> Predictor:
         domain = self.scenario.domain
-        told = replace(domain, concealed=self._rules.concealed) if self._rules.concealed else domain
-        return await self._bound.enter_async_context(entry.world_model.bind(told))
+        if self._rules.concealed:
+            domain = replace(domain, concealed=self._rules.concealed)
+        return await self._bound.enter_async_context(entry.world_model.bind(domain))
 
     def base(self, seed: int | None = None) -> State:
-        """The state that worlds of this seed begin with. It is generated once, at the first look, which takes time."""
+        """Return the state that worlds of this seed begin with. It is generated once, when it is first read."""
         seed = self._seed(seed)
         if seed not in self._bases:
             self._bases[seed] = State.later(lambda: self._generated(seed))
@@ -224,15 +242,18 @@ class Simulator:
         return self._bases[seed]
 
     def counts(self, seed: int | None = None) -> Mapping[str, int]:
-        """How many records worlds of this seed begin with, by entity. None is made for that where it is told."""
-        used = {plan.backend for plan in self.scenario.domain.plans.values()} - NEVER_MATCHED
+        """Return the number of records that worlds of this seed begin with, by entity.
+
+        No records are generated for it, unless a backend adds some of its own.
+        """
+        used = {plan.backend for plan in self.scenario.domain.plans.values()} - BACKENDS_WITHOUT_MATCH
         if any(backends[name].completed is not Backend.completed for name in used):
             return self.base(seed).counts()
         return counted(self.scenario.domain.entities, self.scenario.records)
 
     def _generated(self, seed: int) -> Tables:
-        """The records, with what the backends of these tools need beside them."""
-        from mcp_sim.generate.generation import generate  # noqa: PLC0415 (no tool is listed sooner for it)
+        """Generate the records, with those that the backends of these tools add."""
+        from mcp_sim.generate.records import generate  # noqa: PLC0415 (listing tools must not wait for it)
 
         tables: Tables = generate(self.scenario.domain, self.scenario.records, seed)
         plans = list(self.scenario.domain.plans.values())
@@ -242,7 +263,7 @@ class Simulator:
         return tables
 
     def _first(self, seed: int) -> Version:
-        """The version that worlds of this seed begin with."""
+        """Return the version that worlds of this seed begin with."""
         facts = tuple(entry.expectation.facts() for entry in self.scenario.expectations)
         return Version(self.base(seed), (0,) * self._rules.counters, facts, HashTrieMap(), HashTrieMap())
 
@@ -257,6 +278,6 @@ class Simulator:
 
 
 def _measured(call: Call, began: float) -> dict[str, Any]:
-    """What a ledger says of a call beside its step."""
+    """Return the measured part of a ledger entry: real seconds, and the idempotency key if the call has one."""
     seconds = round(stopwatch() - began, 6)
     return {"seconds": seconds} if call.key is None else {"seconds": seconds, "key": call.key}

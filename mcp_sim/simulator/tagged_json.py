@@ -1,7 +1,7 @@
-"""How does what a world remembers become JSON, and the same values again? Data only: reading it runs no code.
+"""Tagged JSON: write the memory of a world as JSON and read the same values back. Reading runs no code.
 
-A text is `[nodes, root]`. A reference is a node's number, or a JSON scalar in a list of one. Nodes come after those
-that they refer to, so that long chains need no recursion, and what is shared stays shared.
+A text is `[nodes, root]`. A reference is the number of a node, or a JSON scalar in a list of one. Nodes come after the
+nodes that they refer to, so that long chains need no recursion and shared values stay shared.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ SCALARS = (str, int, float, bool, type(None))
 
 
 class Untaggable(McpSimError):
-    """A value that has no tagged form, or a text that is none."""
+    """A value that has no tagged form, or a text that is not tagged JSON."""
 
 
 def dumps(value: Any) -> bytes:
-    """The text of a value: JSON values, tuples, sets, maps, times, frozen dataclasses of these. Raises Untaggable."""
+    """Return the text of a value: JSON values, tuples, sets, maps, times, frozen dataclasses. Raises `Untaggable`."""
     nodes, numbers, kept = list[Any](), dict[int, int](), list[Any]()
     stack = [(value, False)]
     while stack:
         item, is_ready = stack.pop()
         if _is_scalar(item) or id(item) in numbers:
             continue
-        tag, parts = _taken_apart(item)
+        tag, parts = _split(item)
         if is_ready:
             nodes.append([*tag, *(_reference(part, numbers) for part in parts)])
             numbers[id(item)] = len(nodes) - 1
             kept.append((item, parts))
         else:
-            kept.append(parts)  # what is made on the way must live as long as its number
+            kept.append(parts)  # keeps ids unique while they are in use
             stack.append((item, True))
             stack += [(part, False) for part in parts]
     return encode([nodes, _reference(value, numbers)])
 
 
 def loads(text: bytes) -> Any:
-    """The value of a text. Raises Untaggable."""
+    """Return the value of a text. Raises `Untaggable`."""
     try:
         nodes, root = decode(text)
         values = list[Any]()
         for node in nodes:
-            values.append(_put_together(node, values))
+            values.append(_restored(node, values))
         return _value(root, values)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
         raise Untaggable(f"not a text of tagged JSON: {error}") from error
@@ -65,8 +65,8 @@ def _reference(value: Any, numbers: Mapping[int, int]) -> Any:
     return [value] if _is_scalar(value) else numbers[id(value)]
 
 
-def _taken_apart(value: Any) -> tuple[list[Any], list[Any]]:
-    """What a value is, and what it is made of."""
+def _split(value: Any) -> tuple[list[Any], list[Any]]:
+    """Return the tag of a value and its parts."""
     match value:
         case tuple() if type(value) is tuple:  # pyright: ignore[reportUnknownArgumentType] (a tuple of anything)
             return ["tuple"], list(cast("tuple[Any, ...]", value))
@@ -85,7 +85,7 @@ def _taken_apart(value: Any) -> tuple[list[Any], list[Any]]:
         case _ if hasattr(value, "__dataclass_params__"):
             return _dataclass_apart(value)
         case _:
-            raise Untaggable(f"a {type(value).__name__} cannot be kept")
+            raise Untaggable(f"a {type(value).__name__} cannot be stored")
 
 
 def _dataclass_apart(value: Any) -> tuple[list[Any], list[Any]]:
@@ -102,8 +102,8 @@ def _by_key(item: tuple[Any, Any]) -> str:
     return repr(item[0])
 
 
-def _put_together(node: list[Any], values: list[Any]) -> Any:
-    """The value of a node, made of the values before it."""
+def _restored(node: list[Any], values: list[Any]) -> Any:
+    """Return the value of a node from the values before it."""
     tag, *rest = node
     if tag == "datetime":
         return datetime.fromisoformat(rest[0])
@@ -141,9 +141,9 @@ def _value(reference: Any, values: list[Any]) -> Any:
 
 
 def _dataclass(module: str, name: str) -> type[Any]:
-    """A frozen dataclass that is loaded already: nothing else is ever made by its name."""
+    """Return a frozen dataclass that is already imported. Nothing else is ever created by name."""
     found: type[Any] | None = getattr(sys.modules.get(module), name, None)
     parameters = getattr(found, "__dataclass_params__", None)
     if found is None or parameters is None or not parameters.frozen:
-        raise Untaggable(f"{module}.{name} is no data that is known here")
+        raise Untaggable(f"{module}.{name} is not a known dataclass")
     return found

@@ -1,6 +1,6 @@
-"""The world's own step within a call: check the arguments, look for a stub, else predict, hold the answer to the world.
+"""The world's step within a call: check the arguments, find a stub, else predict and check the answer.
 
-What cannot be served is asked for again, as often as the world model allows; then it is a crash.
+An answer that cannot be served is requested again, up to `max_attempts` of the world model; then the call crashes.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Predictor
 from mcp_sim.types.scenario import Stub
-from mcp_sim.types.surface import MISSING_CAPABILITY, SILENT, Manner, filled, lacking
+from mcp_sim.types.surface import MISSING_CAPABILITY, NO_INTERACTION, ToolInteraction, filled, lacking
 from mcp_sim.world.consistency import Inspection
 
 MOST_RAW = 20_000
-"""How much of a rejected answer is kept, in characters."""
+"""The maximum length of a rejected answer in the ledger, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorldStep:
-    """What the world does at the calls of one tool, compiled once per scenario."""
+    """The world's step for the calls of one tool, compiled once per scenario."""
 
     arguments: Validator
     output: Validator | None
@@ -35,20 +35,21 @@ class WorldStep:
     predictor: Predictor
     max_attempts: int
     fallback: Predictor | None
-    manner: Manner = SILENT
+    manner: ToolInteraction = NO_INTERACTION
 
     async def answered(self, turn: Turn) -> tuple[Transition, bool]:
-        """What the world makes of a call, and whether a stub says so. Raises Crash."""
+        """Return the world's transition for a call, and whether a stub answered. Raises `Crash`."""
         refused = self._refusal(turn)
         if refused is not None:
             return refused, False
         stub = next((stub for stub in self.stubs if _fits(stub, turn)), None)
         transition = self._stubbed(stub, turn) if stub is not None else await self._predict(turn)
-        told = transition if self.manner is SILENT else self._in_its_manner(transition, turn)
-        return told, stub is not None
+        if self.manner is not NO_INTERACTION:
+            transition = self._with_manner(transition, turn)
+        return transition, stub is not None
 
     def _refusal(self, turn: Turn) -> Transition | None:
-        """The answer to arguments that the inputSchema does not allow, and to a client that does not go along."""
+        """Return the answer to arguments that violate the inputSchema, or to a client that declined; else None."""
         if self.arguments.is_valid(turn.call.arguments):
             return self._declined(turn) if turn.call.answers else None
         problems = self.arguments.problems(turn.call.arguments)
@@ -57,7 +58,7 @@ class WorldStep:
         return Transition(turn.tool.failure("invalid", message, **slots))
 
     def _declined(self, turn: Turn) -> Transition | None:
-        """The answer where the client cannot be asked, or its user does not want to go on; None where all is well."""
+        """Return the answer if the client cannot be asked or its user declined; else None."""
         for questions in self.manner.asks:
             for name, ask in questions.items():
                 answer = as_object(turn.call.answers.get(name))
@@ -67,8 +68,8 @@ class WorldStep:
                     return Transition(turn.tool.failure("declined", "Declined by the user", **turn.call.arguments))
         return None
 
-    def _in_its_manner(self, transition: Transition, turn: Turn) -> Transition:
-        """With the blocks and the notifications that go with what succeeds."""
+    def _with_manner(self, transition: Transition, turn: Turn) -> Transition:
+        """Add the declared blocks and notifications to a successful result."""
         observation = transition.observation
         body = observation.body
         if not observation.ok or not isinstance(body, ToolResult):
@@ -113,9 +114,9 @@ class WorldStep:
     async def _attempt(
         self, predictor: Predictor, turn: Turn, rejected: tuple[Attempt, ...]
     ) -> tuple[Transition | None, Attempt]:
-        """A transition that may be served, or None and what is wrong with the answer.
+        """Return a transition that may be served, or None with the problems of the answer.
 
-        What a failed attempt put into memory is dropped.
+        Memory that a failed attempt wrote is dropped.
         """
         staged = dict(turn.memories.staged)
         try:
@@ -134,13 +135,13 @@ class WorldStep:
         return None, Attempt(raw[:MOST_RAW], tuple(problems))
 
     def _content_problems(self, turn: Turn, transition: Transition) -> Sequence[str]:
-        """Where a transition contradicts the world; or, where an instruction was followed, the instruction."""
+        """Return where a transition contradicts the world, or the instruction that it followed."""
         if turn.instruction is None:
             return self.inspect(turn, transition)
         return turn.instruction.problems(transition.observation) if transition.obeyed else ()
 
     def _shape_problems(self, transition: Transition) -> tuple[str, ...]:
-        """Where a result violates the tool's outputSchema."""
+        """Return where a result violates the tool's outputSchema."""
         body = transition.observation.body
         if self.output is None or not isinstance(body, ToolResult) or body.is_error:
             return ()
@@ -155,7 +156,7 @@ def _fits(stub: Stub, turn: Turn) -> bool:
 
 
 def _slots(turn: Turn, result: Json) -> dict[str, Json]:
-    """What templates of an answer may speak of: fields of the result, answers of the client, arguments."""
+    """Return the values for templates: arguments, answers of the client, fields of the result."""
     shown = as_object(result) or {"result": result}
     return {**turn.call.arguments, **turn.call.answers, **shown}
 

@@ -15,7 +15,7 @@ class Saved:
     """How a world stands, as bytes that `keeping` reads; the revision counts up from 1."""
 
     revision: int
-    standing: bytes
+    state: bytes
 
 
 class Shelf(Protocol):

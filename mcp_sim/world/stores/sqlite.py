@@ -17,7 +17,7 @@ PATIENCE = 60.0
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (identity TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS worlds (name TEXT PRIMARY KEY, revision INTEGER NOT NULL, standing BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS worlds (name TEXT PRIMARY KEY, revision INTEGER NOT NULL, state BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS entries (
     world TEXT NOT NULL, at INTEGER NOT NULL, line BLOB NOT NULL, PRIMARY KEY (world, at)
 ) WITHOUT ROWID;
@@ -54,7 +54,7 @@ class SqliteShelf:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise UsageError(f"the store {self._path} cannot be had: {error}") from error
-        found = self._connection.execute("SELECT revision, standing FROM worlds WHERE name = ?", (world,)).fetchone()
+        found = self._connection.execute("SELECT revision, state FROM worlds WHERE name = ?", (world,)).fetchone()
         return Saved(*found) if found else None
 
     def lines(self, world: str, most: int) -> Sequence[bytes]:
@@ -66,7 +66,7 @@ class SqliteShelf:
         last = execute("SELECT coalesce(max(at), 0) FROM entries WHERE world = ?", (world,)).fetchone()[0]
         rows = [(world, last + at, line) for at, line in enumerate(lines, 1)]
         self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
-        execute("INSERT OR REPLACE INTO worlds VALUES (?, ?, ?)", (world, saved.revision, saved.standing))
+        execute("INSERT OR REPLACE INTO worlds VALUES (?, ?, ?)", (world, saved.revision, saved.state))
         execute("COMMIT")
 
     def leave(self) -> None:

@@ -1,40 +1,42 @@
-"""What is the world of these tool specs made of? Entities and plans of all servers, and records that fit them."""
+"""Compile tool specs into a domain: the tools, entities and plans of all servers, and the records of a given state."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.generate.counts import orphans
+from mcp_sim.generate.record_counts import orphans
 from mcp_sim.infer import Inferred, infer
 from mcp_sim.infer.docstrings import described
-from mcp_sim.simulator.matches import matched
 from mcp_sim.spec.entity_names import relocated, renamed
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.argument_unwrapping import unwrapped, within_of
+from mcp_sim.types.argument_unwrapping import resolve_wrapper, unwrapped
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.kinds import Survey
+from mcp_sim.types.kinds import BACKENDS_WITHOUT_MATCH, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import GivenRecords
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """The domain of a scenario, and the records that its state was given with."""
+class CompiledDomain:
+    """The domain of a scenario, and the records of its given state."""
 
     domain: Domain
     records: Mapping[str, GivenRecords]
 
 
-def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
-    """Tools, entities and plans of all servers. Entities of one name are shared, unless they are kept apart."""
+def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomain:
+    """Compile the tools, entities and plans of all servers.
+
+    Servers share entities of the same name, unless the world has `namespaces`.
+    """
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     if world.namespaces:
         found = {server or spec.server.name: _inferred([spec], world.state) for server, spec in specs.items()}
@@ -48,50 +50,50 @@ def domain_of(specs: Mapping[str, Spec], world: WorldPart) -> Drawn:
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     domain = Domain(tools, whole.entities, whole.plans, *about, open=world.open, given=given)
-    return Drawn(domain, _given(whole, is_whole=world.state is not None))
+    return CompiledDomain(domain, _given(whole, is_whole=world.state is not None))
 
 
 def _given(found: Inferred, *, is_whole: bool) -> dict[str, GivenRecords]:
-    """The records of a state; where one is given, it is the whole, and what it does not mention is empty."""
+    """Return the given records by entity. A given state is complete: entities that it does not mention are empty."""
     named = found.entities.keys() - found.unmentioned if is_whole else found.records.keys()
     rows = {name: tuple(found.records.get(name, ())) for name in found.entities if name in named}
     return {name: _whole(rows[name], found.entities[name]) for name in rows}
 
 
 def _whole(rows: tuple[Record, ...], entity: Entity) -> GivenRecords:
-    """Rows that are complete as they are; only one of a kind of which nothing is told is made up."""
+    """Return the rows as the entity's only records. A singleton without a row is generated."""
     return GivenRecords(1) if entity.singleton and not rows else GivenRecords(len(rows), rows, whole=True)
 
 
 def _inferred(specs: Sequence[Spec], state: Json) -> Inferred:
-    """What the tools of these servers do, to which entities. Notes names of entities that do not exist.
+    """Infer the entities and plans of these servers, and note links to entities that do not exist.
 
-    What a backend claims is left out of the inference of records, which still learns its entities.
+    Tools that a backend matches are not planned as tools of records. Their entities are known to the inference.
     """
     overrides = {name: override for spec in specs for name, override in spec.overrides.items()}
     served = {name: tool for spec in specs for name, tool in spec.tools.items()}
-    within = {name: within_of(tool, overrides.get(name, {})) for name, tool in served.items()}
+    within = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in served.items()}
     tools = {name: described(unwrapped(tool, within[name])) for name, tool in served.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    claimed = matched(Survey(tools, state, examples), overrides)
-    entities = {**{entity.name: entity for entity in claimed.entities}, **_declared(specs)}
-    taken = {plan.tool: plan for plan in claimed.plans}
-    rest = {name: tool for name, tool in tools.items() if name not in taken}
-    found = infer(rest, entities, overrides, examples, claimed.state)
+    matches = _match_tools(ServerEvidence(tools, state, examples), overrides)
+    entities = {**{entity.name: entity for entity in matches.entities}, **_declared(specs)}
+    matched = {plan.tool: plan for plan in matches.plans}
+    rest = {name: tool for name, tool in tools.items() if name not in matched}
+    found = infer(rest, entities, overrides, examples, matches.state)
     for spec in specs:
         for place, name in spec.links:
             if name not in found.entities:
                 place.error(f"unknown entity {name!r}{did_you_mean(name, found.entities)}")
-    known = {**found.entities, **_claimed(claimed.entities, _declared(specs))}
-    plans = {name: _at_home(taken[name], known) if name in taken else found.plans[name] for name in tools}
-    said = {name for name, override in overrides.items() if "login" in override}
-    plans = {**_with_logins(plans, tools, known), **{name: plans[name] for name in said}}
+    known = {**found.entities, **_with_declared_fields(matches.entities, _declared(specs))}
+    plans = {name: _with_local_entity(matched[name], known) if name in matched else found.plans[name] for name in tools}
+    declared = {name for name, override in overrides.items() if "login" in override}
+    plans = {**_with_logins(plans, tools, known), **{name: plans[name] for name in declared}}
     plans = {name: replace(plan, within=within[name]) if within[name] else plan for name, plan in plans.items()}
-    return Inferred(known, plans, {**found.records, **claimed.records}, found.unmentioned)
+    return Inferred(known, plans, {**found.records, **matches.records}, found.unmentioned)
 
 
-def _at_home(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
-    """A claimed plan with its entity as it is called here: what is a `message` to it may be a `vessel_message`."""
+def _with_local_entity(plan: Plan, entities: Mapping[str, Entity]) -> Plan:
+    """Return a matched plan with its entity's name in this domain: `message` may be called `vessel_message` here."""
     if plan.entity is None or plan.entity in entities:
         return plan
     return replace(plan, entity=next((name for name in entities if name.endswith(f"_{plan.entity}")), plan.entity))
@@ -102,19 +104,19 @@ def _with_logins(
 ) -> Mapping[str, Plan]:
     if not any(plan.backend == "auth" for plan in plans.values()):
         return plans
-    from mcp_sim.backends.auth.guarding import with_logins  # noqa: PLC0415 (for those who have a login)
+    from mcp_sim.backends.auth.guard import with_logins  # noqa: PLC0415 (only for servers with a login)
 
     return with_logins(plans, tools, entities)
 
 
-def _claimed(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
-    """The entities as backends have them, with the fields that specs declare besides."""
-    said = {name: entity.fields for name, entity in declared.items()}
-    return {one.name: replace(one, fields={**one.fields, **said.get(one.name, {})}) for one in entities}
+def _with_declared_fields(entities: Sequence[Entity], declared: Mapping[str, Entity]) -> dict[str, Entity]:
+    """Return the entities of backends, with the fields that specs declare for them."""
+    fields = {name: entity.fields for name, entity in declared.items()}
+    return {one.name: replace(one, fields={**one.fields, **fields.get(one.name, {})}) for one in entities}
 
 
 def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
-    """The entities that specs declare; what two declare of one entity is laid together, the first one's word first."""
+    """Return the entities that specs declare. Two declarations of one entity are merged; the first one wins."""
     declared: dict[str, Entity] = {}
     for spec in specs:
         for name, entity in spec.entities.items():
@@ -124,7 +126,7 @@ def _declared(specs: Sequence[Spec]) -> dict[str, Entity]:
 
 
 def _prefixed(part: Inferred, server: str) -> Inferred:
-    """The entities of one server under names of their own."""
+    """Return the inferred parts with the server's name before the names of entities."""
 
     def called(name: str) -> str:
         return f"{server}.{name}"
@@ -135,8 +137,47 @@ def _prefixed(part: Inferred, server: str) -> Inferred:
     return Inferred(entities, plans, records, frozenset(map(called, part.unmentioned)))
 
 
+def _match_tools(evidence: ServerEvidence, overrides: Mapping[str, Mapping[str, Any]]) -> Match:
+    """Return the best match of each tool, without guesses, and what the matched backends hold of the given state.
+
+    Each backend sees the part of the state that earlier backends left. A tool's `sim:` block overrules any match.
+    """
+    plans: dict[str, Plan] = {}
+    accepted: list[Match] = []
+    state = evidence.state
+    kinds = sorted(set(backends.names()) - BACKENDS_WITHOUT_MATCH, key=lambda name: (backends[name].order, name))
+    for kind in kinds:
+        match = backends[kind]().match(replace(evidence, state=state))
+        won = [plan for plan in match.plans if _wins(plan, plans, overrides)] if match is not None else []
+        if match is not None and won:
+            plans |= {plan.tool: plan for plan in won}
+            accepted.append(match)
+            state = match.state
+    plans |= {tool: Plan(tool, "compute") for tool, sim in overrides.items() if sim.get("backend") == "python"}
+    overridden = [replace(plan, **overrides.get(plan.tool, {})) for plan in plans.values()]
+    entities = [entity for match in accepted for entity in match.entities]
+    return Match(overridden, entities, dict(_matched_records(accepted)), state)
+
+
+def _wins(plan: Plan, plans: Mapping[str, Plan], overrides: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether a plan replaces the ones matched so far: it is declared, or no guess and surer than they are."""
+    sim = overrides.get(plan.tool, {})
+    wanted = sim.get("backend")
+    if wanted is not None:
+        return wanted == plan.backend
+    if {"verb", "entity"} & sim.keys():
+        return False
+    other = plans.get(plan.tool)
+    return plan.confidence >= 0.6 and (other is None or plan.confidence > other.confidence)
+
+
+def _matched_records(accepted: list[Match]) -> Iterator[tuple[str, list[Record]]]:
+    for match in accepted:
+        yield from ((name, [*rows]) for name, rows in match.records.items())
+
+
 def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:
-    """Note unknown entities, keys that stand twice, and values that no tool could show."""
+    """Note unknown entities, duplicate keys, and values that violate the schema of their field."""
     for name, part in records.items():
         entity = domain.entities.get(name)
         if entity is None:
@@ -149,10 +190,10 @@ def check_records(place: Place, records: Mapping[str, GivenRecords], domain: Dom
 
 
 def check_links(place: Place, records: Mapping[str, GivenRecords], domain: Domain) -> None:
-    """Warn of records that are asked for and cannot be made up, as what they link to is not there."""
+    """Warn about requested records that cannot be generated, because the records that they must link to are missing."""
     for name, needed in orphans(domain.entities, records).items():
         if name in records:
-            place.at(name).warning(f"no {name} is made up: each must link to a {needed}, and there is none")
+            place.at(name).warning(f"no {name} is generated: each must link to a {needed}, and there is none")
 
 
 def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[str, Validator], seen: set[Any]) -> None:
@@ -160,13 +201,13 @@ def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[st
     if key is not None and not (isinstance(key, str | int) and not isinstance(key, bool)):
         place.at(entity.key).error(f"a key must be a string or a whole number, not {shown(key)}")
     elif key is not None and key in seen:
-        place.at(entity.key).error(f"a second {entity.name} {key!r}")
+        place.at(entity.key).error(f"duplicate key: there is another {entity.name} {key!r}")
     elif key is not None:
         seen.add(key)
     for name, value in row.items():
         if name not in validators and name != entity.key:
             place.at(name).warning(
-                f"no tool speaks of a field {name!r} of {entity.name}{did_you_mean(name, validators)}"
+                f"field {name!r} of {entity.name} is not used by any tool{did_you_mean(name, validators)}"
             )
         for problem in validators[name].problems(value) if name in validators else ():
             place.at(name).error(problem)

@@ -1,0 +1,100 @@
+"""The checker that shares no code with the product: it sees each rule broken, and nothing broken where nothing is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import given
+from support.checker import Report, judged
+from support.long_walks import plans_json, tools_of, unperturbed
+from support.mutants import MUTANTS, r3_nothing_is_taken, unchecked, with_mutant
+from support.places import ROOT, SUPPORT
+from support.walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.scenario import Scenario
+
+CALLS = 600
+
+
+async def report_on(scenario: Scenario, calls: int = CALLS) -> Report:
+    """What the checker says of a walk over a scenario."""
+    async with Simulator(scenario, ledger_keep=2 * calls).open() as world:
+        walker = Walker(tools_of(world), 1, world)
+        for _ in range(calls):
+            tool, arguments = walker.call()
+            walker.learn(tool, arguments, await world.call(tool.id, arguments))
+        return judged(world.ledger, plans_json(scenario.domain))
+
+
+def calm_crm() -> Scenario:
+    return unperturbed(load("calm_crm"))
+
+
+def test_the_checker_imports_nothing_of_the_product() -> None:
+    for path in (SUPPORT / "checker").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.split(".")[0] == "mcp_sim"], path
+
+
+async def test_the_unmutated_product_violates_nothing() -> None:
+    report = await report_on(calm_crm())
+    assert report.violations == ()
+    assert report.calls == CALLS
+    assert report.succeeded > 0.7 * CALLS
+
+
+@pytest.mark.parametrize("rule", MUTANTS)
+async def test_a_mutant_that_breaks_one_rule_is_caught_under_that_rule(
+    rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unchecked(monkeypatch)
+    report = await report_on(with_mutant(calm_crm(), MUTANTS[rule]()))
+    assert report.by_rule[rule] > 0, report.by_rule
+    assert report.per_thousand >= 2
+
+
+def stall(folder: Path) -> Scenario:
+    """A stall that sells what it has."""
+    jams = [{"id": key, "fruit": "Plum", "price": 2.5, "stock": 400} for key in range(1, 4)]
+    sales = [{"id": 1, "jam_id": 1, "quantity": 1, "total": 2.5, "status": "open"}]
+    count: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 3}
+    tools = (
+        given.tool("create_sale", "jam_id", "quantity", jam_id=given.INTEGER, quantity=count),
+        given.tool("cancel_sale", "sale_id", sale_id=given.INTEGER),
+        given.tool("list_jams"),
+        given.tool("get_jam", "jam_id", jam_id=given.INTEGER),
+    )
+    return given.service(folder, {"jams": jams, "sales": sales}, *tools).scenario
+
+
+async def test_what_a_sale_takes_must_be_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await report_on(stall(tmp_path), 200)).violations == ()
+    unchecked(monkeypatch)
+    report = await report_on(with_mutant(stall(tmp_path), r3_nothing_is_taken), 200)
+    assert report.by_rule["R3"] > 0
+
+
+async def test_nothing_is_wrong_with_a_mutant_that_mutates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    unchecked(monkeypatch)
+    report = await report_on(with_mutant(calm_crm(), lambda _turn, _plan, transition: transition))
+    assert report.violations == ()
+
+
+def test_the_benchmark_of_walks_prints_a_row_for_each_document_and_one_for_all() -> None:
+    root = ROOT
+    command = [sys.executable, str(root / "benchmarks" / "walks.py"), "--calls", "60", "calm_crm", "calm_chat"]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={"PYTHONPATH": str(root), "PATH": ""}
+    )
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("calm_", "all "))]
+    assert [row[0] for row in rows] == ["calm_crm", "calm_chat", "all"]
+    assert [row[3] for row in rows] == ["60", "60", "120"]

@@ -1,0 +1,308 @@
+"""What ships is content to rely on: sure plans, tasks that can be done, and faults that a careless agent fails at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.places import SUPPORT
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import check, load
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types import Json, Observation, RpcError, ToolResult
+from mcp_sim.types.json_schema.shapes import constants, expanded, properties
+from mcp_sim.types.kinds import Verdict
+from mcp_sim.world import World
+
+RUNS = SUPPORT / "runs"
+"""Per task a good run under its faults: what it repeats, it repeats with reason."""
+
+NO_CONTENT = {"conformance"}
+"""What ships to show the protocol, and has no task."""
+
+SPECS = sorted(shipped("tool_specs").keys() - NO_CONTENT)
+SCENARIOS = sorted(shipped("scenarios").keys() - NO_CONTENT)
+CALM = [name for name in SCENARIOS if name.startswith("calm_")]
+FAULTY = [name for name in SCENARIOS if name not in CALM]
+OFFICE = {"issues": "issue_tracker", "mail": "calendar_mail", "chat": "chat"}
+SEEDS = range(100)
+PATIENCE = 5
+
+Call = tuple[str, dict[str, Any]]
+
+
+def task_of(scenario: str) -> str:
+    return scenario.removeprefix("calm_").removeprefix("flaky_")
+
+
+def run_file(scenario: str) -> Path:
+    return RUNS / f"{task_of(scenario)}.jsonl"
+
+
+def good_run(scenario: str) -> list[Call]:
+    lines = run_file(scenario).read_text(encoding="utf-8").splitlines()
+    return [(call["tool"], call["arguments"]) for call in map(json.loads, lines)]
+
+
+def once_each(calls: Sequence[Call]) -> list[Call]:
+    """The calls without their repetitions: what there is to do where nothing fails."""
+    return [call for at, call in enumerate(calls) if call not in calls[:at]]
+
+
+async def played(world: World, calls: Sequence[Call]) -> list[Observation]:
+    return [await world.call(tool, arguments) for tool, arguments in calls]
+
+
+async def played_blindly(world: World, calls: Sequence[Call]) -> None:
+    """Whatever fails is called again at once, a few times."""
+    for tool, arguments in once_each(calls):
+        for _ in range(PATIENCE):
+            if (await world.call(tool, arguments)).ok:
+                break
+
+
+def verdicts(world: World) -> dict[str, Verdict]:
+    return {entry.id: verdict for entry, verdict in world.grade()}
+
+
+def struck(world: World) -> set[str]:
+    decided = [one for step in world.ledger.steps for one in step.get("perturbations", ())]
+    return {one["id"] for one in decided if one["outcome"] == "applied"}
+
+
+# tool specs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_records_that_are_announced_are_those_that_are_made(name: str) -> None:
+    simulator = Simulator.load(name)
+    assert simulator.counts() == simulator.base().counts()
+
+
+@pytest.mark.parametrize("name", [*SPECS, *SCENARIOS])
+def test_what_ships_has_no_problem_and_no_plan_that_is_a_guess(name: str) -> None:
+    files = {**shipped("scenarios"), **shipped("tool_specs")}
+    assert check([files[name]]) == []
+    assert [plan.tool for plan in load(name).domain.plans.values() if plan.guessed] == []
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_spec_looks_like_the_list_of_a_vendor(name: str) -> None:
+    tools = load(name).domain.tools.values()
+    assert 10 <= len(tools) <= 16
+    for tool in tools:
+        Draft202012Validator.check_schema(tool.input_schema)
+        assert tool.definition["title"]
+        assert tool.definition["description"].endswith((".", ")"))
+        assert {"title", "readOnlyHint", "openWorldHint"} <= tool.annotations.keys()
+        if tool.output_schema is not None:
+            Draft202012Validator.check_schema(tool.output_schema)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_argument_that_narrows_a_list_is_understood(name: str) -> None:
+    domain = load(name).domain
+    for plan in domain.plans.values():
+        if plan.verb not in {"list", "search"}:
+            continue
+        known = {plan.query, plan.sort, plan.order, *plan.filters}
+        known |= {plan.paging.limit, plan.paging.offset, plan.paging.page, plan.paging.cursor}
+        assert set(properties(expanded(domain.tools[plan.tool].input_schema))) <= known, plan.tool
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_whatever_a_sort_argument_offers_is_a_field(name: str) -> None:
+    domain = load(name).domain
+    for plan in domain.plans.values():
+        if plan.sort is None:
+            continue
+        offered = constants(properties(expanded(domain.tools[plan.tool].input_schema))[plan.sort])
+        assert {field.removeprefix("-") for field in offered} <= domain.entities[plan.entity or ""].fields.keys()
+
+
+def test_the_vendors_differ_in_how_they_name_and_page_and_answer() -> None:
+    plans = {name: load(name).domain.plans.values() for name in SPECS}
+    forms = {
+        name: {
+            (bool(plan.paging.offset), bool(plan.paging.page), bool(plan.paging.cursor))
+            for plan in found
+            if plan.paging.is_asked
+        }
+        for name, found in plans.items()
+    }
+    assert {form for found in forms.values() for form in found} == {
+        (True, False, False),
+        (False, True, False),
+        (False, False, True),
+    }
+    texts = {tool.server for name in SPECS for tool in load(name).domain.tools.values() if not tool.output_schema}
+    assert texts == {"chat", "files"}
+
+
+NOT_THERE: list[tuple[str, str, dict[str, Any], Json]] = [
+    (
+        "issue_tracker",
+        "issue_get",
+        {"issueKey": "TRK-9999"},
+        {"errorMessages": ["issue 'TRK-9999' does not exist, or you may not see it."], "errors": {}},
+    ),
+    (
+        "shop",
+        "get_order",
+        {"order_id": 9},
+        {"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such order: 9"}},
+    ),
+    ("calendar_mail", "getEmail", {"emailId": "0" * 16}, f"Requested entity was not found: email {'0' * 16}"),
+    ("chat", "chat_get_channel", {"channel_id": "C9999"}, {"ok": False, "error": "channel_not_found"}),
+    ("files", "read_document", {"path": "/nowhere.md"}, "ENOENT: no such document: /nowhere.md"),
+]
+
+
+@pytest.mark.parametrize(("name", "tool", "arguments", "said"), NOT_THERE)
+async def test_each_vendor_has_its_own_words_for_what_is_not_there(
+    name: str, tool: str, arguments: dict[str, Any], said: Any
+) -> None:
+    async with Simulator.load(name).open() as world:
+        body = (await world.call(tool, arguments)).body
+        assert isinstance(body, ToolResult)
+        assert body.is_error
+        assert body.value == said
+
+
+async def test_a_document_that_is_shared_is_deleted_only_once_it_is_not() -> None:
+    path = "/minutes/2029-03-01.md"
+    async with Simulator.load("calm_files").open() as world:
+        made, shared = await played(
+            world,
+            [
+                ("create_document", {"path": path, "content": "Decided."}),
+                ("share_document", {"path": path, "email": "ada.vos@wielhuis.example"}),
+            ],
+        )
+        assert made.ok
+        assert isinstance(shared.body, ToolResult)
+        assert not (await world.call("delete_document", {"path": path})).ok
+        assert (await world.call("revoke_share", {"share_id": shared.body.value["id"]})).ok
+        assert (await world.call("delete_document", {"path": path})).ok
+
+
+async def test_null_for_what_cannot_be_null_leaves_it_as_it_is() -> None:
+    call = {"emailId": "18c4f0a92bd3e571", "isRead": True, "isStarred": None, "folder": None}
+    async with Simulator.load("calm_calendar_mail").open() as world:
+        body = (await world.call("modifyEmail", call)).body
+        assert isinstance(body, ToolResult)
+        told = body.value
+        assert (told["isRead"], told["isStarred"], told["folder"]) == (True, False, "inbox")
+
+
+# scenarios ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_spec_has_a_calm_and_a_flaky_scenario_with_the_same_task_and_world() -> None:
+    for name in SPECS:
+        calm, flaky = load(f"calm_{name}"), load(f"flaky_{name}")
+        assert calm.task
+        assert calm.task == flaky.task
+        assert (calm.seed, calm.now, calm.records) == (flaky.seed, flaky.now, flaky.records)
+        assert not calm.perturbations
+        assert {entry.kind for entry in flaky.expectations} >= {"called", "state", "recovered"}
+
+
+@pytest.mark.parametrize("name", CALM)
+async def test_where_nothing_fails_the_task_is_done_by_calling_each_tool_once(name: str) -> None:
+    simulator = Simulator.load(name)
+    for seed in SEEDS:
+        async with simulator.open(seed=seed) as world:
+            assert all(observation.ok for observation in await played(world, once_each(good_run(name))))
+            assert {verdict.outcome for verdict in verdicts(world).values()} == {"passed"}, (seed, verdicts(world))
+
+
+@pytest.mark.parametrize("name", FAULTY)
+async def test_a_good_run_passes_and_nothing_that_is_expected_is_vacuous(name: str) -> None:
+    simulator = Simulator.load(name)
+    for seed in SEEDS:
+        async with simulator.open(seed=seed) as world:
+            await played(world, good_run(name))
+            assert {verdict.outcome for verdict in verdicts(world).values()} == {"passed"}, (seed, verdicts(world))
+            assert struck(world) >= recovered_from(simulator)
+
+
+@pytest.mark.parametrize("name", FAULTY)
+async def test_an_agent_that_does_it_again_whenever_it_fails_is_found_out(name: str) -> None:
+    simulator = Simulator.load(name)
+    for seed in SEEDS:
+        async with simulator.open(seed=seed) as world:
+            await played_blindly(world, good_run(name))
+            found = verdicts(world)
+            assert "failed" in {verdict.outcome for verdict in found.values()}, seed
+            assert "vacuous" not in {verdict.outcome for verdict in found.values()}, (seed, found)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+async def test_an_agent_that_does_nothing_passes_nothing_that_must_be_done(name: str) -> None:
+    async with Simulator.load(name).open() as world:
+        outcomes = [verdict.outcome for verdict in verdicts(world).values()]
+        assert "failed" in outcomes
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_command_line_plays_a_good_run_and_is_content(
+    name: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    calls = once_each(good_run(name)) if name in CALM else good_run(name)
+    lines = [json.dumps({"tool": tool, "arguments": arguments}) for tool, arguments in calls]
+    script = tmp_path / "calls.jsonl"
+    script.write_text("\n".join(lines), encoding="utf-8")
+    assert main(["play", name, str(script), "--grade"]) == 0
+    assert len(capsysbinary.readouterr().out.splitlines()) == len(calls)
+
+
+def recovered_from(simulator: Simulator) -> set[str]:
+    """The faults that the agent is expected to recover from."""
+    expectations = (entry.expectation for entry in simulator.scenario.expectations if entry.kind == "recovered")
+    return {expectation.model_dump()["perturbation"] for expectation in expectations}
+
+
+# the office -----------------------------------------------------------------------------------------------------------
+
+
+def test_in_the_office_each_tool_does_what_it_does_alone() -> None:
+    office = load("office").domain
+    for server, name in OFFICE.items():
+        for tool, plan in load(name).domain.plans.items():
+            there = office.plans[f"{server}/{tool}"]
+            assert (there.verb, there.entity, there.key) == (plan.verb, plan.entity, plan.key)
+            assert (there.sets, there.filters, there.fixed) == (plan.sets, plan.filters, plan.fixed)
+            assert (there.envelope, there.paging) == (plan.envelope, plan.paging)
+
+
+async def test_in_the_office_a_person_is_the_same_for_every_server() -> None:
+    async with Simulator.load("office").open() as world:
+        told: list[Any] = []
+        for tool, arguments in (
+            ("issues/user_search", {"query": "Noor Dekker"}),
+            ("mail/searchPeople", {"query": "Noor Dekker"}),
+            ("chat/chat_get_user", {"user_id": "U1002"}),
+        ):
+            body = (await world.call(tool, arguments)).body
+            assert isinstance(body, ToolResult)
+            people = body.value.get("users") or body.value.get("people") or [body.value["user"]]
+            told.append([{name: person[name] for name in ("id", "name", "email", "title")} for person in people])
+        assert told[0] == told[1] == told[2]
+        assert told[0][0]["id"] == "U1002"
+
+
+async def test_in_the_office_a_tool_of_one_server_is_none_of_another() -> None:
+    async with Simulator.load("office").open() as world:
+        for server in OFFICE:
+            names = {tool.name for tool in world.catalogue(server)}
+            others = {tool.name for other in OFFICE if other != server for tool in world.catalogue(other)}
+            assert names
+            assert names.isdisjoint(others)
+        assert isinstance((await world.call("mail/issue_get", {"issueKey": "TRK-1"})).body, RpcError)

@@ -1,0 +1,219 @@
+"""`mcp-sim explain`: what would fire at the calls of a trace, and why the rest did not, recomputed from the trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.explain import Explainer, at_intensity_of
+from mcp_sim.spec.sources import shipped
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import header_line
+
+SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
+LIST: dict[str, Any] = {"tool": "list_deals", "arguments": {}}
+CREATE = {"tool": "create_deal", "arguments": SPRING}
+HEAD = "mcp_sim: 1\ntools: crm\n"
+
+Explain = Callable[..., list[str]]
+
+
+@pytest.fixture
+def explain(tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> Explain:
+    """Plays calls under perturbations, and gives what is explained of them, without the world's headline."""
+    monkeypatch.chdir(tmp_path)
+
+    def explained(perturbations: str, calls: list[dict[str, Any]], *options: str, other: str = "") -> list[str]:
+        Path("x.yaml").write_text(f"{HEAD}perturbations:\n{perturbations}", encoding="utf-8")
+        Path("y.yaml").write_text(f"{HEAD}perturbations:\n{other or perturbations}", encoding="utf-8")
+        Path("calls.jsonl").write_text("\n".join(map(json.dumps, calls)), encoding="utf-8")
+        assert main(["play", "x.yaml", "calls.jsonl", "--trace", "run.jsonl"]) == 0
+        capfd.readouterr()
+        assert main(["explain", "y.yaml" if other else "x.yaml", "--trace", "run.jsonl", *options]) == 0
+        return capfd.readouterr().out.splitlines()
+
+    return explained
+
+
+def test_a_counter_tells_which_number_a_call_has(explain: Explain) -> None:
+    lines = explain("  - error: {}\n    id: e\n    when: {nth: 2}\n", [LIST, LIST])
+    assert lines[0] == "world default"
+    assert lines[2] == "    no    e (error): nth 2 (number 1: no)"
+    assert lines[4] == "    fires e (error), applied: nth 2 (number 2: yes)"
+    assert lines[5] == "e: fires at 1 of 2 calls in its reach"
+
+
+def test_chance_tells_what_was_drawn(explain: Explain) -> None:
+    lines = explain("  - error: {}\n    id: e\n    when: {probability: 0.5}\n", [LIST] * 8)
+    drawn = [line.partition("drew ")[2].partition(":") for line in lines if "drew" in line]
+    assert len(drawn) == 8
+    assert {float(number) < 0.5 for number, _, _ in drawn} == {True, False}
+    assert all((float(number) < 0.5) is ("yes" in verdict) for number, _, verdict in drawn)
+
+
+def test_where_a_filter_does_not_hold_nothing_else_is_looked_at(explain: Explain) -> None:
+    when = "when: {arguments: {stage: won}, nth: 1}"
+    won = {"tool": "list_deals", "arguments": {"stage": "won"}}
+    lines = explain(f"  - error: {{}}\n    id: e\n    {when}\n", [LIST, won])
+    assert lines[2] == '    no    e (error): arguments stage "won" (no)'
+    assert lines[4] == '    fires e (error), applied: arguments stage "won" (yes); nth 1 (number 1: yes)'
+
+
+def test_nested_conditions_are_told_one_by_one(explain: Explain) -> None:
+    when = "when: {any: [{nth: 2}, {arguments: {stage: won}}], not: {every: 3}}"
+    lines = explain(f"  - error: {{}}\n    id: e\n    {when}\n", [LIST] * 3)
+    told = [line.partition("e (error)")[2] for line in lines if "(error)" in line]
+    assert told == [
+        ': any of (nth 2 (number 1: no); arguments stage "won" (no)) (no); not of (every 3 (number 1: no)) (yes)',
+        ', applied: any of (nth 2 (number 2: yes); arguments stage "won" (no)) (yes);'
+        " not of (every 3 (number 2: no)) (yes)",
+        ': any of (nth 2 (number 3: no); arguments stage "won" (no)) (no); not of (every 3 (number 3: yes)) (no)',
+    ]
+
+
+def test_a_counter_that_is_split_tells_the_number_of_its_part(explain: Explain) -> None:
+    companies: dict[str, Any] = {"tool": "list_companies", "arguments": {}}
+    lines = explain("  - error: {}\n    id: e\n    when: {nth: 2, per: tool}\n", [LIST, companies, LIST])
+    assert [line.partition("number ")[2] for line in lines if "number" in line] == ["1: no)", "1: no)", "2: yes)"]
+
+
+def test_what_was_carried_or_capped_is_told(explain: Explain) -> None:
+    faults = (
+        "  - lost_ack: {}\n    id: l\n    when: {nth: 1}\n  - error: {}\n    id: e\n    fires: 1\n    tools: list_*\n"
+    )
+    lines = [line for line in explain(faults, [LIST, LIST, CREATE]) if line.startswith("    ")]
+    assert lines == [
+        "    fires l (lost_ack), preempted: nth 1 (number 1: yes)",
+        "    fires e (error), applied: always",
+        "    fires l (lost_ack), no effect: nth 1 (number 2: no); carried from an earlier call",
+        "    fires e (error), capped: always",
+        "    fires l (lost_ack), applied: nth 1 (number 3: no); carried from an earlier call",
+    ]
+
+
+def test_one_call_or_one_perturbation_can_be_asked_for(explain: Explain, capfd: Any) -> None:
+    faults = "  - latency: 1s\n    id: l\n  - error: {}\n    id: e\n    when: {nth: 9}\n"
+    assert len(explain(faults, [LIST] * 3, "--call", "2")) == 1 + 3 + 2
+    lines = explain(faults, [LIST] * 3, "--id", "l")
+    assert not any("e (error)" in line for line in lines)
+    assert lines[-1] == "l: fires at 3 of 3 calls in its reach"
+    assert main(["explain", "x.yaml", "--trace", "run.jsonl", "--id", "ll"]) == 2
+    assert "did you mean 'l'?" in capfd.readouterr().err
+
+
+def test_why_nothing_can_fire_is_told_at_the_end(explain: Explain) -> None:
+    faults = (
+        "  - error: {}\n    id: off\n    enabled: false\n"
+        "  - error: {}\n    id: elsewhere\n    tools: create_*\n"
+        "  - external_change: {do: edit, entity: deal, every: 1h}\n    id: others\n"
+    )
+    assert explain(faults, [LIST])[1:] == [
+        "off: is not enabled",
+        "elsewhere: no call was in its reach (create_*)",
+        "others: acts by itself, at no call",
+    ]
+
+
+def test_a_trace_can_be_held_against_another_scenario(explain: Explain) -> None:
+    other = "  - error: {}\n    id: e\n    when: {nth: 2}\n    fires: 1\n"
+    lines = explain("  - latency: 1s\n    id: l\n", [LIST, LIST], other=other)
+    assert lines[0].startswith("the trace is of another scenario")
+    assert lines[-2] == "    fires e (error): nth 2 (number 2: yes)"
+
+
+@pytest.mark.parametrize("scenario", ["flaky_crm", "flaky_shop", "flaky_chat"])
+async def test_what_is_recomputed_is_what_the_ledger_says(scenario: str, tmp_path: Path) -> None:
+    faults = "".join(
+        f"  - {kind}\n    id: n{at}\n    when: {when}\n"
+        for at, (kind, when) in enumerate(
+            [
+                ("lost_ack: {}", "{probability: 0.3}"),
+                ("stale_read: {}", "{any: [{every: 3, per: tool}, {probability: 0.2}]}"),
+                ("truncate: 1", "{after: 20 calls, burst: {every: 6, length: 2}}"),
+                ("error: {}", "{history: {tool: '*', outcome: error, at_least: 2, within: 5 calls}, probability: 0.2}"),
+                ("duplicate_effect: {}", "{nth: [2, 7]}"),
+                ("latency: 2s", "{state: 'now.getSeconds() > 29'}"),
+            ]
+        )
+    )
+    path = shipped("scenarios")[scenario]
+    text = path.read_text(encoding="utf-8").replace("\nexpect:", f"\n{faults}expect:")
+    copy = tmp_path / "x.yaml"
+    copy.write_text(text, encoding="utf-8")
+    assert await _agreements(Simulator(load(copy), ledger_keep=2000)) > 100
+
+
+async def _agreements(simulator: Simulator) -> int:
+    """How many decisions of a run the ledger and the recomputation agree about."""
+    async with simulator.open() as world:
+        walker = Walker([tool for server in world.scenario.servers for tool in world.catalogue(server)], 3)
+        for _ in range(150):
+            tool, arguments = walker.call()
+            walker.learn(tool, arguments, await world.call(tool.id, arguments))
+    return sum(
+        _agreed(step, {finding.id for finding in findings if finding.decided})
+        for step, findings in Explainer(simulator.scenario).findings(world.ledger.steps)
+    )
+
+
+def _agreed(step: dict[str, Any], decided: set[str]) -> int:
+    assert decided == {one["id"] for one in step["perturbations"]}, step["index"]
+    return len(decided)
+
+
+async def test_a_fork_with_chances_of_its_own_is_explained_by_them(tmp_path: Path, capfd: Any) -> None:
+    scenario, path = tmp_path / "x.yaml", tmp_path / "run.jsonl"
+    scenario.write_text(f"{HEAD}perturbations: [{{error: {{}}, id: e, when: {{probability: 0.5}}}}]\n")
+    loaded = load(scenario)
+    sink = Jsonl(path, header_line("x", loaded.sha256, "0"))
+    async with Simulator(loaded, [sink]).open("w1") as world:
+        await world.call("list_deals", {})
+        twin = world.fork("w2", stream="b")
+        for _ in range(6):
+            await world.call("list_deals", {})
+            await twin.call("list_deals", {})
+    sink.close()
+    assert main(["explain", str(scenario), "--trace", str(path)]) == 0
+    out = capfd.readouterr().out
+    assert "otherwise" not in out
+    first, second = out.split("world w2")
+    assert (first.count("#"), second.count("#")) == (7, 6)
+    assert first.splitlines()[-12:] != second.splitlines()[-12:]
+
+
+def test_a_run_at_another_intensity_is_explained_at_that_intensity(tmp_path: Path, capfd: Any) -> None:
+    scenario, path = tmp_path / "x.yaml", tmp_path / "run.jsonl"
+    scenario.write_text(f"{HEAD}perturbations: [{{error: {{}}, id: e, when: {{probability: 1.0}}}}]\n")
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text("\n".join([json.dumps(LIST)] * 5))
+    assert main(["play", str(scenario), str(calls), "--trace", str(path), "--intensity", "0.4"]) == 0
+    capfd.readouterr()
+    assert main(["explain", str(scenario), "--trace", str(path)]) == 0
+    out = capfd.readouterr().out
+    assert "probability 0.4 (drew" in out
+    assert "otherwise" not in out
+    assert at_intensity_of(load(scenario), []).intensity == 1
+
+
+def test_what_is_no_trace_is_refused(tmp_path: Path, capfd: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"format":1}\n{"world":"w","step":{"n":2,"entry":"call"}}\n', encoding="utf-8")
+    assert main(["explain", "flaky_crm", "--trace", str(path)]) == 2
+    assert "is no trace" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "value", "told"), [("--call", "7", "no call 7"), ("--world", "x", "no world 'x'")])
+def test_a_call_or_world_that_the_trace_does_not_have_is_refused(
+    option: str, value: str, told: str, explain: Explain, capfd: pytest.CaptureFixture[str]
+) -> None:
+    explain("  - lost_ack: {}\n", [LIST])
+    assert main(["explain", "x.yaml", "--trace", "run.jsonl", option, value]) == 2
+    assert capfd.readouterr().err.startswith(f"mcp-sim: run.jsonl has {told}")

@@ -1,0 +1,277 @@
+"""One call from end to end: state, ledger, determinism, crashes, forks; through the public Simulator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
+from mcp_sim.types.conditions import matcher
+from mcp_sim.types.errors import Crash, Unwritable, UsageError
+from mcp_sim.types.scenario import Stub
+from mcp_sim.world import World, replayed
+
+SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("search_contacts", {"query": "Ada"}),
+    ("create_deal", SPRING),
+    ("create_deal", SPRING),
+    ("list_deals", {"contact_id": "con_00001"}),
+    ("update_contact", {"contact_id": "con_00001", "stage": "customer"}),
+    ("update_contact", {"contact_id": "con_00001", "stage": "customer"}),
+    ("get_contact", {"contact_id": "con_00001"}),
+    ("get_contact", {"contact_id": "con_99999"}),
+    ("no_such_tool", {}),
+    ("create_deal", {"title": 7}),
+]
+
+
+async def made(world: World, calls: list[tuple[str, dict[str, Any]]] = CALLS) -> list[Observation]:
+    return [await world.call(tool, arguments) for tool, arguments in calls]
+
+
+def judged(world: World) -> dict[str, str]:
+    """What each kind of expectation says now."""
+    return {entry.kind: verdict.outcome for entry, verdict in world.grade()}
+
+
+def result(observation: Observation) -> ToolResult:
+    assert isinstance(observation.body, ToolResult), observation
+    return observation.body
+
+
+async def test_a_lost_acknowledgement_leaves_the_deal_made_and_a_retry_makes_it_twice() -> None:
+    async with Simulator.load("flaky_crm").open() as world:
+        first = await world.call("create_deal", SPRING)
+        assert result(first).is_error
+        assert len(world.view.find("deal", "title", "Spring order")) == 1
+        second = await world.call("create_deal", SPRING)
+        assert not result(second).is_error
+        assert len(world.view.find("deal", "title", "Spring order")) == 2
+        step = world.ledger.steps[1]
+        assert step["perturbations"] == [{"id": "lost-deal", "kind": "lost_ack", "outcome": "applied", "why": "nth 1"}]
+        assert step["served"]["is_error"] is True
+        assert step["truth"]["observation"]["result"]["title"] == "Spring order"
+        assert step["committed"] == step["truth"]["changes"]
+        assert judged(world) == {"state": "failed", "called": "passed", "recovered": "failed"}
+
+
+async def test_an_unperturbed_call_serves_the_truth_and_says_so_with_null() -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        await world.call("get_contact", {"contact_id": "con_00001"})
+        step = world.ledger.steps[1]
+        assert step["served"] is None
+        assert step["truth"]["observation"]["result"]["id"] == "con_00001"
+        assert (step["committed"], step["perturbations"], step["guessed"]) == ([], [], False)
+
+
+async def test_steps_are_numbered_and_calls_indexed_and_a_reset_step_opens_the_world() -> None:
+    async with Simulator.load("calm_crm").open("w", seed=3, stream="s") as world:
+        await made(world)
+        steps = world.ledger.steps
+        assert [step["n"] for step in steps] == list(range(1, len(CALLS) + 2))
+        assert [step.get("index") for step in steps] == [None, *range(1, len(CALLS) + 1)]
+        assert steps[0] == {
+            "n": 1,
+            "entry": "reset",
+            "at": "2029-03-01T09:00:00Z",
+            "seed": 3,
+            "stream": "s",
+            "clock": {"mode": "virtual", "now": "2029-03-01T09:00:00Z"},
+        }
+        assert steps[1]["at"] == "2029-03-01T09:00:01Z"
+
+
+async def test_an_unknown_tool_is_a_step_with_the_servers_own_answer() -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        observation = await world.call("no_such_tool", {"a": 1})
+        assert observation.body == RpcError(-32602, "Unknown tool: no_such_tool")
+        assert world.ledger.steps[-1]["tool"] == "no_such_tool"
+
+
+async def test_wrong_arguments_are_an_error_that_names_every_one_of_them() -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        body = result(await world.call("create_deal", {"title": 7, "amount": "much"}))
+        assert body.is_error
+        assert "title" in body.value
+        assert "amount" in body.value
+        assert "contact_id" in body.value
+        assert world.ledger.steps[-1]["committed"] == []
+
+
+async def test_the_same_calls_give_the_same_steps_under_another_name_beside_other_worlds() -> None:
+    async with Simulator.load("flaky_crm") as simulator:
+        alone = simulator.world("alone")
+        await made(alone)
+        twins = [simulator.world(f"twin-{n}") for n in range(5)]
+        async with anyio.create_task_group() as group:
+            for twin in twins:
+                group.start_soon(made, twin)
+        for twin in twins:
+            assert twin.ledger.steps == alone.ledger.steps
+        other = simulator.world("other", seed=8)
+        await made(other)
+        assert other.ledger.steps[1:] != alone.ledger.steps[1:]
+
+
+def test_the_same_calls_give_the_same_steps_in_every_process(tmp_path: Path) -> None:
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text("".join(json.dumps({"tool": tool, "arguments": args}) + "\n" for tool, args in CALLS))
+
+    def steps(hash_seed: str) -> list[Any]:
+        trace = tmp_path / f"{hash_seed}.jsonl"
+        command = [sys.executable, "-m", "mcp_sim", "play", "flaky_crm", str(calls), "--trace", str(trace)]
+        subprocess.run(command, env={"PYTHONHASHSEED": hash_seed}, check=True, capture_output=True)
+        return [json.loads(line)["step"] for line in trace.read_text().splitlines()[1:]]
+
+    assert steps("1") == steps("2")
+    assert len(steps("1")) == len(CALLS) + 1
+
+
+async def test_a_fork_goes_on_as_its_parent_would_and_neither_sees_the_other() -> None:
+    async with Simulator.load("flaky_crm").open() as world:
+        await made(world, CALLS[:4])
+        fork = world.fork()
+        await made(world, CALLS[4:])
+        count = world.view.count("deal")
+        await made(fork, CALLS[4:])
+        assert fork.ledger.steps == world.ledger.steps
+        await fork.call("create_deal", SPRING)
+        assert (world.view.count("deal"), fork.view.count("deal")) == (count, count + 1)
+
+
+async def test_a_fork_with_a_stream_of_its_own_meets_other_chances() -> None:
+    calls = [("update_contact", {"contact_id": f"con_{n:05d}", "stage": "lead"}) for n in range(1, 40)]
+    async with Simulator.load("flaky_crm").open() as world:
+        forks = [world.fork(stream=stream) for stream in ("", "a", "b")]
+        met = [[observation.ok for observation in await made(fork, calls)] for fork in forks]
+        assert met[0] == [observation.ok for observation in await made(world, calls)]
+        assert len({tuple(outcomes) for outcomes in met}) > 1
+
+
+async def test_a_reset_goes_back_to_the_start_and_the_ledger_goes_on() -> None:
+    async with Simulator.load("flaky_crm").open() as world:
+        await made(world)
+        first = world.ledger.steps
+        world.reset()
+        assert not world.view.find("deal", "title", "Spring order")
+        await made(world)
+        again = world.ledger.steps[len(first) :]
+        assert [{**step, "n": 0} for step in again] == [{**step, "n": 0} for step in first]
+
+
+async def test_replaying_what_was_committed_gives_the_state() -> None:
+    async with Simulator.load("flaky_crm").open() as world:
+        start = world.view
+        await made(world)
+        rebuilt = replayed(start, world.ledger.steps)
+        for entity in world.view.entities():
+            assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
+
+
+def with_stub(**stub: Any) -> Simulator:
+    """The calm CRM with an answer of its own for one contact. Documents with such a result are refused when read."""
+    is_second = Stub("get_contact", {"contact_id": matcher("con_00002")}, **stub)
+    return Simulator(replace(load("calm_crm"), stubs=(is_second,)))
+
+
+async def test_a_crash_is_raised_recorded_and_leaves_no_trace_in_the_world() -> None:
+    async with with_stub(result={"no": "such shape"}).open() as world:
+        before = world.version
+        with pytest.raises(Crash, match="violates the outputSchema"):
+            await world.call("get_contact", {"contact_id": "con_00002"})
+        assert world.version == before
+        assert world.ledger.crashes[0]["tool"] == "get_contact"
+        assert "step" not in world.ledger.newest
+        assert (await world.call("get_contact", {"contact_id": "con_00001"})).ok
+        assert world.ledger.steps[-1]["index"] == 1
+
+
+async def test_a_stub_answers_in_the_worlds_place_and_is_counted_apart() -> None:
+    async with with_stub(error="gone fishing").open() as world:
+        body = result(await world.call("get_contact", {"contact_id": "con_00002"}))
+        assert (body.is_error, body.value) == (True, "gone fishing")
+        assert world.ledger.steps[-1]["stub"] is True
+        assert (await world.call("get_contact", {"contact_id": "con_00001"})).ok
+        assert "stub" not in world.ledger.steps[-1]
+
+
+async def test_arguments_that_no_json_could_hold_are_refused_before_a_step() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    async with Simulator.load("calm_crm").open() as world:
+        for arguments in ({"a": deep}, {"a": float("nan")}, {"a": object()}):
+            with pytest.raises(UsageError):
+                await world.call("get_contact", arguments)
+        assert len(world.ledger.steps) == 1
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_leaves_the_world_as_it_was_and_usable() -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        before = world.version
+        async with world.lock, anyio.create_task_group() as tasks:
+            tasks.start_soon(world.call, "create_deal", SPRING)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+        assert world.version is before
+        assert (await world.call("create_deal", SPRING)).ok
+
+
+async def test_the_ledger_keeps_the_newest_entries_only() -> None:
+    async with Simulator(Simulator.load("calm_crm").scenario, ledger_keep=5).open() as world:
+        await made(world)
+        assert [step["n"] for step in world.ledger.steps] == list(range(len(CALLS) - 3, len(CALLS) + 2))
+
+
+async def test_flaky_crm_is_not_vacuous_for_any_seed_up_to_99() -> None:
+    async with Simulator.load("flaky_crm") as simulator:
+        for seed in range(100):
+            world = simulator.world(seed=seed)
+            observation = await world.call("create_deal", SPRING)
+            assert not isinstance(observation.body, BrokenDelivery)
+            assert world.ledger.steps[-1]["perturbations"][0]["outcome"] == "applied", seed
+            assert judged(world)["recovered"] == "passed", seed
+
+
+class Full:
+    """A sink with room for so many lines and no more."""
+
+    def __init__(self, room: int) -> None:
+        self.room, self.lines = room, list[bytes]()
+
+    def write(self, line: bytes) -> None:
+        if len(self.lines) == self.room:
+            raise Unwritable("the ledger", "here", "no room")
+        self.lines.append(line)
+
+    def close(self) -> None:
+        return
+
+
+async def test_a_call_that_a_sink_cannot_record_is_a_crash_and_not_committed() -> None:
+    full, other = Full(2), Full(99)
+    async with Simulator(load("calm_crm"), [full, other]).open() as world:
+        assert (await world.call("create_deal", SPRING)).ok
+        before = world.version
+        with pytest.raises(Crash, match="no room"):
+            await world.call("create_deal", SPRING)
+        assert world.version == before
+    assert [b'"crash"' in line for line in other.lines] == [False, False, True]
+    assert len(world.ledger.crashes) == 1
+
+
+@pytest.mark.parametrize("tool", ["a/b", "crm/get_contact", "/", ""])
+async def test_a_tool_that_does_not_exist_is_named_as_it_was_asked_for(tool: str) -> None:
+    async with Simulator.load("calm_crm").open() as world:
+        assert (await world.call(tool)).body == RpcError(-32602, f"Unknown tool: {tool}")

@@ -1,0 +1,59 @@
+"""Random agents on shipped specs: nothing crashes, results keep their schemas, most calls succeed, ledgers replay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.checker import judged
+from support.long_walks import plans_json, tools_of, unperturbed
+from support.walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.sources import shipped
+from mcp_sim.types import ToolResult
+from mcp_sim.world import World, replayed
+
+WALKS = [(scenario, seed) for scenario in sorted(shipped("scenarios")) for seed in range(3)]
+
+
+async def walk(world: World, seed: int, calls: int) -> float:
+    """Make so many calls; the share that succeeded. Every success is held to its outputSchema by the slow library."""
+    walker = Walker(tools_of(world), seed, world)
+    succeeded = 0
+    for _ in range(calls):
+        tool, arguments = walker.call()
+        observation = await world.call(tool.id, arguments)
+        walker.learn(tool, arguments, observation)
+        if observation.ok and tool.output_schema is not None:
+            assert isinstance(observation.body, ToolResult)
+            judge: Any = Draft202012Validator(tool.output_schema)
+            judge.validate(observation.body.value)
+        succeeded += observation.ok
+    return succeeded / calls
+
+
+@pytest.mark.parametrize(("name", "seed"), WALKS)
+async def test_a_random_walk_without_faults_mostly_succeeds_and_replays(name: str, seed: int) -> None:
+    simulator = Simulator(unperturbed(load(name)), ledger_keep=10_000)
+    async with simulator.open(seed=seed) as world:
+        start = world.view
+        share = await walk(world, seed, 300)
+        assert share >= 0.7
+        assert judged(world.ledger, plans_json(world.scenario.domain)).violations == ()
+        rebuilt = replayed(start, world.ledger.steps)
+        for entity in world.view.entities():
+            assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
+
+
+@pytest.mark.parametrize(("name", "seed"), WALKS)
+async def test_a_random_walk_with_faults_replays_too_and_no_fault_corrupts_the_world(name: str, seed: int) -> None:
+    async with Simulator(load(name), ledger_keep=10_000).open(seed=seed) as world:
+        start = world.view
+        await walk(world, seed, 300)
+        assert judged(world.ledger, plans_json(world.scenario.domain)).violations == ()
+        rebuilt = replayed(start, world.ledger.steps)
+        for entity in world.view.entities():
+            assert list(rebuilt.rows(entity)) == list(world.view.rows(entity))
