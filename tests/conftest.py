@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pets import Told, Write
+from support.pets import Told, Write
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import check
 
 if TYPE_CHECKING:
-    from help_desk import Desk
-    from over_http import Served
+    from support.help_desk import Desk
+    from support.over_http import Served
 
 SMALL_CRM = """\
 mcp_sim: 1
@@ -131,7 +131,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def calm() -> Generator[Served]:
     """A server of the CRM without faults, over HTTP."""
-    from over_http import listening  # its client takes a while to import
+    from support.over_http import listening  # its client takes a while to import
 
     with listening("calm_crm") as served:
         yield served
@@ -140,6 +140,6 @@ def calm() -> Generator[Served]:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     """A world of the help desk."""
-    from help_desk import scenario  # the client of its tests takes a while to import
+    from support.help_desk import scenario  # the client of its tests takes a while to import
 
     return lambda: Simulator.load(scenario(tmp_path)).open()

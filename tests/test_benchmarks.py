@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from anyio import run_process
-from endpoint import serving
+from support.endpoint import serving
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": ""}
 
 

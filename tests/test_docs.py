@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import ROOT, Block, Workplace, blocks, commands, shown
-from trace_example import every_kind_of_line, kind_of
+from support.pages import Block, Workplace, blocks, commands, shown
+from support.places import ROOT
+from support.trace_example import every_kind_of_line, kind_of
 
 from mcp_sim.simulator.compile import check
 from mcp_sim.spec import yaml12

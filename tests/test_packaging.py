@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 HEAVY = ("mcp", "pydantic", "openai", "jsonschema", "jsonschema_rs", "cel", "yaml", "rpds")
 
 

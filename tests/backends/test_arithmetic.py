@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.backend_answers import INTEGER, NUMBER, NUMBERS, STRING, Json, refused, simulator, told, tool
 
-from backends.answers import INTEGER, NUMBER, NUMBERS, STRING, Json, refused, simulator, told, tool
 from mcp_sim.backends.arithmetic.units import converted
 from mcp_sim.backends.compute.expression import evaluated
 from mcp_sim.backends.refusal import Refused

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
 
-from backends.answers import INTEGER, STRING, Json, refused, simulator, told, tool
 from mcp_sim.backends.dates.moments import pattern_of, told_layout
 
 ZONE = {"timezone": STRING}

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.matched_tools import TEXT, backends, refused, said, simulator, tool
 
-from backends.claimed import TEXT, backends, refused, said, simulator, tool
 from mcp_sim import Simulator
 
 Json = Any

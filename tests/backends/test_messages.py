@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from backends.answers import STRING, refused, simulator, told, tool
+from support.backend_answers import STRING, refused, simulator, told, tool
 
 BOOLEAN = {"type": "boolean"}
 OBJECT: dict[str, Any] = {"type": "object"}

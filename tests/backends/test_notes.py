@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.answers import INTEGER, STRING, Json, refused, simulator, told, tool
-from backends.claimed import backends
+from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from support.matched_tools import backends
 
 TODOS: Json = {"type": "array", "items": {"type": "object", "properties": {"content": STRING, "status": STRING}}}
 TODO = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.claimed import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, refused, said, simulator, tool
 
 _NOTES = [
     tool("read_note", "Read a note.", path=TEXT),

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-
-from backends.answers import INTEGER, NUMBER, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, NUMBER, STRING, Json, refused, simulator, told, tool
 
 TEXT = {"text": STRING}
 BOOLEAN = {"type": "boolean"}

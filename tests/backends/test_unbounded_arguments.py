@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from backends.claimed import TEXT, refused, said, simulator, tool
+from support.matched_tools import TEXT, refused, said, simulator, tool
 
 Json = Any
 NUMBER: Json = {"type": "number"}

@@ -1,0 +1,178 @@
+"""Tools that work on files: told by their company, they share one tree of files and directories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.drives import FLAG, STATE, TOOLS
+from support.matched_tools import TEXT, refused, said, simulator, tool
+
+from mcp_sim import Simulator
+
+Json = Any
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, TOOLS, STATE)
+
+
+async def test_what_is_written_is_read_listed_found_and_gone_again(drive: Simulator) -> None:
+    async with drive.open() as world:
+        told = await said(world, "write_file", path="/srv/app/new.txt", content="one\ntwo\nthree")
+        assert "/srv/app/new.txt" in told
+        assert await said(world, "read_file", path="/srv/app/new.txt", tail=2) == "two\nthree"
+        assert "[FILE] new.txt" in await said(world, "list_directory", path="/srv/app")
+        assert await said(world, "search_files", path="/srv", pattern="*.txt") == "/srv/app/new.txt"
+        assert "size: 13" in await said(world, "get_file_info", path="/srv/app/new.txt")
+        await said(world, "delete_file", path="/srv/app/new.txt")
+        assert "/srv/app/new.txt" in await refused(world, "read_file", path="/srv/app/new.txt")
+        await said(world, "write_file", path="/srv/app/./new.txt", content="again")
+        assert await said(world, "read_file", path="/srv/app/x/../new.txt") == "again"
+
+
+async def test_directories_follow_from_paths_and_are_listed_as_a_tree(drive: Simulator) -> None:
+    async with drive.open() as world:
+        assert await said(world, "directory_tree", path="/srv") == [
+            {"name": "README.md", "type": "file"},
+            {"name": "app", "type": "directory", "children": [
+                {"name": "lib", "type": "directory", "children": [{"name": "math.py", "type": "file"}]},
+                {"name": "main.py", "type": "file"},
+            ]},
+        ]  # fmt: skip
+        assert "not empty" in await refused(world, "delete_directory", path="/srv/app")
+        await said(world, "create_directory", path="/srv/a/b/c")
+        await said(world, "create_directory", path="/srv/a/b/c")
+        assert await said(world, "list_directory", path="/srv/a") == "[DIR] b"
+        assert world.view.count("directory") == 6
+
+
+async def test_a_path_that_leads_out_is_refused_and_so_is_one_outside_of_what_is_allowed(drive: Simulator) -> None:
+    async with drive.open() as world:
+        for path in ("/srv/../../etc/passwd", "/etc/passwd", "../x", "/srvx/y"):
+            assert path in await refused(world, "read_file", path=path)
+        assert "/srv" in await said(world, "list_allowed_directories")
+
+
+async def test_an_error_says_what_stands_at_the_path(drive: Simulator) -> None:
+    async with drive.open() as world:
+        assert "directory" in await refused(world, "read_file", path="/srv/app")
+        assert "Not a directory" in await refused(world, "list_directory", path="/srv/README.md")
+        assert "directory" in await refused(world, "write_file", path="/srv/app", content="x")
+        assert "/srv/nowhere" in await refused(world, "write_file", path="/srv/nowhere/x", content="x")
+        assert "exists" in await refused(world, "move_file", source="/srv/README.md", destination="/srv/app/main.py")
+        assert "itself" in await refused(world, "move_file", source="/srv/app", destination="/srv/app/lib/app")
+        assert "exists" in await refused(world, "create_directory", path="/srv/README.md")
+
+
+async def test_a_directory_is_moved_with_all_it_holds(drive: Simulator) -> None:
+    async with drive.open() as world:
+        await said(world, "move_file", source="/srv/app", destination="/srv/core")
+        assert await said(world, "read_file", path="/srv/core/lib/math.py") == "x = 1"
+        assert "/srv/app" in await refused(world, "list_directory", path="/srv/app")
+        assert world.view.count("file") == 3
+
+
+async def test_one_file_that_is_missing_does_not_keep_the_others_from_being_read(drive: Simulator) -> None:
+    async with drive.open() as world:
+        told = await said(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
+        assert "# Hi" in told
+        assert "No such file or directory: /srv/none" in told
+
+
+async def test_where_nothing_is_given_there_are_files_and_the_directories_that_lead_to_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS).open() as world:
+        places = [path for path, _ in world.view.rows("file")]
+        assert len(places) == 20
+        for path in places:
+            assert await said(world, "read_file", path=path)
+        for folder, _ in world.view.rows("directory"):
+            assert "is empty" not in await said(world, "list_directory", path=folder)
+
+
+async def test_a_lost_acknowledgement_leaves_the_file_and_a_fork_does_not_share_it(tmp_path: Path) -> None:
+    faults = [{"lost_ack": {}, "id": "lost", "tools": "write_file", "when": {"nth": 1}}]
+    async with simulator(tmp_path, TOOLS, STATE, perturbations=faults).open() as world:
+        other = world.fork("other")
+        assert "timed out" in await refused(world, "write_file", path="/srv/x", content="there")
+        assert await said(world, "read_file", path="/srv/x") == "there"
+        assert "/srv/x" in await refused(other, "read_file", path="/srv/x")
+
+
+ONE_TEXT = {"type": "object", "properties": {"content": TEXT}, "required": ["content"]}
+
+
+async def test_a_result_that_has_room_for_one_text_only_holds_all_that_is_told(tmp_path: Path) -> None:
+    """Not a text that is made up, and not JSON."""
+    tools = [{**one, "outputSchema": ONE_TEXT} for one in TOOLS]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
+        written = await said(world, "write_file", path="/srv/new.txt", content="abc")
+        moved = await said(world, "move_file", source="/srv/new.txt", destination="/srv/old.txt")
+        listed = await said(world, "list_directory", path="/srv")
+        read = await said(world, "read_file", path="/srv/old.txt")
+
+    assert "/srv/new.txt" in written["content"]
+    assert moved == {"content": "Successfully moved /srv/new.txt to /srv/old.txt"}
+    assert "[FILE] README.md" in listed["content"].splitlines()
+    assert read == {"content": "abc"}
+
+
+async def test_what_cannot_be_one_of_several_kinds_of_blocks_is_left_out(tmp_path: Path) -> None:
+    """A text is no picture."""
+    picture = {"type": "object", "properties": {"type": {"const": "image"}, "data": TEXT}, "required": ["type", "data"]}
+    blocks = {"type": "object", "properties": {"content": {"type": "array", "items": {"anyOf": [picture]}}},
+              "required": ["content"]}  # fmt: skip
+    tools = [*TOOLS, tool("read_media_file", path=TEXT, output=blocks)]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
+        assert await said(world, "read_media_file", path="/srv/README.md") == {"content": []}
+
+
+async def test_a_list_has_as_many_levels_as_are_asked_for_and_tells_sizes_where_its_tool_does(tmp_path: Path) -> None:
+    depth = {"type": "integer", "default": 2}
+    tools = [*TOOLS, tool("list_directory_levels", needed="path", path=TEXT, depth=depth),
+             tool("list_directory_with_sizes", needed="path", path=TEXT, sortBy=TEXT)]  # fmt: skip
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
+        levels = await said(world, "list_directory_levels", path="/srv")
+        flat = await said(world, "list_directory_levels", path="/srv", depth=1)
+        sizes = await said(world, "list_directory_with_sizes", path="/srv/app", sortBy="size")
+
+    assert levels.splitlines() == ["[FILE] README.md", "[DIR] app", "[DIR] app/lib", "[FILE] app/main.py"]
+    assert flat.splitlines() == ["[FILE] README.md", "[DIR] app"]
+    assert sizes.splitlines()[:2] == ["[FILE] main.py 25 B", "[DIR] lib"]
+    assert "1 files, 1 directories, 25 B in all" in sizes
+
+
+async def test_the_first_and_the_last_lines_are_not_asked_for_at_once(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open("desk") as world:
+        assert "head or tail" in await refused(world, "read_file", path="/srv/README.md", head=1, tail=1)
+
+
+async def test_files_to_read_may_be_named_in_objects(tmp_path: Path) -> None:
+    files = {"type": "array", "items": {"type": "object", "properties": {"file_path": TEXT}}}
+    tools = [*TOOLS, tool("read_several_files", files=files)]
+    async with simulator(tmp_path, tools, STATE) as sim, sim.open() as world:
+        told = await said(world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}])
+        assert told == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
+
+
+async def test_a_batch_does_what_each_item_says(tmp_path: Path) -> None:
+    item = {"type": "object", "required": ["operation", "source"], "properties": {
+        "operation": {"enum": ["copy", "move", "delete"]}, "source": TEXT, "destination": TEXT}}  # fmt: skip
+    batch = tool("batch_file_operations", needed="operations", operations={"type": "array", "items": item},
+                 dry_run=FLAG, stop_on_error=FLAG)  # fmt: skip
+    sim = simulator(tmp_path, [*TOOLS, batch], STATE)
+    async with sim, sim.open() as world:
+        work: Json = [
+            {"operation": "copy", "source": "/srv/README.md", "destination": "/srv/app/README.md"},
+            {"operation": "delete", "source": "/srv/none.md"},
+            {"operation": "delete", "source": "/srv/app/lib/math.py"},
+        ]
+        await said(world, "batch_file_operations", operations=work, dry_run=True)
+        await refused(world, "read_file", path="/srv/app/README.md")
+        told = await said(world, "batch_file_operations", operations=work)
+        assert [told["successful"], told["failed"]] == [2, 1]
+        assert await said(world, "read_file", path="/srv/app/README.md") == "# Hi"
+        await refused(world, "read_file", path="/srv/app/lib/math.py")
+        await said(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)

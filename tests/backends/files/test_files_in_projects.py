@@ -1,0 +1,64 @@
+"""Tools that name a file within something: the page of a project, the note of a vault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+
+NOTEBOOKS = [
+    tool("list_projects", "List all projects."),
+    tool("list_project_pages", "List the pages of a project.", projectName=TEXT),
+    tool("page_read", "Read a page.", projectName=TEXT, fileName=TEXT),
+    tool("page_write", "Write a page.", projectName=TEXT, fileName=TEXT, content=TEXT),
+    tool("page_update", "Update an existing page.", projectName=TEXT, fileName=TEXT, content=TEXT),
+    tool("page_delete", "Delete a page.", projectName=TEXT, fileName=TEXT),
+]
+
+
+async def test_files_are_named_within_a_project_by_two_arguments(tmp_path: Path) -> None:
+    state = {"root": {"alpha": {"plan.md": "# Alpha"}}}
+    async with simulator(tmp_path, NOTEBOOKS, state).open() as world:
+        assert await said(world, "page_read", projectName="alpha", fileName="plan.md") == "# Alpha"
+        assert "beta" in await refused(world, "page_update", projectName="beta", fileName="plan.md", content="x")
+        await said(world, "page_write", projectName="beta", fileName="plan.md", content="# Beta")
+        await said(world, "page_update", projectName="beta", fileName="plan.md", content="# New")
+        assert await said(world, "page_read", projectName="beta", fileName="plan.md") == "# New"
+        assert "beta" in await said(world, "list_projects")
+        assert "plan.md" in await said(world, "list_project_pages", projectName="beta")
+        await said(world, "page_delete", projectName="beta", fileName="plan.md")
+        assert "plan.md" in await refused(world, "page_read", projectName="beta", fileName="plan.md")
+        assert "gamma" in await refused(world, "list_project_pages", projectName="gamma")
+
+
+async def test_notes_of_a_vault_may_be_in_a_folder_beside_their_name(tmp_path: Path) -> None:
+    tools = [
+        tool("list_vaults", "List the vaults."),
+        tool("read_note", "Read a note.", needed="vault filename", vault=TEXT, filename=TEXT, folder=TEXT),
+        tool("create_note", "Create a new note.", needed="vault filename content", vault=TEXT, filename=TEXT,
+             folder=TEXT, content=TEXT),
+        tool("move_note", "Move a note.", vault=TEXT, source=TEXT, destination=TEXT),
+        tool("search_vault", "Searches through note contents.", vault=TEXT, query=TEXT),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools, {"vaults": {"home": {"diary": {"monday.md": "Rain."}}}}).open() as world:
+        assert await said(world, "read_note", vault="home", filename="monday.md", folder="diary") == "Rain."
+        await said(world, "create_note", vault="home", filename="list.md", content="Milk")
+        assert "list.md" in await refused(world, "create_note", vault="home", filename="list.md", content="Tea")
+        await said(world, "move_note", vault="home", source="list.md", destination="diary/list.md")
+        assert await said(world, "read_note", vault="home", filename="list.md", folder="diary") == "Milk"
+        assert "list.md" in await said(world, "search_vault", vault="home", query="Milk")
+        assert "work" in await refused(world, "read_note", vault="work", filename="list.md")
+
+
+async def test_given_files_that_name_no_vault_are_those_of_the_one_that_calls_name(tmp_path: Path) -> None:
+    tools = [
+        tool("read_note", needed="vault filename", vault=TEXT, filename=TEXT, folder=TEXT),
+        tool("create_note", vault=TEXT, filename=TEXT, content=TEXT),
+        tool("delete_note", vault=TEXT, filename=TEXT),
+    ]
+    state = {"files": {"welcome.md": "Hello", "plans/shed.md": "Build it"}}
+    async with simulator(tmp_path, tools, state) as sim, sim.open("desk") as world:
+        assert await said(world, "read_note", vault="home", filename="welcome.md") == "Hello"
+        assert await said(world, "read_note", vault="home", filename="shed.md", folder="plans") == "Build it"
+        await said(world, "create_note", vault="home", filename="new.md", content="fresh")
+        assert await said(world, "read_note", vault="home", filename="new.md") == "fresh"

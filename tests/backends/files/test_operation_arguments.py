@@ -1,0 +1,51 @@
+"""What arguments of tools for files choose: what is done, where is searched, and what is so by default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+
+_READ = tool("read_file", "Read a file.", path=TEXT)
+_STATE = {"files": {"/a/moss.txt": "green\n", "/a/fern.txt": "moss beside it\n"}}
+
+
+async def test_the_words_of_an_argument_tell_what_a_tool_can_do(tmp_path: Path) -> None:
+    action = {"type": "string", "description": '"write" | "append" | "delete"'}
+    listed = [
+        _READ,
+        tool("file_ops", "Work on files.", needed="action file_path", action=action, file_path=TEXT, content=TEXT),
+    ]
+    async with simulator(tmp_path, listed, _STATE).open() as world:
+        await said(world, "file_ops", action="append", file_path="/a/moss.txt", content="soft\n")
+        assert await said(world, "read_file", path="/a/moss.txt") == "green\nsoft\n"
+        await said(world, "file_ops", action="delete", file_path="/a/moss.txt")
+        assert await refused(world, "read_file", path="/a/moss.txt")
+
+
+async def test_a_search_is_for_names_or_contents_as_the_call_says(tmp_path: Path) -> None:
+    within = {"type": "boolean", "default": False}
+    listed = [
+        _READ,
+        tool("search_files", "Search files.", needed="path pattern", path=TEXT, pattern=TEXT, content_search=within),
+        tool("find_in_files", "Search in files.", needed="path query", path=TEXT, query=TEXT, search_type=TEXT),
+    ]
+    async with simulator(tmp_path, listed, _STATE).open() as world:
+        assert await said(world, "search_files", path="/a", pattern="moss") == "/a/moss.txt"
+        assert "/a/fern.txt" in await said(world, "search_files", path="/a", pattern="moss", content_search=True)
+        assert await said(world, "find_in_files", path="/a", query="moss", search_type="filename") == "/a/moss.txt"
+
+
+async def test_a_flag_that_is_set_by_default_is_set(tmp_path: Path) -> None:
+    made = {"type": "boolean", "default": True}
+    write = tool("write_file", "Write a file.", needed="path content", path=TEXT, content=TEXT, create_dirs=made)
+    listed = [_READ, write, tool("create_directory", "Make a directory.", path=TEXT)]
+    async with simulator(tmp_path, listed, _STATE).open() as world:
+        await said(world, "write_file", path="/b/c.txt", content="x")
+        assert await refused(world, "write_file", path="/d/e.txt", content="x", create_dirs=False)
+
+
+async def test_a_list_is_narrowed_by_a_pattern(tmp_path: Path) -> None:
+    listed = [_READ, tool("list_directory", "List a directory.", needed="path", path=TEXT, pattern=TEXT)]
+    async with simulator(tmp_path, listed, _STATE).open() as world:
+        assert await said(world, "list_directory", path="/a", pattern="m*.txt") == "[FILE] moss.txt"

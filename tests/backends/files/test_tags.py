@@ -1,0 +1,60 @@
+"""Pages within projects: changed by tools whose arguments only examples show, and with tags in their texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+
+_PAGES = [
+    tool("list_projects", "List all projects."),
+    tool("page_read", "Read a page.", projectName=TEXT, fileName=TEXT),
+    tool("page_write", "Write a page.", projectName=TEXT, fileName=TEXT, content=TEXT),
+]
+
+
+_CHANGE_PAGE = """Change an existing page of a project.
+
+There are these modes:
+- append: more at its end
+- prepend: more at its beginning
+- replace: all of it anew
+
+Examples:
+- { "projectName": "mill", "fileName": "a.md", "mode": "append", "content": "more" }
+- Another: { "projectName": "mill", "fileName": "b.md", "mode": "replace", "content": "all" }
+- WRONG: { "fileName": "mill/a.md" }"""
+_TAGS = "Tags of pages, in the front matter and in the text."
+
+
+async def test_a_tool_whose_arguments_only_its_examples_show_changes_the_page(tmp_path: Path) -> None:
+    tools = [*_PAGES, {"name": "page_change", "description": _CHANGE_PAGE, "inputSchema": {"type": "object"}}]
+    here = {"projectName": "mill", "fileName": "a.md"}
+    async with simulator(tmp_path, tools, {"files": {"mill": {"a.md": "one"}, "farm": {}}}).open() as world:
+        await said(world, "page_change", **here, mode="append", content="two")
+        await said(world, "page_change", **here, mode="prepend", content="none")
+        assert await said(world, "page_read", **here) == "none\none\ntwo"
+        await said(world, "page_change", **here, mode="replace", content="new")
+        assert await said(world, "page_read", **here) == "new"
+        assert "append" in await refused(world, "page_change", **here, mode="shuffle", content="x")
+        assert await refused(world, "page_change", **{**here, "fileName": "z.md"}, mode="append", content="x")
+
+
+async def test_tags_stand_ahead_of_a_page_and_in_its_text(tmp_path: Path) -> None:
+    many = {"type": "array", "items": TEXT}
+    tools = [
+        *_PAGES,
+        tool("page_add_tags", _TAGS, projectName=TEXT, files=many, tags=many),
+        tool("page_remove_tags", _TAGS, projectName=TEXT, files=many, tags=many),
+        tool("page_rename_tag", _TAGS, projectName=TEXT, oldTag=TEXT, newTag=TEXT),
+    ]
+    state = {"files": {"mill": {"a.md": "---\ntags: [old]\n---\n\nText.\n"}, "farm": {"b.md": "Barn.\n"}}}
+    here = {"projectName": "mill", "fileName": "a.md"}
+    async with simulator(tmp_path, tools, state).open() as world:
+        await said(world, "page_add_tags", projectName="mill", files=["a.md"], tags=["wheel"])
+        await said(world, "page_rename_tag", projectName="mill", oldTag="old", newTag="aged")
+        text = await said(world, "page_read", **here)
+        assert text == "---\ntags:\n  - aged\n  - wheel\n---\n\nText.\n\n#wheel\n"
+        await said(world, "page_remove_tags", projectName="mill", files=["a.md"], tags=["wheel"])
+        assert "wheel" not in await said(world, "page_read", **here)
+        assert await refused(world, "page_add_tags", projectName="mill", files=["z.md"], tags=["x"])

@@ -1,0 +1,117 @@
+"""Tools that work on a repository with a working tree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+from support.repositories import (
+    CAMEL,
+    FILES,
+    FIRST,
+    GIT,
+    HERE,
+    STATE,
+    hash_of,
+    shown,
+)
+
+
+async def test_what_is_written_is_staged_and_committed(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    async with sim, sim.open() as world:
+        assert "nothing to commit, working tree clean" in await said(world, "git_status", **HERE)
+        assert "nothing to commit" in await refused(world, "git_commit", message="None", **HERE)
+        await said(world, "write_file", path="/repo/a.txt", content="one\n2\n")
+        await said(world, "write_file", path="/repo/c.txt", content="new\n")
+        status = await said(world, "git_status", **HERE)
+        assert "On branch main" in status
+        assert "modified:   a.txt" in status
+        assert "to include in what will be committed)\n\tc.txt" in status
+        assert "-two\n+2" in await said(world, "git_diff_unstaged", **HERE)
+        assert "no changes added" in await refused(world, "git_commit", message="None", **HERE)
+        await said(world, "git_add", files=["a.txt", "c.txt"], **HERE)
+        staged = await said(world, "git_diff_staged", **HERE)
+        assert "+++ b/c.txt" in staged
+        assert "No changes" in await said(world, "git_diff_unstaged", **HERE)
+        text = await said(world, "git_commit", message="Third", **HERE)
+        assert text.startswith("Changes committed successfully with hash ")
+        assert "working tree clean" in await said(world, "git_status", **HERE)
+        log = await said(world, "git_log", max_count=1, **HERE)
+        assert f"Commit: {hash_of(text)}\nAuthor: Ann Vos <ann@example.com>\nDate: 2030-" in log
+        assert "Second" not in log
+        short = await said(world, "git_log", oneline=True, **HERE)
+        assert short.splitlines()[1:] == [f"{hash_of(text)[:7]} Third", "2222222 Second", "1111111 Initial commit"]
+        assert "-two\n+2" in await said(world, "git_show", revision="HEAD", **HERE)
+        assert "a.txt" in await said(world, "git_diff", target="main~1", **HERE)
+
+
+async def test_what_was_staged_is_unstaged_and_nothing_of_it_is_lost(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    async with sim, sim.open() as world:
+        await said(world, "write_file", path="/repo/src/b.py", content="b = 2\n")
+        await said(world, "git_add", files=["."], **HERE)
+        assert "Changes to be committed" in await said(world, "git_status", **HERE)
+        assert await said(world, "git_reset", **HERE) == "All staged changes reset"
+        assert "Changes not staged" in await said(world, "git_status", **HERE)
+        assert await said(world, "read_file", path="/repo/src/b.py") == "b = 2\n"
+        assert "'nope.txt' did not match" in await refused(world, "git_add", files=["nope.txt"], **HERE)
+
+
+async def test_what_is_no_repository_and_no_revision_is_refused_by_name(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, GIT, STATE)
+    async with sim, sim.open() as world:
+        assert "Not a git repository: /else" in await refused(world, "git_status", repo_path="/else")
+        assert "abcdef1" in await refused(world, "git_show", revision="abcdef1", **HERE)
+        assert "main~9" in await refused(world, "git_diff", target="main~9", **HERE)
+        assert FIRST in await said(world, "git_show", revision="1111111", **HERE)
+        assert "Access denied: /else" in await refused(world, "git_init", repo_path="/else")
+        assert "Invalid max_count: -1" in await refused(world, "git_log", max_count=-1, **HERE)
+
+
+async def test_results_are_as_their_schemas_have_them_under_any_naming(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*CAMEL, *FILES], {**STATE, "modified": {"a.txt": "one\n"}})
+    assert {one.partition(" ")[0] for one in backends(sim).values()} == {"git", "files"}
+    async with sim, sim.open() as world:
+        status = await said(world, "getStatus")
+        assert status == {"currentBranch": "main", "staged": [], "modified": ["a.txt"], "clean": False}
+        await said(world, "stageFiles", paths=["/repo/a.txt"])
+        assert (await said(world, "getStatus"))["staged"] == ["a.txt"]
+        done = await said(world, "commitChanges", message="Two")
+        assert re.fullmatch("[0-9a-f]{40}", done["commitHash"])
+        history = (await said(world, "getCommitHistory", limit=2))["commits"]
+        assert history[0] == {"sha": done["commitHash"], "message": "Two", "author": "Ann Vos"}
+        await said(world, "switchBranch", branchName="next", create=True)
+        assert await said(world, "listBranches") == {"branches": ["main", "next", "old"], "current": "next"}
+
+
+async def test_a_sentence_of_an_example_words_the_others(tmp_path: Path) -> None:
+    example = {"tool": "git_checkout", "arguments": {"repo_path": "/x", "branch_name": "dev"}, "result": "On it: dev"}
+    sim = simulator(tmp_path, GIT, STATE, {"examples": [example]})
+    async with sim, sim.open() as world:
+        assert await said(world, "git_checkout", branch_name="old", **HERE) == "On it: old"
+
+
+async def test_the_same_calls_make_the_same_commits(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], STATE)
+    made: list[str] = []
+    async with sim:
+        for name in ("one", "two"):
+            async with sim.open(name) as world:
+                await said(world, "write_file", path="/repo/a.txt", content="x")
+                await said(world, "git_add", files=["a.txt"], **HERE)
+                made.append(hash_of(await said(world, "git_commit", message="X", **HERE)))
+    assert made[0] == made[1]
+
+
+async def test_branches_are_of_a_kind_that_there_is_and_times_are_seconds_where_a_number_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    entry = shown(sha=TEXT, timestamp={"type": "integer"})
+    log = tool("gitLog", "The log of the repository", needed="",
+               output=shown(commits={"type": "array", "items": entry}))  # fmt: skip
+    async with simulator(tmp_path, [*GIT, log], STATE) as sim, sim.open() as world:
+        assert "odd" in await refused(world, "git_branch", repo_path="/repo", branch_type="odd")
+        newest = (await said(world, "gitLog"))["commits"][0]
+        assert newest["timestamp"] > 1_600_000_000

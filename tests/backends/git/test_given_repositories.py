@@ -1,0 +1,91 @@
+"""Which history has a repository at the beginning: the given one, none, one that is made up?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.matched_tools import refused, said, simulator
+from support.repositories import (
+    FILES,
+    FIRST,
+    GIT,
+    HERE,
+    SECOND,
+    STATE,
+)
+
+
+async def test_marks_of_a_state_say_what_is_not_committed(tmp_path: Path) -> None:
+    marks = {"untracked": ["c.txt"], "modified": {"a.txt": "one\n"}, "current_branch": "old"}
+    files = {**STATE["files"], "/repo/c.txt": "new\n"}
+    sim = simulator(tmp_path, GIT, {"repository": {**STATE, **marks, "files": files}})
+    async with sim, sim.open() as world:
+        status = await said(world, "git_status", **HERE)
+        assert "On branch old" in status
+        assert "modified:   a.txt" in status
+        assert "to include in what will be committed)\n\tc.txt" in status
+        assert "+two" in await said(world, "git_diff_unstaged", **HERE)
+
+
+async def test_a_state_may_tell_some_of_its_history(tmp_path: Path) -> None:
+    commits = [{"hash": FIRST, "parents": ["f" * 40]}, {"hash": SECOND, "message": "B", "files": ["b.txt"]}]
+    state = {"commits": commits, "branches": ["main", "dev"], "files": {"b.txt": "b\n", "c.txt": "c\n"}, "author": "Bo"}
+    sim = simulator(tmp_path, GIT, state)
+    async with sim, sim.open() as world:
+        log = await said(world, "git_log", repo_path="/anywhere")
+        assert re.findall(r"Commit: (\S+)\nAuthor: (\S+)", log) == [(SECOND, "Bo"), (FIRST, "Bo")]
+        assert "+b" in await said(world, "git_show", revision="dev", repo_path=".")
+        assert "\tc.txt" in await said(world, "git_status", repo_path=".")
+
+
+async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*GIT, *FILES], {})
+    async with sim, sim.open() as world:
+        assert "Initialized empty Git repository in /new/.git/" in await said(world, "git_init", repo_path="/new")
+        assert "No commits yet" in await said(world, "git_status", repo_path="/new")
+        assert "does not have any commits" in await refused(world, "git_log", repo_path="/new")
+        await said(world, "write_file", path="/new/a.txt", content="a")
+        await said(world, "git_add", files=["a.txt"], repo_path="/new")
+        await said(world, "git_commit", message="First", repo_path="/new")
+        assert "First" in await said(world, "git_log", repo_path="/new")
+        assert "* main" in await said(world, "git_branch", branch_type="local", repo_path="/new")
+
+
+async def test_a_history_is_made_up_where_nothing_is_given(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, GIT)
+    async with sim, sim.open() as world:
+        log = await said(world, "git_log", repo_path="/home/me/project")
+        dates = re.findall(r"Date: (\S+)", log)
+        assert len(dates) > 3
+        assert dates == sorted(dates, reverse=True)
+        assert all(re.fullmatch(r"Author: \S.* <\S+@\S+>", line) for line in log.splitlines() if "Author" in line)
+        status = await said(world, "git_status", repo_path="/home/me/project")
+        assert "Changes not staged" in status
+        assert "Untracked files" in status
+        await said(world, "git_add", files=["."], repo_path="/home/me/project")
+        await said(world, "git_commit", message="All", repo_path="/home/me/project")
+        assert "working tree clean" in await said(world, "git_status", repo_path="/home/me/project")
+
+
+async def test_a_repository_that_is_begun_where_the_caller_says_holds_the_files_that_are_given(tmp_path: Path) -> None:
+    state = {"files": {"a.txt": "one", "src/b.txt": "two"}}
+    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
+        await said(world, "git_init", repo_path="/srv/box")
+        assert "\ta.txt" in await said(world, "git_status", repo_path="/srv/box")
+        await said(world, "git_add", repo_path="/srv/box", files=["a.txt"])
+        await said(world, "git_commit", repo_path="/srv/box", message="First")
+        assert "a.txt" in await said(world, "git_show", repo_path="/srv/box", revision="HEAD")
+
+
+async def test_files_without_a_place_are_below_the_repository_that_a_state_names_and_there_is_no_other(
+    tmp_path: Path,
+) -> None:
+    state = {"repo_path": "/srv/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],
+             "branch": "main", "files": {"a.txt": "one", "b.txt": "two"}}  # fmt: skip
+    async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
+        status = await said(world, "git_status", repo_path="/srv/box")
+        assert status.endswith(
+            '\n\tb.txt\n\nnothing added to commit but untracked files present (use "git add" to track)'
+        )
+        assert "Not a git repository" in await refused(world, "git_status", repo_path="/srv/other")

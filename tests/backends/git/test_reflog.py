@@ -1,0 +1,77 @@
+"""What a repository remembers beside its commits: where the head was, what was put aside, what remotes are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.repositories import CAMEL, FILES, FIRST, SECOND, STATE
+
+Json = Any
+
+FLAG = {"type": "boolean"}
+_ROWS = {"type": "array", "items": {"type": "object", "properties": {"ref": TEXT, "message": TEXT, "branch": TEXT}}}
+_MERGED = {"type": "object", "properties": {"mergedFiles": {"type": "array", "items": TEXT}}}
+_REMOTE = {"type": "string", "enum": ["list", "add", "remove", "rename", "set-url", "get-url"]}
+TOOLS = [
+    *CAMEL, *FILES,
+    tool("gitReflog", "Where the head was.", needed="", output={"type": "object", "properties": {"entries": _ROWS}}),
+    tool("gitSwitch", "Switches branches.", needed="branch", branch=TEXT, create=FLAG),
+    tool("gitMergeBranch", "Merges a branch.", branch=TEXT, output=_MERGED),
+    tool("gitHistory", "Shows the log.", needed="", grep=TEXT, oneline=FLAG),
+    tool("gitStash", "Puts changes aside.", needed="mode", mode={"type": "string", "enum": ["push", "list", "pop"]},
+         message=TEXT),
+    tool("gitRemote", "Remotes of the repository", needed="mode", mode=_REMOTE, name=TEXT, newName=TEXT, url=TEXT),
+]  # fmt: skip
+
+
+async def test_every_move_of_the_head_is_told_the_newest_first(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
+        await said(world, "gitSwitch", branch="side", create=True)
+        await said(world, "write_file", path="/repo/new.txt", content="new")
+        await said(world, "stageFiles", paths=["new.txt"])
+        await said(world, "commitChanges", message="Side")
+        await said(world, "gitSwitch", branch="main")
+        assert (await said(world, "gitMergeBranch", branch="side"))["mergedFiles"] == ["new.txt"]
+        entries = (await said(world, "gitReflog"))["entries"]
+        assert [row["message"] for row in entries[:4]] == [
+            "merge side: Fast-forward",
+            "checkout: moving from side to main",
+            "commit: Side",
+            "checkout: moving from main to side",
+        ]
+        assert [row["ref"] for row in entries] == [f"HEAD@{{{at}}}" for at in range(len(entries))]
+        assert entries[4]["message"].startswith("commit: ")
+        assert "Side" in await said(world, "gitHistory", grep="sid")
+        assert "Side" not in await said(world, "gitHistory", grep="nothing")
+
+
+async def test_what_is_put_aside_is_listed_with_its_branch(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
+        await said(world, "write_file", path="/repo/a.txt", content="changed")
+        await said(world, "gitStash", mode="push", message="later")
+        assert await said(world, "gitStash", mode="list") == "stash@{0}: On main: later"
+        await said(world, "gitStash", mode="pop")
+        assert await said(world, "gitStash", mode="list") == "No stashes"
+
+
+async def test_a_remote_is_renamed_and_gets_another_url(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
+        await said(world, "gitRemote", mode="add", name="here", url="https://git.example/a.git")
+        await said(world, "gitRemote", mode="rename", name="here", newName="there")
+        assert "here" in await refused(world, "gitRemote", mode="remove", name="here")
+        await said(world, "gitRemote", mode="set-url", name="there", url="https://git.example/b.git")
+        assert await said(world, "gitRemote", mode="get-url", name="there") == "https://git.example/b.git"
+
+
+async def test_a_file_is_modified_also_where_commits_tell_which_files_they_changed(tmp_path: Path) -> None:
+    commits = [
+        {"hash": FIRST, "message": "A", "files": ["a.txt"]},
+        {"hash": SECOND, "message": "B", "files": ["b.txt"], "parents": [FIRST]},
+    ]
+    files = {"/repo/a.txt": "one\n", "/repo/b.txt": "new\n"}
+    state = {"files": files, "commits": commits, "branches": ["main"], "modified": {"b.txt": "old\n"}}
+    async with simulator(tmp_path, TOOLS, state) as sim, sim.open() as world:
+        await said(world, "gitStash", mode="push")
+        assert await said(world, "read_file", path="/repo/b.txt") == "old\n"

@@ -1,0 +1,102 @@
+"""Tools that put changes aside, take commits over and undo them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+from support.repositories import (
+    CAMEL,
+    FILES,
+    FLAG,
+    GIT,
+    HERE,
+    NUMBER,
+    REPO,
+    STATE,
+    TEXTS,
+    hash_of,
+)
+
+FURTHER = [
+    *GIT,
+    tool("git_blame", "Who wrote each line", needed="repo_path file_path", **REPO, file_path=TEXT, start_line=NUMBER),
+    tool("git_reflog", "Shows where the head has been", needed="repo_path", **REPO, max_count=NUMBER),
+    tool("git_cherry_pick", "Applies commits", **REPO, commits=TEXTS),
+    tool("git_revert", "Undoes a commit", **REPO, commit=TEXT),
+    tool("git_clean", "Removes untracked files", needed="repo_path", **REPO, dry_run=FLAG, force=FLAG),
+    tool("git_worktree", "Working trees", needed="repo_path mode", **REPO, worktree_path=TEXT, branch=TEXT,
+         mode={"enum": ["list", "add", "remove"]}),
+    tool("git_stash", "Puts changes aside", **REPO),
+    tool("git_stash_pop", "Takes them back", **REPO),
+]  # fmt: skip
+
+
+async def test_changes_are_put_aside_and_the_head_is_set_back(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [*CAMEL, *FILES], STATE)
+    async with sim, sim.open() as world:
+        assert "No local changes" in await refused(world, "stash", action="push")
+        await said(world, "write_file", path="/repo/a.txt", content="later")
+        await said(world, "stash", action="push")
+        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+        assert "stash@{0}: WIP on main: 2222222 Second" in str(await said(world, "stash", action="list"))
+        await said(world, "stash", action="pop")
+        assert await said(world, "read_file", path="/repo/a.txt") == "later"
+        assert "stash@{0} not found" in await refused(world, "stash", action="pop")
+        await said(world, "gitTag", mode="create", tagName="v1")
+        told = await said(world, "checkout", branchOrPath="v1", newBranch="later")
+        assert told == "Switched to a new branch 'later'"
+        assert "HEAD is now at 1111111" in await said(world, "checkout", branchOrPath="1111111")
+        await said(world, "checkout", branchOrPath="main")
+        assert "'v1' already exists" in await refused(world, "gitTag", mode="create", tagName="v1")
+        await said(world, "stageFiles", paths=["a.txt"])
+        await said(world, "commitChanges", message="Three")
+        await said(world, "gitReset", mode="soft", commit="v1")
+        assert (await said(world, "getStatus"))["staged"] == ["a.txt"]
+        await said(world, "gitReset", mode="hard", commit="HEAD")
+        assert (await said(world, "getStatus"))["clean"] is True
+        assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
+
+
+async def test_commits_are_blamed_taken_over_and_undone_and_the_lost_ones_are_told(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
+        await said(world, "git_create_branch", branch_name="side", **HERE)
+        await said(world, "git_checkout", branch_name="side", **HERE)
+        await said(world, "write_file", path="/repo/a.txt", content="one\ntwo\nthree\n")
+        await said(world, "git_add", files=["a.txt"], **HERE)
+        made = hash_of(await said(world, "git_commit", message="Third", **HERE))
+        blamed = (await said(world, "git_blame", file_path="a.txt", **HERE)).splitlines()
+        assert [line.startswith(made[:7]) for line in blamed] == [False, False, True]
+        await said(world, "git_checkout", branch_name="main", **HERE)
+        await said(world, "git_cherry_pick", commits=[made], **HERE)
+        assert "three" in await said(world, "read_file", path="/repo/a.txt")
+        picked = hash_of(await said(world, "git_log", max_count=1, **HERE))
+        assert picked != made
+        await said(world, "git_revert", commit=picked, **HERE)
+        assert "three" not in await said(world, "read_file", path="/repo/a.txt")
+        assert made[:7] in await said(world, "git_reflog", **HERE)
+        await refused(world, "git_cherry_pick", commits=["abc1234"], **HERE)
+        await refused(world, "git_blame", file_path="none.txt", **HERE)
+
+
+async def test_untracked_files_are_cleaned_and_working_trees_come_and_go(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
+        await said(world, "git_add", files=["."], **HERE)
+        await said(world, "write_file", path="/repo/new.txt", content="n")
+        assert "new.txt" in await said(world, "git_clean", dry_run=True, **HERE)
+        await said(world, "git_clean", force=True, **HERE)
+        await refused(world, "read_file", path="/repo/new.txt")
+        await said(world, "git_worktree", mode="add", worktree_path="/hot", branch="hot", **HERE)
+        assert "/hot" in await said(world, "git_worktree", mode="list", **HERE)
+        assert "hot" in await said(world, "git_branch", branch_type="local", **HERE)
+        await said(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
+        await refused(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
+
+
+async def test_a_new_file_that_was_put_aside_comes_back_staged(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
+        await said(world, "write_file", path="/repo/new.txt", content="n")
+        await said(world, "git_add", files=["new.txt"], **HERE)
+        await said(world, "git_stash", **HERE)
+        await said(world, "git_stash_pop", **HERE)
+        assert "new file:   new.txt" in await said(world, "git_status", **HERE)

@@ -1,0 +1,81 @@
+"""Lists that a record has, and the records in them: what is put in, changed and taken out is read where it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from support.services import message, service, value
+
+Json = Any
+TEXT, COUNT = {"type": "string"}, {"type": "integer"}
+
+
+def tool(name: str, *needed: str, output: Json = None, **more: Json) -> Json:
+    schema = {"type": "object", "properties": dict.fromkeys(needed, TEXT) | more, "required": [*needed]}
+    return {"name": name, "inputSchema": schema} | ({"outputSchema": output} if output else {})
+
+
+def spec(*tools: Json) -> str:
+    return f"tools: {json.dumps([*tools])}"
+
+
+RECIPE = {
+    "type": "object",
+    "properties": {"id": TEXT, "title": TEXT, "tags": {"type": "array", "items": TEXT}},
+    "required": ["id", "title", "tags"],
+}
+
+
+async def test_what_is_added_to_a_list_of_a_record_stands_in_it(tmp_path: Path) -> None:
+    kitchen = spec(
+        tool("create_recipe", "title", output=RECIPE),
+        tool("get_recipe", "recipe_id", output=RECIPE),
+        tool("add_tag", "recipe_id", "tag"),
+        tool("remove_tag_from_recipe", "recipe_id", "tag"),
+        tool("tag_recipe", "recipe_id", "name"),
+    )
+    async with service(tmp_path, kitchen, "records: {recipe: 2}") as sim, sim.open() as world:
+        assert set(world.scenario.domain.entities) == {"recipe"}
+        key = {"recipe_id": value(await world.call("create_recipe", {"title": "Soup"}))["id"]}
+        before = value(await world.call("get_recipe", key))["tags"]
+        await world.call("add_tag", {**key, "tag": "winter"})
+        await world.call("tag_recipe", {**key, "name": "quick"})
+        assert value(await world.call("get_recipe", key))["tags"] == [*before, "winter", "quick"]
+        await world.call("remove_tag_from_recipe", {**key, "tag": "winter"})
+        assert value(await world.call("get_recipe", key))["tags"] == [*before, "quick"]
+        assert "winter" in message(await world.call("remove_tag_from_recipe", {**key, "tag": "winter"}))
+        assert not (await world.call("add_tag", {"recipe_id": "nowhere", "tag": "x"})).ok
+
+
+SHOP = {
+    "orders": {
+        "O1": {"id": "O1", "lines": [{"line_id": "L7", "name": "Bell", "count": 2}], "tags": []},
+        "O2": {"id": "O2", "lines": [{"line_id": "L8", "name": "Lamp", "count": 1}], "tags": []},
+    }
+}
+
+
+async def test_a_record_in_another_is_put_in_changed_listed_and_taken_out(tmp_path: Path) -> None:
+    desk = spec(
+        tool("get_order", "order_id"),
+        tool("add_line", "order_id", "name", count=COUNT),
+        tool("update_line", "line_id", count=COUNT),
+        tool("remove_line", "line_id"),
+        tool("list_lines", "order_id"),
+        tool("get_line", "line_id"),
+    )
+    async with service(tmp_path, desk, f"state: {json.dumps(SHOP)}") as sim, sim.open() as world:
+        made = value(await world.call("add_line", {"order_id": "O1", "name": "Horn", "count": 3}))
+        assert made == {"line_id": "L9", "name": "Horn", "count": 3}
+        first = SHOP["orders"]["O1"]["lines"][0]
+        assert value(await world.call("get_order", {"order_id": "O1"}))["lines"] == [first, made]
+        value(await world.call("update_line", {"line_id": "L9", "count": 1}))
+        assert value(await world.call("get_line", {"line_id": "L9"})) == {**made, "count": 1}
+        value(await world.call("remove_line", {"line_id": "L7"}))
+        rows = value(await world.call("list_lines", {"order_id": "O1"}))["lines"]
+        assert [row["line_id"] for row in rows] == ["L9"]
+        assert not (await world.call("remove_line", {"line_id": "L7"})).ok
+        assert "O3" in message(await world.call("add_line", {"order_id": "O3", "name": "Horn"}))
+        assert len(value(await world.call("get_order", {"order_id": "O2"}))["lines"]) == 1

@@ -1,0 +1,141 @@
+"""Results in words: one recorded text shows how all others are worded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.services import message, service, value
+
+TOOLS = """
+tools:
+  - name: create_task
+    inputSchema:
+      type: object
+      properties: {title: {type: string}, priority: {type: string, enum: [low, high]}}
+      required: [title]
+  - name: get_task
+    inputSchema: {type: object, properties: {task_id: {type: string}}, required: [task_id]}
+  - name: complete_task
+    inputSchema: {type: object, properties: {task_id: {type: string}}, required: [task_id]}
+  - name: list_tasks
+    inputSchema: {type: object, properties: {status: {type: string}}}
+  - name: delete_task
+    inputSchema: {type: object, properties: {task_id: {type: string}}, required: [task_id]}
+entities:
+  task:
+    key_like: task-1
+    fields:
+      title: {type: string}
+      priority: {type: string, enum: [low, high]}
+      status: {type: string, enum: [open, completed]}
+    required: [title, priority, status]
+"""
+EXAMPLES = """
+examples:
+  - {tool: create_task, arguments: {title: Buy milk}, result: "Task task-1 created: 'Buy milk'"}
+  - tool: get_task
+    arguments: {task_id: task-1}
+    result: |-
+      Task task-1
+      Title: Buy milk
+      Status: open
+  - {tool: get_task, arguments: {task_id: task-77}, result: "Error: there is no task task-77; it was not found"}
+  - {tool: complete_task, arguments: {task_id: task-1}, result: "Marked task-1 (Buy milk) as done"}
+  - tool: list_tasks
+    result: |-
+      Found 2 tasks:
+      1. [open] Buy milk (ID: task-1)
+      2. [completed] Call Bob (ID: task-2)
+  - {tool: list_tasks, arguments: {status: completed}, result: "Nothing is completed."}
+"""
+WORLD = """
+records:
+  task: {count: 1, rows: [{id: task-1, title: Paint the door, priority: low, status: open}]}
+"""
+
+
+async def test_texts_follow_from_one_recorded_text_each(tmp_path: Path) -> None:
+    async with service(tmp_path, TOOLS + EXAMPLES, WORLD) as sim, sim.open() as world:
+        made = await world.call("create_task", {"title": "Water the plants", "priority": "high"})
+        assert value(made) == "Task task-2 created: 'Water the plants'"
+        assert value(await world.call("get_task", {"task_id": "task-2"})) == (
+            "Task task-2\nTitle: Water the plants\nStatus: open"
+        )
+        assert (
+            value(await world.call("complete_task", {"task_id": "task-1"})) == "Marked task-1 (Paint the door) as done"
+        )
+        assert value(await world.call("list_tasks", {})) == (
+            "Found 2 tasks:\n1. [completed] Paint the door (ID: task-1)\n2. [open] Water the plants (ID: task-2)"
+        )
+
+
+async def test_one_row_is_told_in_the_singular_and_none_as_it_was_recorded(tmp_path: Path) -> None:
+    async with service(tmp_path, TOOLS + EXAMPLES, WORLD) as sim, sim.open() as world:
+        one = value(await world.call("list_tasks", {}))
+        assert one.startswith("Found 1 task:\n1. [open] Paint the door (ID: task-1)")
+        assert value(await world.call("list_tasks", {"status": "completed"})) == "Nothing is completed."
+
+
+async def test_a_recorded_failure_words_the_others(tmp_path: Path) -> None:
+    async with service(tmp_path, TOOLS + EXAMPLES, WORLD) as sim, sim.open() as world:
+        told = message(await world.call("get_task", {"task_id": "task-5"}))
+        assert told == "Error: there is no task task-5; it was not found"
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ("- task-1: Buy milk [open]\\n- task-2: Call Bob [completed]", "- task-1: Paint the door [open]"),
+        ("• Buy milk | open | high\\n• Call Bob | completed | low", "• Paint the door | open | low"),
+        ("**Buy milk** (Open)\\n   ID: task-1\\n**Call Bob** (Completed)\\n   ID: task-2", None),
+        ("task-1  Buy milk\\ntask-2  Call Bob", None),
+    ],
+)
+async def test_rows_of_many_forms_keep_their_form(tmp_path: Path, line: str, row: str | None) -> None:
+    examples = f'examples:\n  - {{tool: list_tasks, result: "{line}"}}\n'
+    async with service(tmp_path, TOOLS + examples, WORLD) as sim, sim.open() as world:
+        told = value(await world.call("list_tasks", {}))
+        assert "Paint the door" in told
+        assert "Buy milk" not in told
+        assert row is None or told == row
+
+
+async def test_a_wrapped_text_says_what_there_is_to_know(tmp_path: Path) -> None:
+    output = "outputSchema: {type: object, properties: {result: {type: string}}, required: [result]}"
+    spec = TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
+    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
+        made = value(await world.call("create_task", {"title": "Water the plants"}))["result"]
+        assert made == "Task task-2 created successfully: Water the plants"
+        assert "Title: Water the plants" in value(await world.call("get_task", {"task_id": "task-2"}))["result"]
+        listed = value(await world.call("list_tasks", {"status": "open"}))["result"]
+        assert listed.startswith("Found 2 tasks:\n- task-1: Paint the door (")
+        assert value(await world.call("delete_task", {"task_id": "task-2"})) == {"result": "Task task-2 deleted"}
+        assert value(await world.call("list_tasks", {"status": "completed"})) == {"result": "No tasks found"}
+
+
+async def test_what_was_written_is_told_as_what_is_read_is(tmp_path: Path) -> None:
+    spec = TOOLS.replace("    inputSchema", "    description: Works on the tasks of a house.\n    inputSchema")
+    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
+        assert value(await world.call("create_task", {"title": "Water the plants"}))["id"] == "task-2"
+        assert value(await world.call("get_task", {"task_id": "task-2"}))["title"] == "Water the plants"
+        assert value(await world.call("complete_task", {"task_id": "task-2"}))["status"] == "completed"
+
+
+async def test_what_no_tool_shows_is_told_in_words(tmp_path: Path) -> None:
+    parts = "inputSchema: {type: object, properties: {text: {type: string}, volume: {type: integer}}, required: [text]}"
+    spec = f"tools:\n  - name: create_call\n    description: Create a call for help.\n    {parts}\n"
+    entities = "entities: {call: {key_like: call-1, fields: {text: {type: string}, volume: {type: integer}}}}\n"
+    async with service(tmp_path, spec + entities, "records: {call: 1}\n") as sim, sim.open() as world:
+        made = value(await world.call("create_call", {"text": "Fire"}))
+        assert made.startswith("Call call-")
+        assert "Text: Fire" in made
+
+
+async def test_a_description_may_say_that_a_tool_speaks(tmp_path: Path) -> None:
+    said = "  - name: get_task\n    description: Get a task as human-readable text.\n"
+    spec = TOOLS.replace("  - name: get_task\n", said)
+    async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
+        told = value(await world.call("get_task", {"task_id": "task-1"}))
+        assert "Title: Paint the door" in told
+        assert value(await world.call("list_tasks", {}))["count"] == 1

@@ -1,0 +1,391 @@
+"""Records: generated worlds, values under their schemas, queries, ids."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from rpds import HashTrieMap
+from support.strategies import NOW, field_schemas, scenarios
+
+from mcp_sim.backends.records.selection import Page, selection
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.record_counts import counted
+from mcp_sim.generate.records import generate
+from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.timeline import Moment, born
+from mcp_sim.generate.values import chance_of, value_maker
+from mcp_sim.simulator.compile import load
+from mcp_sim.types import Call, Change, Key, Memories, Record, Tool, Turn
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_schema.shapes import expanded
+from mcp_sim.types.plans import Filter, Paging, Plan
+from mcp_sim.types.scenario import GivenRecords, Scenario
+from mcp_sim.world.state import State
+
+Json = Any
+STRING: dict[str, Json] = {"type": "string"}
+
+
+def is_valid(value: Json, schema: dict[str, Json]) -> bool:
+    judge: Any = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+    return judge.is_valid(value)
+
+
+# generated worlds -----------------------------------------------------------------------------------------------------
+
+
+def test_a_generated_world_is_linked_in_time_and_like_its_schemas() -> None:
+    scenario = load("calm_crm")
+    tables = generate(scenario.domain, scenario.records, 7)
+    assert {name: len(rows) for name, rows in tables.items()} == {
+        "company": 40, "contact": 200, "deal": 80, "activity": 120
+    }  # fmt: skip
+    for name, rows in tables.items():
+        fields = scenario.domain.entities[name].fields.values()
+        born = [row["created_at"] for row in rows.values()]
+        for key, row in rows.items():
+            assert row["id"] == key
+            for field in fields:
+                assert is_valid(row[field.name], field.schema), (name, field.name, row)
+                if field.link is not None and row[field.name] is not None:
+                    assert row[field.name] in tables[field.link]
+            assert row["created_at"] <= row.get("updated_at", row["created_at"]) <= "2029-03-01T09:00:00Z"
+        assert name in {"company", "contact"} or born == sorted(born)
+
+
+def test_a_deal_belongs_to_the_company_of_its_contact() -> None:
+    scenario = load("calm_crm")
+    tables = generate(scenario.domain, scenario.records, 7)
+    for deal in tables["deal"].values():
+        assert deal["company_id"] in {None, tables["contact"][deal["contact_id"]]["company_id"]}
+
+
+def test_given_rows_come_first_are_kept_and_completed() -> None:
+    scenario = load("calm_crm")
+    rows = ({"id": "con_00050", "name": "Zoe Quill"}, {"name": "No Id"})
+    tables = generate(scenario.domain, {**scenario.records, "contact": GivenRecords(60, rows)}, 7)
+    assert list(tables["contact"])[:3] == ["con_00050", "con_00001", "con_00002"]
+    assert len(tables["contact"]) == 60
+    first, second, *_ = tables["contact"].values()
+    assert (first["name"], second["name"]) == ("Zoe Quill", "No Id")
+    assert first["email"].startswith("zoe.quill@")
+
+
+def test_a_record_does_not_depend_on_how_many_others_there_are() -> None:
+    scenario = load("calm_crm")
+    few = generate(scenario.domain, {**scenario.records, "company": GivenRecords(5)}, 7)["company"]
+    many = generate(scenario.domain, {**scenario.records, "company": GivenRecords(500)}, 7)["company"]
+    timeless = ("name", "website", "industry", "city", "country", "employee_count")
+    assert [[many[key][name] for name in timeless] for key in few] == [
+        [row[name] for name in timeless] for row in few.values()
+    ]
+
+
+def test_records_are_counted_without_being_made_given_ones_orphans_and_single_ones() -> None:
+    text = {"name": Field("name", STRING)}
+    owned = Entity("pet", "id", fields={"owner": Field("owner", STRING, link="owner", required=True)})
+    entities = {"owner": Entity("owner", "id", fields=text), "pet": owned, "car": Entity("car", "id", fields=text)}
+    entities["shop"] = Entity("shop", "shop", fields=text, singleton=True)
+    asked = {
+        "owner": GivenRecords(0), "pet": GivenRecords(5, ({"id": "p1"},)), "shop": GivenRecords(1),
+        "car": GivenRecords(3, ({"id": "c1"}, {"id": "c2"}), whole=True),
+    }  # fmt: skip
+    made = generate(Domain({}, entities, {}, "", NOW), asked, 7)
+    assert counted(entities, asked) == {name: len(rows) for name, rows in made.items()}
+    assert counted(entities, {}) == {
+        name: len(rows) for name, rows in generate(Domain({}, entities, {}, "", NOW), {}, 7).items()
+    }
+
+
+def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process() -> None:
+    scenario = load("calm_crm")
+    assert generate(scenario.domain, {}, 1) != generate(scenario.domain, {}, 2)
+    script = (
+        "import hashlib, json; from mcp_sim.spec import load; from mcp_sim.generate.records import generate; "
+        "s = load('calm_crm'); print(hashlib.sha256(json.dumps(generate(s.domain, s.records, 7)).encode()).hexdigest())"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(scenario=scenarios())
+def test_every_record_of_a_generated_service_keeps_its_schemas_and_links(scenario: Scenario) -> None:
+    tables = generate(scenario.domain, scenario.records, scenario.seed)
+    for name, rows in tables.items():
+        entity = scenario.domain.entities[name]
+        for row in rows.values():
+            assert {field.name for field in entity.fields.values() if field.required} <= row.keys()
+            for field_name, value in row.items():
+                field = entity.fields[field_name]
+                assert is_valid(value, field.schema), (field, value)
+                assert field.link is None or value is None or value in tables[field.link]
+
+
+def test_what_must_link_to_nothing_is_not_made_up() -> None:
+    scenario = load("calm_crm")
+    tables = generate(scenario.domain, {"contact": GivenRecords(0), "company": GivenRecords(2)}, 7)
+    assert {name: len(rows) for name, rows in tables.items()} == {"company": 2, "contact": 0, "deal": 0, "activity": 0}
+
+
+# values ---------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=300, deadline=None)
+@given(schema=field_schemas(), name=st.sampled_from(["title", "email", "price", "due_date", "x", "status", "country"]),
+       salt=st.integers())  # fmt: skip
+def test_a_value_is_valid_under_its_schema(schema: dict[str, Json], name: str, salt: int) -> None:
+    value = value_maker("thing", name, schema)(chance_of(salt), {}, Moment(NOW, NOW))
+    assert is_valid(value, schema), value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "multipleOf": 7, "minimum": 10, "maximum": 30},
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
+        {"type": "string", "minLength": 70, "maxLength": 80},
+        {"type": "string", "maxLength": 0},
+        {"type": "array", "items": {"enum": [1, 2, 3]}, "minItems": 3, "maxItems": 3, "uniqueItems": True},
+        {"oneOf": [{"type": "integer", "minimum": 5}, {"type": "boolean"}]},
+        {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        {"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "required": ["children"], "properties": {
+            "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}}}},
+        {"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                   {"properties": {"b": {"const": 4}}, "required": ["b"]}]},
+    ],
+)  # fmt: skip
+def test_a_value_is_valid_under_less_usual_schemas(schema: dict[str, Json]) -> None:
+    make = value_maker("thing", "x", expanded(schema))
+    for salt in range(30):
+        value = make(chance_of(salt), {}, Moment(NOW, NOW))
+        assert is_valid(value, schema), value
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^[A-Z]{2}-\d{4}$", r"^(north|south)_[a-z]+$", r"^#W\d{7}$", r"^[^\s@]+@[a-z]+\.(com|org)$",
+     r"^\+?[1-9]\d{6,14}$",
+     r"^(?:[01]\d|2[0-3]):[0-5]\d$", r"^v\d+(\.\d+){2}$", r"\w+", "", r"^[\w-]{3,8}$", r"^a?b*c$"],
+)  # fmt: skip
+def test_a_text_is_made_for_a_pattern(pattern: str) -> None:
+    for salt in range(50):
+        text = matching(pattern, chance_of(salt))
+        assert text is not None
+        assert re.search(pattern, text)
+
+
+def test_a_pattern_of_patterns_is_held_against_in_time_that_does_not_explode() -> None:
+    text = matching("^(([a-z])+.)+[A-Z]([a-z])+$", chance_of(1), shortest=200)
+    assert text is None or text[-1].islower()
+
+
+@pytest.mark.parametrize("pattern", [r"^(?=.*\d).+$", r"(a)\1", "(", "[z-a]"])
+def test_a_pattern_that_is_not_understood_is_refused_not_misread(pattern: str) -> None:
+    text = matching(pattern, chance_of(1))
+    assert text is None or re.search(pattern, text)
+
+
+def test_an_email_belongs_to_its_owner_and_a_title_to_a_person_is_a_job() -> None:
+    moment = Moment(NOW, NOW)
+    email = value_maker("contact", "email", {"type": "string", "format": "email"})
+    assert email(chance_of(1), {"first_name": "Zoë", "last_name": "Quill"}, moment).endswith(".example")
+    assert email(chance_of(1), {"name": "Ada Vos"}, moment).startswith("ada.vos@")
+    name = value_maker("person", "full_name", STRING)(chance_of(1), {"first_name": "Ada", "last_name": "Vos"}, moment)
+    assert name == "Ada Vos"
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "meaning"),
+    [("created_at", STRING, "created"), ("createdAt", {"type": "string", "format": "date-time"}, "created"),
+     ("last_modified", {"type": "string", "format": "date-time"}, "updated"), ("lastUpdated", STRING, "updated"),
+     ("due_date", STRING, "future"), ("birthday", STRING, "birth"), ("occurred_at", STRING, "occurred"),
+     ("end_time", STRING, "end"), ("name", STRING, None), ("status", STRING, None),
+     ("timestamp", {"type": "integer"}, "occurred"),
+     ("updated", {"type": "boolean"}, None)],
+)  # fmt: skip
+def test_a_field_of_time_is_known_by_name_and_schema(name: str, schema: dict[str, Json], meaning: str | None) -> None:
+    assert sense(name, schema) == meaning
+
+
+def test_records_are_born_in_order_and_never_after_now() -> None:
+    births = [born(index, 3000, chance_of(index), NOW) for index in range(3000)]
+    assert births == sorted(births)
+    assert births[-1] <= NOW
+    assert NOW - births[0] > timedelta(days=600)
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [("2030-01-02", datetime(2030, 1, 2, tzinfo=UTC)),
+     ("2030-01-02T03:04:05Z", datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)),
+     (1893553445, datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)), (True, None), ("soon", None), (None, None),
+     (1e300, None)],
+)  # fmt: skip
+def test_a_moment_is_read_in_the_forms_that_services_write(value: Json, moment: datetime | None) -> None:
+    assert moment_of(value) == moment
+
+
+@settings(max_examples=50)
+@given(salt=st.binary(), count=st.integers(1, 10**9))
+def test_chance_stays_within_its_bounds_and_repeats_itself(salt: bytes, count: int) -> None:
+    drawn = [chance.below(count) for chance in [Chance(salt)] for _ in range(40)]
+    assert all(0 <= number < count for number in drawn)
+    again = Chance(salt)
+    assert drawn == [again.below(count) for _ in range(40)]
+
+
+# ids ------------------------------------------------------------------------------------------------------------------
+
+
+def task(like: str | int | None, schema: dict[str, Json] | None = None) -> Entity:
+    return Entity("task", "id", like, {"id": Field("id", schema or STRING)})
+
+
+@pytest.mark.parametrize(
+    ("like", "last", "following"),
+    [("tsk_0001", "tsk_0041", "tsk_0042"), ("T-1", "T-9", "T-10"), (1, 7, 8), ("#W0001", "#W9999", "#W10000")],
+)
+def test_the_next_id_follows_the_last(like: str | int, last: str | int, following: str | int) -> None:
+    view = State.of({"task": {last: {"id": last}}})
+    entity = task(like)
+    assert next_key(entity, keys_of(entity), view, Draws(1, "", "", 1)) == following
+
+
+def test_the_next_id_was_never_anybodys() -> None:
+    view = State.of({"task": {"t-3": {"id": "t-3"}, "t-1": {"id": "t-1"}}})
+    view = view.apply([Change("put", "task", "t-2", {"id": "t-2"}), Change("remove", "task", "t-2")])
+    entity = task("t-1")
+    assert next_key(entity, keys_of(entity), view, Draws(1, "", "", 1)) == "t-4"
+
+
+@pytest.mark.parametrize(
+    "like", ["1f0c9c52-7b36-4d0a-9a0e-0123456789ab", "3f2a9c1", "e83c5163316f89bfbde7d9ab23ca2e25604af290"]
+)
+def test_random_ids_look_like_their_siblings_and_differ(like: str) -> None:
+    entity, view = task(like), State.of({"task": {}})
+    made = {str(next_key(entity, keys_of(entity), view, Draws(1, "", "", at))) for at in range(20)}
+    assert len(made) == 20
+    for key in made:
+        assert re.sub("[0-9a-f]", "x", key) == re.sub("[0-9a-f]", "x", like)
+
+
+# queries --------------------------------------------------------------------------------------------------------------
+
+FIELDS = {
+    "id": Field("id", {"type": "integer"}),
+    "name": Field("name", STRING),
+    "size": Field("size", {"type": "number"}),
+    "tags": Field("tags", {"type": "array", "items": STRING}),
+    "created_at": Field("created_at", {"type": "string", "format": "date-time"}),
+}
+BOXES: list[tuple[str, float | None, list[str], str]] = [
+    ("Red box", 3, ["a"], "2030-01-01T10:00:00Z"),
+    ("blue Box", 1, ["a", "b"], "2030-01-02T10:00:00Z"),
+    ("Green crate", None, [], "2030-01-02T23:59:59+00:00"),
+    ("Reddish box", 2, ["b"], "2030-01-03T00:00:00Z"),
+]
+
+
+def asked(plan: Plan, **arguments: Json) -> list[Json]:
+    """The ids of the page that a call gets, or the text of the failure."""
+    names = ("name", "size", "tags", "created_at")
+    rows: dict[Key, Record] = {at: {"id": at, **dict(zip(names, box, strict=True))} for at, box in enumerate(BOXES, 1)}
+    tool = Tool("list_boxes", "s", {"name": "list_boxes", "inputSchema": {"type": "object"}})
+    entity = Entity("box", "id", 1, FIELDS)
+    draws = Draws(1, "", "", 1)
+    turn = Turn(
+        Call("list_boxes", arguments), 1, tool, State.of({"box": rows}), NOW, NOW, draws, [], Memories(HashTrieMap())
+    )
+    page = selection(tool, plan, entity, {"box": entity})(turn)
+    return [key for key, _ in page.rows] if isinstance(page, Page) else [page]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "ids"),
+    [
+        (Filter("name"), "Red box", [1]),
+        (Filter("size", "gt"), 1, [1, 4]),
+        (Filter("size", "lte"), 2, [2, 4]),
+        (Filter("tags", "contains"), "b", [2, 4]),
+        (Filter("tags", "contains"), ["a", "b"], [2]),
+        (Filter("name", "contains"), "BOX", [1, 2, 4]),
+        (Filter("id", "in"), [4, 1, 99], [1, 4]),
+        (Filter("created_at", "lte"), "2030-01-02", [1, 2, 3]),
+        (Filter("created_at", "gt"), "2030-01-02", [4]),
+        (Filter("created_at", "gte"), "2030-01-02T11:00:00+01:00", [2, 3, 4]),
+        (Filter("created_at", "lt"), "2030-01-02T10:00:00Z", [1]),
+        (Filter("created_at", "gt"), "yesterday", []),
+        (Filter("size", "gt"), None, [1, 2, 3, 4]),
+    ],
+)
+def test_a_filter_keeps_what_it_names(rule: Filter, value: Json, ids: list[int]) -> None:
+    assert asked(Plan("list_boxes", "list", "box", filters={"x": rule}), x=value) == ids
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [("red", [1, 4]), ("box RED", [1, 4]), ("", [1, 2, 3, 4]), ("crate box", []), ("   ", [1, 2, 3, 4])],
+)
+def test_every_word_of_a_text_must_occur(text: str, ids: list[int]) -> None:
+    assert asked(Plan("list_boxes", "search", "box", query="q", searched=("name",)), q=text) == ids
+
+
+@pytest.mark.parametrize(
+    ("sort", "order", "ids"),
+    [("size", None, [2, 4, 1, 3]), ("-size", None, [1, 4, 2, 3]), ("size desc", None, [1, 4, 2, 3]),
+     ("name", "asc", [2, 3, 1, 4]), ("name", "DESC", [4, 1, 3, 2]), (None, None, [1, 2, 3, 4])],
+)  # fmt: skip
+def test_rows_are_sorted_and_what_lacks_the_field_comes_last(sort: Json, order: Json, ids: list[int]) -> None:
+    plan = Plan("list_boxes", "list", "box", sort="sort_by", order="order")
+    assert asked(plan, sort_by=sort, order=order) == ids
+
+
+@pytest.mark.parametrize(
+    ("paging", "arguments", "ids"),
+    [(Paging(limit="n", offset="skip"), {"n": 2, "skip": 1}, [2, 3]),
+     (Paging(limit="n", page="p"), {"n": 3, "p": 2}, [4]),
+     (Paging(limit="n", page="p", first_page=0), {"n": 3, "p": 0}, [1, 2, 3]),
+     (Paging(limit="n", most=2), {"n": 50}, [1, 2]),
+     (Paging(limit="n", size=3), {}, [1, 2, 3]), (Paging(offset="skip"), {"skip": 99}, []),
+     (Paging(), {}, [1, 2, 3, 4])],
+)  # fmt: skip
+def test_a_page_is_what_was_asked_for(paging: Paging, arguments: dict[str, Json], ids: list[int]) -> None:
+    assert asked(Plan("list_boxes", "list", "box", paging=paging), **arguments) == ids
+
+
+def test_a_domain_without_entities_makes_an_empty_world() -> None:
+    domain = replace(load("calm_crm").domain, entities={})
+    assert isinstance(domain, Domain)
+    assert generate(domain, {}, 1) == {}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 10**9, "items": {"type": "boolean"}},
+        {"type": "string", "minLength": 10**10},
+        {"type": "string", "pattern": "^[a-z]{99999999}$"},
+        {"type": "string", "pattern": "^((([a-z]{999}){999}){999}){999}$"},
+    ],
+)
+def test_a_schema_that_asks_for_all_memory_does_not_get_it(schema: Record) -> None:
+    value = value_maker("thing", "x", schema)(chance_of("salt"), {}, Moment(NOW, NOW))
+    assert len(value) <= 100_000

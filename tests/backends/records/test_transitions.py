@@ -1,0 +1,182 @@
+"""What a write may not do, what it does besides, and the other ways in which a value gets into a field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.services import message, service, value
+
+SHOP = """
+tools:
+  - {name: create_order, inputSchema: {type: object, properties: {product_id: {type: string}, quantity: {type: integer},
+      tags: {type: array, items: {type: string}}}, required: [product_id, quantity]}}
+  - {name: get_order, inputSchema: {type: object, properties: {order_id: {type: integer}}, required: [order_id]}}
+  - {name: cancel_order, inputSchema: {type: object, properties: {order_id: {type: integer}}, required: [order_id]}}
+  - {name: ship_order, inputSchema: {type: object, properties: {order_id: {type: integer}}, required: [order_id]}}
+  - {name: hold_order, annotations: {idempotentHint: true},
+     inputSchema: {type: object, properties: {order_id: {type: integer}}, required: [order_id]}}
+  - {name: tag_order, inputSchema: {type: object, properties: {order_id: {type: integer}, tag: {type: string}},
+      required: [order_id, tag]}}
+  - {name: untag_order, inputSchema: {type: object, properties: {order_id: {type: integer}, tag: {type: string}},
+      required: [order_id, tag]}}
+  - {name: copy_order, inputSchema: {type: object, properties: {order_id: {type: integer}, quantity: {type: integer}},
+      required: [order_id]}}
+  - {name: get_product, inputSchema: {type: object, properties: {product_id: {type: string}}, required: [product_id]}}
+  - {name: restock_product, inputSchema: {type: object, required: [product_id, amount],
+      properties: {product_id: {type: string}, amount: {type: number}}}}
+  - {name: save_product, inputSchema: {type: object, properties: {product_id: {type: string}, name: {type: string}},
+      required: [product_id, name]}}
+  - {name: rename_product, inputSchema: {type: object, required: [product_id, new_id],
+      properties: {product_id: {type: string}, new_id: {type: string}}}}
+  - {name: delete_product,
+     inputSchema: {type: object, properties: {product_id: {type: string}}, required: [product_id]}}
+entities:
+  order:
+    key_like: 7
+    fields:
+      product_id: {link: product}
+      quantity: {type: integer}
+      status: {type: string, enum: [pending, held, shipped, cancelled]}
+      tags: {type: array, items: {type: string}}
+      created_by: {type: string}
+      version: {type: integer}
+      updated_at: {type: string, format: date-time}
+    required: [product_id, quantity, status, tags, created_by, version, updated_at]
+  product: {key: sku, key_like: bell, fields: {sku: {type: string}, name: {type: string}, stock: {type: integer}},
+            required: [name, stock]}
+sim:
+  create_order:
+    {verb: create, entity: order, sets: {product_id: product_id, quantity: quantity, tags: tags},
+     counter: session.next_order, from_state: {created_by: session.current_user},
+     also: [{entity: product, key: product_id, field: stock, how: subtract, value: quantity}]}
+  get_order: {verb: get, entity: order, key: order_id}
+  cancel_order:
+    {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: cancelled},
+     requires: {status: [pending, held]},
+     also: [{entity: product, key: product_id, field: stock, how: add, value: quantity}]}
+  ship_order: {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: shipped}}
+  hold_order: {verb: update, entity: order, key: order_id, sets: {}, fixed: {status: held}}
+  tag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: append}}
+  untag_order: {verb: update, entity: order, key: order_id, sets: {tag: tags}, how: {tags: remove}}
+  copy_order: {verb: create, entity: order, sets: {quantity: quantity}, copies: order_id}
+  get_product: {verb: get, entity: product, key: product_id}
+  restock_product: {sets: {amount: stock}, how: {stock: add}, positive: []}
+  save_product: {verb: create, entity: product, sets: {product_id: sku, name: name}, if_exists: update}
+  rename_product: {verb: update, entity: product, key: product_id, sets: {new_id: sku}}
+  delete_product: {verb: delete, entity: product, key: product_id}
+"""
+WORLD = """
+state:
+  session: {current_user: ada, next_order: 7}
+  products: {bell: {sku: bell, name: Bell, stock: 5}}
+  orders: []
+"""
+
+
+async def test_a_number_is_not_changed_by_what_makes_it_another_kind_of_number(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+
+        async def told(tool: str, **arguments: Any) -> str:
+            return message(await world.call(tool, arguments))
+
+        assert "that is negative" in await told("create_order", product_id="bell", quantity=-3)
+        assert world.view.count("order") == 0
+        assert "cannot have 5.5 of stock" in await told("restock_product", product_id="bell", amount=0.5)
+        assert "that is too much" in await told("restock_product", product_id="bell", amount=10**400)
+        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 5
+
+
+async def test_an_order_takes_from_the_stock_and_its_cancellation_puts_it_back(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        order = value(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
+        assert (order["id"], order["status"], order["created_by"], order["version"]) == (7, "pending", "ada", 1)
+        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 2
+        told = message(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
+        assert told == "Product bell has insufficient stock: 2 available, 3 requested"
+        assert world.view.count("order") == 1
+        cancelled = value(await world.call("cancel_order", {"order_id": 7}))
+        assert (cancelled["status"], cancelled["version"]) == ("cancelled", 2)
+        assert cancelled["updated_at"] > order["updated_at"]
+        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 5
+        assert value(await world.call("create_order", {"product_id": "bell", "quantity": 1}))["id"] == 8
+
+
+async def test_a_state_is_refused_where_it_is_reached_already_or_cannot_be_reached(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        for _ in range(2):
+            await world.call("create_order", {"product_id": "bell", "quantity": 1})
+        value(await world.call("cancel_order", {"order_id": 7}))
+        assert message(await world.call("cancel_order", {"order_id": 7})) == "Order 7 is already cancelled"
+        assert message(await world.call("ship_order", {"order_id": 7})) == "Order 7 cannot be shipped: it is cancelled"
+        value(await world.call("ship_order", {"order_id": 8}))
+        told = message(await world.call("cancel_order", {"order_id": 8}))
+        assert told == "Order 8 cannot be cancelled: its status is 'shipped', not 'pending' or 'held'"
+        assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 4
+
+
+async def test_a_tool_that_says_it_may_be_repeated_may_be_repeated(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        await world.call("create_order", {"product_id": "bell", "quantity": 1})
+        for _ in range(2):
+            assert value(await world.call("hold_order", {"order_id": 7}))["status"] == "held"
+
+
+async def test_a_list_holds_a_tag_once_and_what_is_not_in_it_cannot_be_taken_out(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        await world.call("create_order", {"product_id": "bell", "quantity": 1, "tags": ["gift"]})
+        for _ in range(2):
+            assert value(await world.call("tag_order", {"order_id": 7, "tag": "urgent"}))["tags"] == ["gift", "urgent"]
+        assert value(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))["tags"] == ["urgent"]
+        told = message(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))
+        assert told == "Order 7 has no 'gift' in tags; tags: 'urgent'"
+
+
+async def test_a_copy_has_the_fields_of_the_original_and_an_id_and_times_of_its_own(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        first = value(await world.call("create_order", {"product_id": "bell", "quantity": 2, "tags": ["gift"]}))
+        copy = value(await world.call("copy_order", {"order_id": 7, "quantity": 1}))
+        assert copy["id"] != first["id"]
+        assert (copy["product_id"], copy["quantity"], copy["tags"]) == ("bell", 1, ["gift"])
+        assert copy["updated_at"] > first["updated_at"]
+        assert "99" in message(await world.call("copy_order", {"order_id": 99}))
+
+
+async def test_what_exists_is_updated_where_the_tool_saves_and_its_other_fields_stay(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        saved = value(await world.call("save_product", {"product_id": "bell", "name": "Loud bell"}))
+        assert saved == {"sku": "bell", "name": "Loud bell", "stock": 5}
+        made = value(await world.call("save_product", {"product_id": "horn", "name": "Horn"}))
+        assert (made["sku"], world.view.count("product")) == ("horn", 2)
+
+
+async def test_a_renamed_record_is_followed_by_what_links_to_it(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        await world.call("create_order", {"product_id": "bell", "quantity": 2})
+        assert value(await world.call("rename_product", {"product_id": "bell", "new_id": "gong"}))["stock"] == 3
+        assert value(await world.call("get_order", {"order_id": 7}))["product_id"] == "gong"
+        assert "bell" in message(await world.call("get_product", {"product_id": "bell"}))
+        await world.call("save_product", {"product_id": "horn", "name": "Horn"})
+        told = message(await world.call("rename_product", {"product_id": "gong", "new_id": "horn"}))
+        assert told == "Product horn already exists"
+        assert "1 order refers to it" in message(await world.call("delete_product", {"product_id": "gong"}))
+
+
+async def test_a_balance_goes_up_and_never_below_nothing(tmp_path: Path) -> None:
+    async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
+        assert value(await world.call("restock_product", {"product_id": "bell", "amount": 4}))["stock"] == 9
+        told = message(await world.call("restock_product", {"product_id": "bell", "amount": -10}))
+        assert told == "Product bell has insufficient stock: 9 available, 10 requested"
+
+
+async def test_where_all_names_are_taken_a_number_tells_the_next_one_apart(tmp_path: Path) -> None:
+    spec = """
+    tools:
+      - {name: create_level, inputSchema: {type: object, properties: {level_name: {type: string, enum: [low, high]}}}}
+    entities: {level: {key: level_name, fields: {level_name: {type: string, enum: [low, high]}}}}
+    sim: {create_level: {verb: create, entity: level, sets: {level_name: level_name}, envelope: {record: ""}}}
+    """
+    async with service(tmp_path, spec, "records: {level: 0}") as sim, sim.open() as world:
+        made = [value(await world.call("create_level", {}))["level_name"] for _ in range(5)]
+        assert {name.partition("-")[0] for name in made} <= {"low", "high"}
+        assert len(set(made)) == 5

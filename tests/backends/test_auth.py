@@ -1,0 +1,107 @@
+"""Tools that log a user in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.backend_answers import STRING, refused, simulator, told, tool
+
+BOOLEAN = {"type": "boolean"}
+LOGIN = tool("login", {"username": STRING, "password": STRING}, {"success": BOOLEAN, "message": STRING})
+LOGOUT = tool("logout", {}, {"success": BOOLEAN})
+STATUS = tool("is_logged_in", {}, {"logged_in": BOOLEAN})
+WHO = tool("get_current_user", {}, {"username": STRING})
+ADA = {"username": "ada", "password": "s3cret"}
+
+
+async def test_who_logs_in_is_logged_in_until_they_log_out(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [LOGIN, LOGOUT, STATUS, WHO]) as sim, sim.open() as world:
+        assert told(await world.call("is_logged_in", {})) == {"logged_in": False}
+        assert "No user" in refused(await world.call("get_current_user", {}))
+        answer = told(await world.call("login", ADA))
+        assert answer["success"] is True
+        assert "ada" in answer["message"]
+        assert told(await world.call("is_logged_in", {})) == {"logged_in": True}
+        assert told(await world.call("get_current_user", {})) == {"username": "ada"}
+        assert world.view.get("session", "session") == {"current_user": "ada"}
+        assert told(await world.call("logout", {})) == {"success": True}
+        assert told(await world.call("logout", {})) == {"success": False}
+
+
+async def test_credentials_that_are_given_are_checked(tmp_path: Path) -> None:
+    async with simulator(tmp_path, [LOGIN, STATUS], state={**ADA, "authenticated": False}) as sim, sim.open() as world:
+        assert refused(await world.call("login", {**ADA, "password": "guess"})) == "Invalid username or password"
+        assert told(await world.call("is_logged_in", {})) == {"logged_in": False}
+        assert told(await world.call("login", ADA))["success"] is True
+        assert told(await world.call("is_logged_in", {})) == {"logged_in": True}
+
+
+async def test_every_login_of_a_server_is_a_session_of_its_own(tmp_path: Path) -> None:
+    tools = [
+        tool("mail_login", {"user_id": STRING}, about="Part of the mail system. Logs in."),
+        tool(
+            "authenticate_bank",
+            {"client_id": STRING, "client_secret": STRING},
+            {"access_token": STRING, "expires_in": {"type": "integer"}},
+        ),
+        tool("mail_get_login_status", {}, {"status": BOOLEAN}),
+        tool("bank_get_login_status", {}, {"status": BOOLEAN}),
+        tool("signOut", {}, about="Part of the mail system. Logs out."),
+    ]
+    state = {"Mail": {"current_user": "u1"}, "Bank": {"access_token": None, "token_expires_in": 600}}
+    async with simulator(tmp_path, tools, state=state) as sim, sim.open() as world:
+        assert told(await world.call("mail_get_login_status", {})) == {"status": True}
+        assert told(await world.call("bank_get_login_status", {})) == {"status": False}
+        told(await world.call("signOut", {}))
+        token = told(await world.call("authenticate_bank", {"client_id": "me", "client_secret": "x"}))
+        assert token["expires_in"] == 600
+        assert len(token["access_token"]) == 32
+        assert told(await world.call("mail_get_login_status", {})) == {"status": False}
+        assert told(await world.call("bank_get_login_status", {})) == {"status": True}
+
+
+async def test_tools_that_only_speak_of_logins_are_left_alone(tmp_path: Path) -> None:
+    tools = [
+        tool("list_login_attempts", {"user_id": STRING}),
+        tool("get_login_url", {"username": STRING}),
+        tool("create_session", {"title": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim:
+        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"sessions"} == set()
+
+
+POST = tool("create_post", {"content": STRING}, {"id": {"type": "integer"}, "content": STRING})
+READ = tool("get_post", {"post_id": {"type": "integer"}}, {"id": {"type": "integer"}, "content": STRING})
+
+
+async def test_what_needs_a_login_is_refused_to_whoever_is_not_logged_in(tmp_path: Path) -> None:
+    export = tool("export_posts", {}, about="Export all posts. Requires authentication.")
+    state = {"authenticated": False, "posts": {"1": {"id": 1, "content": "Hello"}}}
+    async with simulator(tmp_path, [LOGIN, LOGOUT, POST, READ, export], state) as sim, sim.open() as world:
+        assert refused(await world.call("create_post", {"content": "New"})).startswith("Not logged in")
+        assert refused(await world.call("export_posts", {})).startswith("Not logged in")
+        assert told(await world.call("get_post", {"post_id": 1}))["content"] == "Hello"
+        told(await world.call("login", ADA))
+        assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
+        told(await world.call("logout", {}))
+        assert refused(await world.call("create_post", {"content": "Newer"})).startswith("Not logged in")
+
+
+async def test_where_nothing_says_who_is_logged_in_nobody_has_to_be(tmp_path: Path) -> None:
+    state = {"posts": {"1": {"id": 1, "content": "Hello"}}}
+    async with simulator(tmp_path, [LOGIN, POST, READ], state) as sim, sim.open() as world:
+        assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
+
+
+async def test_who_can_do_without_a_login_and_what_only_speaks_of_users_is_not_refused(tmp_path: Path) -> None:
+    about = [
+        "Lists posts. No authentication required.", "Shows the authenticated user's first name.",
+        "Lists only posts of people who have logged in.", "Does not need a login.",
+    ]  # fmt: skip
+    tools = [tool(f"show_{at}", {}, about=text) for at, text in enumerate(about)]
+    sure = [tool("export_posts", {}, about="You must be logged in to do this."),
+            tool("list_posts", {}, about="Log in before you use it.")]  # fmt: skip
+    async with simulator(tmp_path, [LOGIN, POST, READ, *tools, *sure]) as sim:
+        plans = sim.scenario.domain.plans
+        assert [plans[one["name"]].login for one in tools] == [None] * len(tools)
+        assert all(plans[one["name"]].login for one in sure)

@@ -1,0 +1,73 @@
+"""Calculators of many operations: an argument, or two together, choose which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+
+
+async def test_two_arguments_choose_together_and_a_choice_that_nobody_knows_is_no_failure(tmp_path: Path) -> None:
+    action, kind = {"enum": ["encode", "decode"]}, {"enum": ["url", "html", "morse"]}
+    sim = simulator(tmp_path, [tool("code", "Encode or decode a text", input=TEXT, action=action, type=kind)])
+    async with sim.open() as world:
+        assert await said(world, "code", input="a b&c", action="encode", type="url") == "a%20b%26c"
+        assert await said(world, "code", input="&lt;b&gt;", action="decode", type="html") == "<b>"
+        assert await said(world, "code", input="sos", action="encode", type="morse") == "code: done"
+
+
+async def test_what_is_chosen_wins_over_the_name_and_nothing_chosen_is_what_the_arguments_fit(tmp_path: Path) -> None:
+    numbers = {"type": "array", "items": {"type": "number"}}
+    sim = simulator(tmp_path, [
+        tool("maths", "Calculate", needed="", expression=TEXT, action={"enum": ["eval", "statistics"]}, values=numbers),
+        tool("hash", "Hash a text", needed="input", input=TEXT, algorithm=TEXT, key=TEXT,
+             action={"enum": ["hash", "hmac"]}),
+    ])  # fmt: skip
+    async with sim.open() as world:
+        assert (await said(world, "maths", action="statistics", values=[1, 2, 6]))["median"] == 2
+        assert await said(world, "maths", expression="2 * 4") == "8"
+        assert await said(world, "hash", input="hens", algorithm="crc32") == "a3b86f94"
+        told = await said(world, "hash", input="hens", action="hmac", key="k")
+        assert told != await said(world, "hash", input="hens")
+        await refused(world, "hash", input="hens", action="hmac")
+
+
+async def test_texts_are_compared_counted_and_shuffled(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, [
+        tool("diff_texts", "Compare two texts", text1=TEXT, text2=TEXT),
+        tool("levenshtein_distance", "How far two words are apart", a=TEXT, b=TEXT),
+        tool("count", "Count the characters and words of a text", text=TEXT),
+        tool("shuffle_list", "Shuffle a list", items={"type": "array"}),
+        tool("convert_base", "A number in another base", value=TEXT, from_base={"type": "integer"},
+             to_base={"type": "integer"}),
+    ])  # fmt: skip
+    async with sim.open() as world:
+        assert await said(world, "diff_texts", text1="a\nb", text2="a\nc") == "- b\n+ c"
+        assert await said(world, "levenshtein_distance", a="kitten", b="sitting") == "3"
+        assert (await said(world, "count", text="two words"))["words"] == 2
+        assert sorted(await said(world, "shuffle_list", items=[3, 1, 2])) == [1, 2, 3]
+        assert await said(world, "convert_base", value="-ff", from_base=16, to_base=2) == "-11111111"
+        assert "too long" in await refused(world, "convert_base", value="f" * 9000, from_base=16, to_base=2)
+        assert "base 2" in await refused(world, "convert_base", value="12", from_base=2, to_base=10)
+
+
+async def test_dates_are_worked_on_as_an_argument_chooses(tmp_path: Path) -> None:
+    action, number = {"enum": ["diff", "add", "weekday", "era"]}, {"type": "number"}
+    sim = simulator(tmp_path, [
+        tool("date", needed="action date", action=action, date=TEXT, date2=TEXT, amount=number, unit=TEXT),
+        tool("get_timestamp", "The timestamp of a time", time=TEXT),
+        tool("days_in_month", "How many days a month has", needed="", date=TEXT),
+    ])  # fmt: skip
+    async with sim.open() as world:
+        assert await said(world, "date", action="diff", date="2026-01-01", date2="2026-03-15") == "73"
+        assert await said(world, "date", action="add", date="2026-01-31", amount=1, unit="months") == "2026-02-28"
+        assert await said(world, "date", action="weekday", date="2026-07-04") == "Saturday"
+        assert await said(world, "date", action="era", date="2026-07-04") == "date: done"
+        assert await said(world, "get_timestamp", time="1970-01-02 00:00:00") == "86400"
+        assert await said(world, "days_in_month", date="2024-02-10") == "29"
+
+
+def test_what_chooses_among_very_many_names_no_operations(tmp_path: Path) -> None:
+    many = {"enum": [f"v{at}" for at in range(400)]}
+    sim = simulator(tmp_path, [tool("code", "Encode", input=TEXT, action=many, type=many, operation=many, mode=many)])
+    assert sim.scenario.domain.plans["code"].operation != "chosen"

@@ -1,0 +1,289 @@
+"""Tools that work on documents whose parts go by their index."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+
+FILE = {"filename": STRING}
+WORD = [
+    tool("create_document", {**FILE, "title": STRING}, optional=["title"]),
+    tool("add_paragraph", {**FILE, "text": STRING, "style": STRING}, optional=["style"]),
+    tool("add_heading", {**FILE, "text": STRING, "level": INTEGER}, optional=["level"]),
+    tool("add_table", {**FILE, "rows": INTEGER, "cols": INTEGER}),
+    tool("add_footnote_to_document", {**FILE, "paragraph_index": INTEGER, "footnote_text": STRING}),
+    tool("delete_paragraph", {**FILE, "paragraph_index": INTEGER}),
+    tool("get_paragraph_text_from_document", {**FILE, "paragraph_index": INTEGER}),
+    tool("get_document_text", FILE),
+    tool("get_document_info", FILE),
+    tool("search_and_replace", {**FILE, "find_text": STRING, "replace_text": STRING}),
+    tool("find_text_in_document", {**FILE, "text_to_find": STRING}),
+    tool("copy_document", {"source_filename": STRING, "destination_filename": STRING}),
+]
+CHECKLIST = [
+    tool("add_item", {"task": STRING, "position": INTEGER}, optional=["position"]),
+    tool("update_item", {"index": INTEGER, "task": STRING}),
+    tool("mark_task_done", {"index": INTEGER}),
+    tool("reorder_item", {"from_index": INTEGER, "to_index": INTEGER}),
+    tool("remove_item", {"index": INTEGER}),
+    tool("list_items"),
+]
+FACTS = {"filename": "facts.docx"}
+
+
+async def test_paragraphs_are_written_read_by_index_and_deleted(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD) as sim, sim.open() as world:
+        assert (
+            told(await world.call("create_document", {**FACTS, "title": "Facts"}))
+            == "Document facts.docx created successfully"
+        )
+        told(await world.call("add_heading", {**FACTS, "text": "Facts"}))
+        told(await world.call("add_paragraph", {**FACTS, "text": "Water is wet."}))
+        told(await world.call("add_paragraph", {**FACTS, "text": "Fire is hot."}))
+        assert told(await world.call("get_document_text", FACTS)) == "Facts\nWater is wet.\nFire is hot."
+        told(await world.call("delete_paragraph", {**FACTS, "paragraph_index": 1}))
+        answer = told(await world.call("get_paragraph_text_from_document", {**FACTS, "paragraph_index": 1}))
+        assert answer == {"index": 1, "kind": "paragraph", "text": "Fire is hot."}
+        assert "There are 2 paragraphs (0-1)" in refused(
+            await world.call("delete_paragraph", {**FACTS, "paragraph_index": 2})
+        )
+
+
+async def test_documents_are_copied_searched_and_changed_apart(tmp_path: Path) -> None:
+    state: Json = {"documents": {"facts.docx": ["Water is wet.", "Wet water."]}}
+    async with simulator(tmp_path, WORD, state=state) as sim, sim.open() as world:
+        told(await world.call("copy_document", {"source_filename": "facts.docx", "destination_filename": "more.docx"}))
+        assert "1 occurrence" in told(
+            await world.call("search_and_replace", {**FACTS, "find_text": "wet", "replace_text": "dry"})
+        )
+        assert told(await world.call("get_document_text", FACTS)) == "Water is dry.\nWet water."
+        assert told(await world.call("get_document_text", {"filename": "more.docx"})) == "Water is wet.\nWet water."
+        found = told(await world.call("find_text_in_document", {**FACTS, "text_to_find": "ater"}))
+        assert [one["paragraph_index"] for one in found["occurrences"]] == [0, 1]
+        assert told(await world.call("get_document_info", FACTS))["paragraph_count"] == 2
+        assert "No occurrences" in told(
+            await world.call("search_and_replace", {**FACTS, "find_text": "x", "replace_text": "y"})
+        )
+
+
+async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD, state={"documents": {"facts.docx": ["One."]}}) as sim, sim.open() as world:
+        assert "none.docx does not exist" in refused(await world.call("get_document_text", {"filename": "none.docx"}))
+        assert "already exists" in refused(await world.call("create_document", FACTS))
+        note = {**FACTS, "footnote_text": "See there."}
+        told(await world.call("add_footnote_to_document", {**note, "paragraph_index": 0}))
+        assert "Invalid paragraph index: 7" in refused(
+            await world.call("add_footnote_to_document", {**note, "paragraph_index": 7})
+        )
+
+
+async def test_items_of_the_only_list_shift_as_others_come_and_go(tmp_path: Path) -> None:
+    async with simulator(tmp_path, CHECKLIST) as sim, sim.open() as world:
+        for name in ("a", "b", "c"):
+            told(await world.call("add_item", {"task": name}))
+        told(await world.call("add_item", {"task": "first", "position": 0}))
+        told(await world.call("remove_item", {"index": 2}))
+        told(await world.call("reorder_item", {"from_index": 0, "to_index": 2}))
+        told(await world.call("mark_task_done", {"index": 1}))
+        told(await world.call("update_item", {"index": 0, "task": "A"}))
+        shown = told(await world.call("list_items", {}))
+        assert [(one["index"], one["task"], one.get("done")) for one in shown] == [
+            (0, "A", None),
+            (1, "c", True),
+            (2, "first", None),
+        ]
+
+
+async def test_items_with_ids_stay_records(tmp_path: Path) -> None:
+    tools = [
+        tool("add_item", {"name": STRING}),
+        tool("get_item", {"item_id": STRING}),
+        tool("delete_item", {"item_id": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim:
+        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"outlines"} == set()
+
+
+INDEX = {"type": "integer"}
+FREE = {"type": "object", "properties": {"result": {"type": "object", "additionalProperties": True}},
+        "required": ["result"]}  # fmt: skip
+SLIDES = [
+    {**tool(name, arguments, optional=optional), "outputSchema": FREE}
+    for name, arguments, optional in [
+        ("create_presentation", {"id": STRING}, ["id"]),
+        ("list_presentations", {}, []),
+        ("add_slide", {"layout_index": INDEX, "title": STRING, "presentation_id": STRING}, ["presentation_id"]),
+        ("add_table", {"slide_index": INDEX, "data": {"type": "array"}, "presentation_id": STRING},
+         ["presentation_id"]),
+        ("extract_slide_text", {"slide_index": INDEX, "presentation_id": STRING}, ["presentation_id"]),
+        ("get_presentation_info", {"presentation_id": STRING}, ["presentation_id"]),
+        ("get_slide_info", {"slide_index": INDEX, "presentation_id": STRING}, ["presentation_id"]),
+    ]
+]  # fmt: skip
+
+
+async def test_the_newest_document_is_meant_where_none_is_named_and_layouts_are_no_places(tmp_path: Path) -> None:
+    """What has a place for anything holds all that is told."""
+    async with simulator(tmp_path, SLIDES) as sim, sim.open() as world:
+        made = told(await world.call("create_presentation", {"id": "deck"}))["result"]
+        assert "deck" in made["message"]
+        added = told(await world.call("add_slide", {"layout_index": 5, "title": "Hello"}))["result"]
+        assert (added["slide_index"], "Hello" in added["message"]) == (0, True)
+        told(await world.call("add_table", {"slide_index": 0, "data": [["a"]]}))
+        assert "1 slides" in refused(await world.call("add_table", {"slide_index": 1, "data": [["a"]]}))
+        assert told(await world.call("extract_slide_text", {"slide_index": 0}))["result"]["text"] == "Hello"
+        assert told(await world.call("get_presentation_info", {}))["result"]["slide_count"] == 1
+        told(await world.call("create_presentation", {"id": "other"}))
+        assert "0 slides" in refused(await world.call("get_slide_info", {"slide_index": 0}))
+        listed = told(await world.call("list_presentations", {}))["result"]
+        assert listed["presentations"] == ["deck", "other"]
+
+
+async def test_texts_of_tables_are_texts_and_headings_have_levels_that_there_are(tmp_path: Path) -> None:
+    document = {"filename": STRING}
+    tools = [
+        tool("create_document", document),
+        tool("add_heading", {**document, "text": STRING, "level": INDEX}),
+        tool("add_table", {**document, "data": {"type": "array"}}),
+        tool("delete_paragraph", {**document, "paragraph_index": INDEX}),
+        tool("get_document_text", document),
+        tool("add_paragraph", {**document, "text": STRING}),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        one = {"filename": "a.docx"}
+        told(await world.call("create_document", one))
+        assert "'Top'" in told(await world.call("add_heading", {**one, "text": "Top", "level": 1}))
+        assert "12" in refused(await world.call("add_heading", {**one, "text": "Top", "level": 12}))
+        told(await world.call("add_table", {**one, "data": [["a", "b"], ["c", 4]]}))
+        assert told(await world.call("get_document_text", one)) == "Top\na\nb\nc\n4"
+
+
+BOOK = {"nb_filepath": STRING}
+NOTEBOOK = [
+    tool("list_cells", BOOK),
+    tool("read_notebook", BOOK),
+    tool("get_cell", {**BOOK, "cell_index": INTEGER}),
+    tool("insert_cell", {**BOOK, "cell_index": INTEGER, "content": STRING}),
+    tool("replace_cell", {**BOOK, "cell_index": INTEGER, "new_content": STRING}),
+    tool("str_replace_in_cell", {**BOOK, "cell_index": INTEGER, "old_str": STRING, "new_str": STRING}),
+    tool("search_cells", {**BOOK, "pattern": STRING}),
+    tool("delete_cells_batch", {**BOOK, "cell_indices": {"type": "array"}}),
+    tool("reorder_cells", {**BOOK, "new_order": {"type": "array"}}),
+]
+
+
+async def test_cells_of_a_notebook_among_the_given_files_are_read_changed_and_reordered(tmp_path: Path) -> None:
+    cells: Json = [
+        {"cell_type": "markdown", "source": ["# Tides\n", "Notes"]},
+        {"cell_type": "code", "source": "x = 1"},
+    ]
+    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": cells}), "/lab/broken.ipynb": "no"}}
+    at = {"nb_filepath": "/lab/tides.ipynb"}
+    async with simulator(tmp_path, NOTEBOOK, state=state) as sim, sim.open() as world:
+        first = told(await world.call("get_cell", {**at, "cell_index": 0}))
+        assert (first["content"], first["cell_type"]) == ("# Tides\nNotes", "markdown")
+        told(await world.call("insert_cell", {**at, "cell_index": 1, "content": "plot(x)"}))
+        told(await world.call("replace_cell", {**at, "cell_index": 2, "new_content": "x = 2"}))
+        told(await world.call("str_replace_in_cell", {**at, "cell_index": 2, "old_str": "2", "new_str": "3"}))
+        assert "y" in refused(
+            await world.call("str_replace_in_cell", {**at, "cell_index": 2, "old_str": "y", "new_str": "3"})
+        )
+        assert [one["content"] for one in told(await world.call("list_cells", at))][1:] == ["plot(x)", "x = 3"]
+        assert told(await world.call("search_cells", {**at, "pattern": "plot"}))["occurrences"][0]["cell_index"] == 1
+        told(await world.call("reorder_cells", {**at, "new_order": [2, 1, 0]}))
+        told(await world.call("delete_cells_batch", {**at, "cell_indices": [1, 2]}))
+        assert [one["content"] for one in told(await world.call("read_notebook", at))["parts"]] == ["x = 3"]
+        assert "broken" in refused(await world.call("list_cells", {"nb_filepath": "/lab/broken.ipynb"}))
+
+
+async def test_what_is_put_into_a_slide_is_read_with_it_and_a_text_beside_another_stands_there(tmp_path: Path) -> None:
+    slides = [
+        tool("add_slide", {"title": STRING}),
+        tool("add_bullets", {"slide_index": INTEGER, "bullet_points": {"type": "array"}}),
+        tool("get_slide", {"slide_index": INTEGER}),
+        tool("delete_slide", {"slide_index": INTEGER}),
+    ]
+    async with simulator(tmp_path, slides) as sim, sim.open() as world:
+        told(await world.call("add_slide", {"title": "Plan"}))
+        told(await world.call("add_bullets", {"slide_index": 0, "bullet_points": ["dig", "plant"]}))
+        slide = told(await world.call("get_slide", {"slide_index": 0}))
+        assert slide["elements"] == [{"kind": "bullet", "bullet_points": ["dig", "plant"]}]
+        assert "1 slides" in refused(await world.call("add_bullets", {"slide_index": 1, "bullet_points": ["x"]}))
+    near = tool("insert_paragraph_near_text", {**FILE, "target_text": STRING, "line_text": STRING, "position": STRING})
+    state: Json = {"documents": {"facts.docx": ["Water is wet.", "Ice is cold."]}}
+    async with simulator(tmp_path, [*WORD, near], state=state) as sim, sim.open() as world:
+        beside: Json = {**FACTS, "line_text": "Steam is hot.", "position": "before"}
+        told(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Ice"}))
+        assert told(await world.call("get_document_text", FACTS)) == "Water is wet.\nSteam is hot.\nIce is cold."
+        assert "Mud" in refused(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Mud"}))
+
+
+async def test_several_cells_are_put_in_and_changed_at_once_and_counted_from_the_end(tmp_path: Path) -> None:
+    many = {"type": "array", "items": {"type": "object"}, "description": "Objects with 'cell_index' and 'content'"}
+    back = {"type": "integer", "description": "Place of the cell (negative ones count from the end)"}
+    tools = [
+        tool("list_cells", BOOK),
+        tool("get_cell", {**BOOK, "cell_index": back}),
+        tool("insert_cell", {**BOOK, "cell_index": INTEGER, "content": STRING}),
+        tool("insert_cells_batch", {**BOOK, "insertions": many}),
+        tool("replace_cells_batch", {**BOOK, "replacements": many}),
+    ]
+    cells: Json = [{"cell_type": "code", "source": "a"}, {"cell_type": "code", "source": "b"}]
+    state: Json = {"files": {"/lab/tides.ipynb": json.dumps({"cells": cells})}}
+    at = {"nb_filepath": "/lab/tides.ipynb"}
+    async with simulator(tmp_path, tools, state) as sim, sim.open() as world:
+        top = [{"cell_index": 0, "content": "top"}, {"cell_index": 3, "content": "end"}]
+        told(await world.call("insert_cells_batch", {**at, "insertions": top}))
+        told(await world.call("replace_cells_batch", {**at, "replacements": [{"cell_index": 1, "content": "A"}]}))
+        assert [one["content"] for one in told(await world.call("list_cells", at))] == ["top", "A", "b", "end"]
+        assert told(await world.call("get_cell", {**at, "cell_index": -1}))["content"] == "end"
+        assert refused(await world.call("get_cell", {**at, "cell_index": -9}))
+        over = [{"cell_index": 0, "content": "x"}, {"cell_index": 9, "content": "y"}]
+        assert refused(await world.call("replace_cells_batch", {**at, "replacements": over}))
+        assert told(await world.call("get_cell", {**at, "cell_index": 0}))["content"] == "top"
+
+
+async def test_what_is_said_of_a_document_as_a_whole_is_told_with_it(tmp_path: Path) -> None:
+    tools = [
+        *WORD,
+        tool("set_document_properties", {**FILE, "author": STRING, "keywords": STRING}, optional=["keywords"]),
+        tool("validate_document", FILE),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        assert "facts.docx" in refused(await world.call("set_document_properties", {**FACTS, "author": "Ada"}))
+        told(await world.call("create_document", {**FACTS, "title": "Facts"}))
+        told(await world.call("set_document_properties", {**FACTS, "author": "Ada"}))
+        assert told(await world.call("get_document_info", FACTS))["author"] == "Ada"
+        assert "valid" in told(await world.call("validate_document", FACTS))
+        assert refused(await world.call("validate_document", {"filename": "none.docx"}))
+
+
+async def test_documents_are_saved_opened_again_and_merged(tmp_path: Path) -> None:
+    deck = {"presentation_id": STRING}
+    tools = [
+        tool("create_presentation", {"id": STRING}),
+        tool("add_slide", {**deck, "title": STRING}),
+        tool("get_slide", {**deck, "slide_index": INTEGER}),
+        tool("save_presentation", {**deck, "file_path": STRING}),
+        tool("open_presentation", {"file_path": STRING, "id": STRING}),
+        tool("merge_presentations", {"output_path": STRING, "file_paths": {"type": "array", "items": STRING}}),
+    ]
+    async with simulator(tmp_path, tools) as sim, sim.open() as world:
+        told(await world.call("create_presentation", {"id": "one"}))
+        told(await world.call("add_slide", {"presentation_id": "one", "title": "Tides"}))
+        told(await world.call("save_presentation", {"presentation_id": "one", "file_path": "/w/one.pptx"}))
+        told(await world.call("open_presentation", {"file_path": "/w/one.pptx", "id": "again"}))
+        assert "Tides" in str(told(await world.call("get_slide", {"presentation_id": "again", "slide_index": 0})))
+        assert "none.pptx" in refused(await world.call("open_presentation", {"file_path": "none.pptx", "id": "x"}))
+        told(await world.call("merge_presentations", {"output_path": "/w/all", "file_paths": ["one", "again"]}))
+        assert "Tides" in str(told(await world.call("get_slide", {"presentation_id": "/w/all", "slide_index": 1})))
+
+
+async def test_a_text_that_is_replaced_over_and_over_has_an_end(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WORD).open() as world:
+        await world.call("create_document", FACTS)
+        await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
+        asked = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
+        assert "too long" in refused(await world.call("search_and_replace", asked))

@@ -1,0 +1,170 @@
+"""Tools that work on a graph: nodes with notes, edges between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+
+from mcp_sim import Simulator
+
+Json = Any
+TEXTS = {"type": "array", "items": TEXT}
+
+
+def many(**parts: Json) -> Json:
+    return {"type": "array", "items": {"type": "object", "properties": parts, "required": list(parts)}}
+
+
+RELATIONS = many(**{"from": TEXT, "to": TEXT, "relationType": TEXT})
+MEMORY = [
+    tool("create_entities", entities=many(name=TEXT, entityType=TEXT, observations=TEXTS)),
+    tool("create_relations", relations=RELATIONS),
+    tool("add_observations", observations=many(entityName=TEXT, contents=TEXTS)),
+    tool("delete_entities", entityNames=TEXTS),
+    tool("delete_observations", deletions=many(entityName=TEXT, observations=TEXTS)),
+    tool("delete_relations", relations=RELATIONS),
+    tool("read_graph"),
+    tool("search_nodes", query=TEXT),
+    tool("open_nodes", names=TEXTS),
+]
+NONE: list[Json] = []
+STATE: Json = {
+    "entities": [
+        {"name": "Ada", "entityType": "person", "observations": ["likes tea"]},
+        {"name": "Wielhuis", "entityType": "company", "observations": NONE},
+    ],
+    "relations": [{"from": "Ada", "to": "Wielhuis", "relationType": "works at"}],
+}
+PLAIN = [
+    tool("graph.addNode", needed="id", id=TEXT, type=TEXT, properties={"type": "object"}),
+    tool("graph.addEdge", source=TEXT, target=TEXT, label=TEXT),
+    tool("graph.getNode", id=TEXT),
+    tool("graph.deleteNode", id=TEXT),
+    tool("graph.deleteEdge", source=TEXT, target=TEXT, label=TEXT),
+    tool("graph.listEdges"),
+    tool("graph.getNeighbors", nodeId=TEXT),
+    tool("graph.findPath", source=TEXT, target=TEXT),
+]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, MEMORY, STATE)
+
+
+async def test_the_given_graph_is_read_whole(memory: Simulator) -> None:
+    async with memory.open() as world:
+        assert await said(world, "read_graph") == STATE
+
+
+async def test_what_is_there_is_skipped_and_only_what_was_new_is_told(memory: Simulator) -> None:
+    async with memory.open() as world:
+        bo = {"name": "Bo", "entityType": "person", "observations": ["new here"]}
+        assert await said(world, "create_entities", entities=[STATE["entities"][0], bo, bo]) == [bo]
+        knows = {"from": "Ada", "to": "Bo", "relationType": "knows"}
+        assert await said(world, "create_relations", relations=[STATE["relations"][0], knows]) == [knows]
+        told = await said(
+            world, "add_observations", observations=[{"entityName": "Bo", "contents": ["new here", "tall"]}]
+        )
+        assert told == [{"entityName": "Bo", "addedObservations": ["tall"]}]
+        assert await said(world, "open_nodes", names=["Bo", "Nobody"]) == {
+            "entities": [{**bo, "observations": ["new here", "tall"]}], "relations": [knows]}  # fmt: skip
+
+
+async def test_with_a_node_its_edges_go_and_the_name_is_free_again(memory: Simulator) -> None:
+    async with memory.open() as world:
+        await said(world, "delete_entities", entityNames=["Wielhuis", "Nobody"])
+        graph = await said(world, "read_graph")
+        assert ([one["name"] for one in graph["entities"]], graph["relations"]) == (["Ada"], [])
+        made = await said(world, "create_entities", entities=[STATE["entities"][1]])
+        assert made == [STATE["entities"][1]]
+
+
+async def test_a_search_shows_nodes_by_name_kind_and_note_and_the_edges_that_end_there(memory: Simulator) -> None:
+    async with memory.open() as world:
+        assert [one["name"] for one in (await said(world, "search_nodes", query="TEA"))["entities"]] == ["Ada"]
+        assert await said(world, "search_nodes", query="") == STATE
+        assert (await said(world, "search_nodes", query="company"))["relations"] == STATE["relations"]
+        await said(world, "create_entities", entities=[{"name": "Bo", "entityType": "person", "observations": []}])
+        assert (await said(world, "search_nodes", query="bo"))["relations"] == []
+
+
+async def test_notes_of_a_node_that_is_not_there_are_refused(memory: Simulator) -> None:
+    async with memory.open() as world:
+        told = await refused(world, "add_observations", observations=[
+            {"entityName": "Ada", "contents": ["x"]}, {"entityName": "Nobody", "contents": ["x"]}])  # fmt: skip
+        assert "Nobody" in told
+        assert await said(world, "read_graph") == STATE
+        await said(world, "delete_observations", deletions=[{"entityName": "Ada", "observations": ["likes tea", "x"]}])
+        assert world.view.get("entity", "Ada") == {**STATE["entities"][0], "observations": []}
+
+
+async def test_nodes_and_edges_in_a_list_are_changed_and_each_must_be_there(tmp_path: Path) -> None:
+    changes = [
+        tool("update_entities", entities=many(name=TEXT, entityType=TEXT, observations=TEXTS)),
+        tool("update_relations", relations=RELATIONS),
+    ]
+    async with simulator(tmp_path, [*MEMORY, *changes], STATE).open() as world:
+        ada = {"name": "Ada", "entityType": "founder", "observations": ["likes coffee"]}
+        assert await said(world, "update_entities", entities=[ada]) == [ada]
+        assert (await said(world, "open_nodes", names=["Ada"]))["entities"] == [ada]
+        assert "Nobody" in await refused(world, "update_entities", entities=[{**ada, "name": "Nobody"}])
+        assert await said(world, "update_relations", relations=STATE["relations"]) == STATE["relations"]
+        unknown = {"from": "Ada", "to": "Wielhuis", "relationType": "left"}
+        assert "left" in await refused(world, "update_relations", relations=[unknown])
+        assert (await said(world, "read_graph"))["relations"] == STATE["relations"]
+
+
+async def test_a_graph_is_empty_where_nothing_is_given(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MEMORY).open() as world:
+        assert await said(world, "read_graph") == {"entities": [], "relations": []}
+
+
+async def test_single_nodes_and_edges_are_made_found_and_walked(tmp_path: Path) -> None:
+    sim = simulator(tmp_path, PLAIN)
+    assert {one.partition(" ")[0] for one in backends(sim).values()} == {"graph"}
+    async with sim.open() as world:
+        for name in "abcd":
+            await said(world, "graph.addNode", id=name, type="letter")
+        assert "a" in await refused(world, "graph.addNode", id="a")
+        for one, other in ("ab", "bc"):
+            await said(world, "graph.addEdge", source=one, target=other, label="next")
+        assert "z" in await refused(world, "graph.addEdge", source="a", target="z", label="next")
+        assert await said(world, "graph.getNode", id="a") == {"id": "a", "type": "letter"}
+        near = await said(world, "graph.getNeighbors", nodeId="b")
+        assert {one["id"] for one in near["nodes"]} == {"a", "c"}
+        assert await said(world, "graph.findPath", source="a", target="c") == "a -> b -> c"
+        assert "No path" in await said(world, "graph.findPath", source="c", target="d")
+        await said(world, "graph.deleteNode", id="b")
+        assert await said(world, "graph.listEdges") == []
+        assert "b" in await refused(world, "graph.deleteNode", id="b")
+
+
+def test_links_between_other_things_make_no_graph(tmp_path: Path) -> None:
+    tools = [
+        tool("transfer_money", source=TEXT, target=TEXT), tool("create_link", source=TEXT, target=TEXT),
+        tool("get_account", account_id=TEXT), tool("search_accounts", query=TEXT), tool("create_note", note=TEXT),
+    ]  # fmt: skip
+    assert "graph" not in " ".join(backends(simulator(tmp_path, tools)).values())
+
+
+async def test_what_is_deleted_alone_is_told_by_its_name(tmp_path: Path) -> None:
+    relation = {"source": TEXT, "target": TEXT, "type": TEXT}
+    listed = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "entityType": TEXT}}}
+    edges = {"type": "array", "items": {"type": "object", "properties": relation}}
+    sim = simulator(tmp_path, [
+        tool("create_entities", "Create entities in the graph", entities=listed),
+        tool("create_relations", "Create relations between entities", relations=edges),
+        tool("read_graph", "Read the graph"),
+        tool("delete_entity", "Delete an entity", name=TEXT),
+        tool("delete_relation", "Delete a relation between entities", source=TEXT, target=TEXT, type=TEXT),
+    ])  # fmt: skip
+    async with sim.open() as world:
+        await said(world, "create_entities", entities=[{"name": "Ada", "entityType": "x"}, {"name": "Bo"}])
+        await said(world, "create_relations", relations=[{"source": "Ada", "target": "Bo", "type": "knows"}])
+        gone = await said(world, "delete_relation", source="Ada", target="Bo", type="knows")
+        assert gone == "Relation Ada | knows | Bo deleted successfully"
+        assert await said(world, "delete_entity", name="Ada") == "Entity Ada deleted successfully"

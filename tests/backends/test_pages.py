@@ -1,0 +1,63 @@
+"""Tools that search pages and read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from support.matched_tools import backends
+
+QUERY = {"query": STRING, "count": INTEGER}
+ROWS: Json = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"title": STRING, "link": STRING, "snippet": STRING},
+        "required": ["title", "link"],
+    },
+}
+WEB = [
+    tool("web_search", QUERY, {"results": ROWS}, "Search the web.", optional=["count"]),
+    tool(
+        "fetch_page", {"url": STRING, "max_length": INTEGER}, optional=["max_length"], about="Read a page as markdown."
+    ),
+]
+DOCS = [tool("search_docs", {"query": STRING}, {"results": ROWS}), tool("fetch", {"id": STRING}, {"text": STRING})]
+PAGES = [
+    {"id": "install", "url": "https://tool.example/install", "title": "Install", "text": "Run the installer once."},
+    {"id": "upgrade", "url": "https://tool.example/upgrade", "title": "Upgrade", "text": "Run the installer again."},
+]
+
+
+async def test_what_a_search_finds_is_read_under_its_address_and_found_again(tmp_path: Path) -> None:
+    async with simulator(tmp_path, WEB) as sim, sim.open() as world, sim.open("other") as other:
+        rows = told(await world.call("web_search", {"query": "vector databases", "count": 4}))["results"]
+        assert len({row["link"] for row in rows}) == 4
+        assert all("ector databases" in row["title"] for row in rows)
+        assert rows == told(await other.call("web_search", {"query": "vector databases", "count": 4}))["results"]
+        text = told(await world.call("fetch_page", {"url": rows[2]["link"]}))
+        assert text.startswith(f"# {rows[2]['title']}\n")
+        assert rows[2]["snippet"] in text
+        assert told(await world.call("fetch_page", {"url": rows[2]["link"], "max_length": 9})) == text[:9]
+        assert "empty" in refused(await world.call("web_search", {"query": " "}))
+        calls = [step for step in world.ledger.steps if step["entry"] == "call"]
+        assert [step["guessed"] for step in calls] == [True, True, True, False]
+
+
+async def test_where_pages_are_given_it_is_those_and_no_others(tmp_path: Path) -> None:
+    async with simulator(tmp_path, DOCS, {"documents": PAGES}) as sim, sim.open() as world:
+        found = told(await world.call("search_docs", {"query": "upgrade installer"}))["results"]
+        assert [row["title"] for row in found] == ["Upgrade", "Install"]
+        assert told(await world.call("fetch", {"id": "install"})) == {"text": "Run the installer once."}
+        assert told(await world.call("search_docs", {"query": "zebra"})) == {"results": []}
+        assert "nowhere" in refused(await world.call("fetch", {"id": "nowhere"}))
+
+
+def test_what_a_server_makes_itself_is_searched_as_records(tmp_path: Path) -> None:
+    tools = [
+        tool("create_document", {"title": STRING, "text": STRING}, {"id": STRING, "title": STRING, "text": STRING}),
+        tool("search_documents", {"query": STRING}),
+        tool("browser_navigate", {"url": STRING}),
+        tool("search_contacts", {"query": STRING}),
+    ]
+    assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("pages")]

@@ -1,0 +1,299 @@
+"""Tools that work on sheets of cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+
+from mcp_sim.backends.spreadsheet import grids
+
+TABLE: Json = {"type": "array", "items": {"type": "array"}}
+FILE = {"filepath": STRING}
+SHEET = {**FILE, "sheet_name": STRING}
+EXCEL = [
+    tool("create_workbook", FILE),
+    tool("create_worksheet", SHEET),
+    tool("write_data_to_excel", {**SHEET, "data": TABLE, "start_cell": STRING}, optional=["start_cell"]),
+    tool(
+        "read_data_from_excel", {**SHEET, "start_cell": STRING, "end_cell": STRING}, optional=["start_cell", "end_cell"]
+    ),
+    tool("apply_formula", {**SHEET, "cell": STRING, "formula": STRING}),
+    tool("insert_rows", {**SHEET, "start_row": INTEGER, "count": INTEGER}, optional=["count"]),
+    tool("delete_sheet_columns", {**SHEET, "start_col": INTEGER}),
+    tool("delete_range", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+    tool("rename_worksheet", {**FILE, "old_name": STRING, "new_name": STRING}),
+    tool("delete_worksheet", SHEET),
+    tool("get_workbook_metadata", FILE),
+    tool("merge_cells", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+]
+BOOK = {"filepath": "sales.xlsx"}
+PLACE = {**BOOK, "sheet_name": "Sheet1"}
+
+
+async def test_what_is_written_to_cells_is_read_from_them(tmp_path: Path) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        told(
+            await world.call(
+                "write_data_to_excel", {**PLACE, "data": [["name", "sum"], ["Ada", 3]], "start_cell": "B2"}
+            )
+        )
+        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "B2", "end_cell": "C3"})) == [
+            ["name", "sum"],
+            ["Ada", 3],
+        ]
+        assert told(await world.call("read_data_from_excel", PLACE)) == [
+            [None, None, None],
+            [None, "name", "sum"],
+            [None, "Ada", 3],
+        ]
+        told(await world.call("apply_formula", {**PLACE, "cell": "C4", "formula": "=SUM(C3:C3)"}))
+        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "C4", "end_cell": "C4"})) == "3"
+
+
+async def test_rows_and_columns_that_come_and_go_shift_the_others(tmp_path: Path) -> None:
+    async with (
+        simulator(tmp_path, EXCEL, state={"workbooks": {"sales.xlsx": {"Sheet1": [[1, 2], [3, 4]]}}}) as sim,
+        sim.open() as world,
+    ):
+        told(await world.call("insert_rows", {**PLACE, "start_row": 2}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [[1, 2], [None, None], [3, 4]]
+        told(await world.call("delete_sheet_columns", {**PLACE, "start_col": 1}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [4]]
+        told(await world.call("delete_range", {**PLACE, "start_cell": "A3", "end_cell": "A3"}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [None]]
+        assert "Invalid row: 0" in refused(await world.call("insert_rows", {**PLACE, "start_row": 0}))
+
+
+async def test_sheets_are_made_renamed_and_deleted_by_name(tmp_path: Path) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        assert "already exists" in refused(await world.call("create_workbook", BOOK))
+        told(await world.call("create_worksheet", {**BOOK, "sheet_name": "Data"}))
+        told(await world.call("rename_worksheet", {**BOOK, "old_name": "Data", "new_name": "Facts"}))
+        assert told(await world.call("get_workbook_metadata", BOOK))["sheets"] == ["Sheet1", "Facts"]
+        told(await world.call("delete_worksheet", PLACE))
+        assert "at least one sheet" in refused(await world.call("delete_worksheet", {**BOOK, "sheet_name": "Facts"}))
+        assert "Available sheets: Facts" in refused(await world.call("read_data_from_excel", PLACE))
+        assert "Workbook not found: other.xlsx" in refused(
+            await world.call("read_data_from_excel", {**PLACE, "filepath": "other.xlsx"})
+        )
+        facts = {**BOOK, "sheet_name": "Facts"}
+        assert "Invalid cell reference: '3B'" in refused(
+            await world.call("apply_formula", {**facts, "cell": "3B", "formula": "=1"})
+        )
+        told(await world.call("merge_cells", {**facts, "start_cell": "A1", "end_cell": "B1"}))
+
+
+async def test_a_range_may_name_its_sheet(tmp_path: Path) -> None:
+    place = {"spreadsheet_id": STRING, "range": STRING}
+    tools = [tool("update_cells", {**place, "values": TABLE}), tool("get_sheet_values", place, {"values": TABLE})]
+    async with simulator(tmp_path, tools, state={"spreadsheets": {"s1": {"Data": []}}}) as sim, sim.open() as world:
+        told(await world.call("update_cells", {"spreadsheet_id": "s1", "range": "Data!A1:B1", "values": [[1, 2]]}))
+        assert told(await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Data!A:B"})) == {
+            "values": [[1, 2]]
+        }
+        assert "Sheet 'Nope' not found" in refused(
+            await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Nope!A1"})
+        )
+
+
+@given(st.integers(0, 18_000))
+def test_columns_have_letters(number: int) -> None:
+    assert grids.column(grids.letters(number)) == number
+
+
+@given(st.lists(st.lists(st.integers(), max_size=4), max_size=6), st.integers(0, 8), st.integers(1, 3))
+def test_rows_put_in_can_be_taken_out_again(rows: list[list[int]], at: int, count: int) -> None:
+    back = grids.without_rows(grids.with_rows(rows, at, count), at, count)
+    assert [row for row in back if row] == [row for row in rows if row]
+
+
+FORMULAS = {
+    "=SUM(A1:A3)": 6, "=AVERAGE(A1:A3)*10%": 0.2, "=-A1^2+2*(A2-1)": 3, '=IF(A2>1,"big","small")': "big",
+    '="n="&COUNT(A1:B3)': "n=5", "=B1/0": "#DIV/0!", '=B1+"x"': "#VALUE!", "=ROUND(10/3, 2)": 3.33,
+    "=Sheet1!A1+$A$2": 3, "=MAX(A1:A3, 9)": 9, '=IFERROR(A1/0, "none")': "none", "=B2": 7, "=Nowhere!A1": "#REF!",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("formula", "value"), FORMULAS.items())
+async def test_formulas_are_read_as_what_they_come_to(tmp_path: Path, formula: str, value: Json) -> None:
+    read = tool("read_range", {**SHEET, "range": STRING}, {"values": TABLE})
+    async with simulator(tmp_path, [*EXCEL, read]) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        rows = [[1, 5], [2, "=A1+A3*2"], [3, None], [formula]]
+        told(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
+        assert told(await world.call("read_range", {**PLACE, "range": "A4"})) == {"values": [[value]]}
+
+
+async def test_a_formula_that_is_not_understood_is_refused_and_one_that_leads_back_to_itself_shows_it(
+    tmp_path: Path,
+) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        cell = {**PLACE, "cell": "A1"}
+        assert "VLOOKUP" in refused(await world.call("apply_formula", {**cell, "formula": "=VLOOKUP(1, A1:B2, 2)"}))
+        assert "at ')'" in refused(await world.call("apply_formula", {**cell, "formula": "=1+)"}))
+        assert "too deeply" in refused(await world.call("apply_formula", {**cell, "formula": "=" + "(" * 1900}))
+        told(await world.call("apply_formula", {**cell, "formula": "B1"}))
+        told(await world.call("apply_formula", {**cell, "cell": "B1", "formula": "=A1"}))
+        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"})) == [["#REF!", "#REF!"]]
+
+
+def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
+    """Cells below each other, each of whose formulas looks at the cell above."""
+    return [[value] for value in first] + [[formula.replace("@", f"A{row}")] for row in range(1, count)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "value"),
+    [
+        (column_of(1, formula="=@+1", count=2000), "2000"),
+        (column_of("x" * 1000, formula="=@&@", count=45), "#VALUE!"),
+        (column_of(99_999_999, formula="=@*@", count=45), "#NUM!"),
+        (column_of(2, formula="=PRODUCT(@, @)", count=45), "#NUM!"),
+        (column_of(2, formula='=IFERROR(@^9, "much")', count=9), "much"),
+        ([["=" + "+".join(["1"] * 900)]], "900"),
+    ],
+)
+async def test_formulas_that_build_on_each_other_come_to_an_end(
+    tmp_path: Path, rows: list[list[Json]], value: str
+) -> None:
+    async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        told(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
+        last = f"A{len(rows)}"
+        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": last, "end_cell": last})) == value
+        whole: Json = told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"}))
+        assert str(whole[-1][0]) == value
+
+
+async def test_a_sheet_is_as_large_as_memory_can_bear(tmp_path: Path) -> None:
+    insert = tool("insert_columns", {**SHEET, "start_col": INTEGER, "count": INTEGER})
+    async with simulator(tmp_path, [*EXCEL, insert]) as sim, sim.open() as world:
+        told(await world.call("create_workbook", BOOK))
+        write = {**PLACE, "data": [[1]] * 1000}
+        assert "18,278,000 cells" in refused(await world.call("write_data_to_excel", {**write, "start_cell": "ZZZ1"}))
+        told(await world.call("write_data_to_excel", {**write, "start_cell": "A99001"}))
+        everything = {**PLACE, "start_cell": "A1", "end_cell": "ZZZ100000"}
+        assert "at most 1,000,000" in refused(await world.call("read_data_from_excel", everything))
+        told(await world.call("apply_formula", {**PLACE, "cell": "B1", "formula": "=SUM(A1:ZZZ100000)"}))
+        told(await world.call("apply_formula", {**PLACE, "cell": "B2", "formula": "=SUM(A2:ZZZ100000)"}))
+        one = {**PLACE, "start_cell": "B2", "end_cell": "B2"}
+        assert told(await world.call("read_data_from_excel", one)) == "#REF!"
+        assert "beyond the sheet" in refused(await world.call("insert_rows", {**PLACE, "start_row": 1, "count": 9}))
+        assert "cells" in refused(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
+
+
+MORE = [
+    *EXCEL,
+    tool("copy_range", {**SHEET, "source_start": STRING, "source_end": STRING, "target_start": STRING}),
+    tool("validate_formula_syntax", {**SHEET, "cell": STRING, "formula": STRING}),
+    tool("validate_excel_range", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+    tool("unmerge_cells", {**SHEET, "start_cell": STRING, "end_cell": STRING}),
+    tool("get_merged_cells", SHEET),
+    tool("edit_block", {"file_path": STRING, "old_string": STRING, "content": STRING, "range": STRING}),
+]
+GIVEN = {"workbooks": {"sales.xlsx": {"Sheet1": [["a", 1], ["b", 2]]}}}
+
+
+async def test_cells_are_copied_and_what_is_merged_is_listed_until_it_is_parted(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
+        told(await world.call("copy_range", {**PLACE, "source_start": "A1", "source_end": "A2", "target_start": "D1"}))
+        copied = [["a", 1, None, "a"], ["b", 2, None, "b"]]
+        assert told(await world.call("read_data_from_excel", PLACE)) == copied
+        both = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
+        assert "A1:B1" in told(await world.call("merge_cells", both))
+        assert told(await world.call("get_merged_cells", PLACE)) == ["A1:B1"]
+        told(await world.call("unmerge_cells", both))
+        assert told(await world.call("get_merged_cells", PLACE)) == []
+
+
+async def test_formulas_and_ranges_are_looked_at_before_they_are_used(tmp_path: Path) -> None:
+    async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
+        assert "valid" in told(await world.call("validate_formula_syntax", {**PLACE, "cell": "C1", "formula": "=B1"}))
+        bad = {**PLACE, "cell": "C1", "formula": "=SUM(B1"}
+        assert "=SUM(B1" in refused(await world.call("validate_formula_syntax", bad))
+        inside = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
+        assert "A1:B2" in told(await world.call("validate_excel_range", inside))
+        assert "ZZ" in refused(await world.call("validate_excel_range", {**inside, "end_cell": "ZZ"}))
+        assert told(await world.call("read_data_from_excel", PLACE)) == [["a", 1], ["b", 2]]
+
+
+def test_texts_that_are_replaced_in_files_are_no_cells(tmp_path: Path) -> None:
+    plans = simulator(tmp_path, MORE).scenario.domain.plans
+    assert plans["copy_range"].backend == "spreadsheets"
+    assert plans["edit_block"].backend != "spreadsheets"
+
+
+ROWS = {"path": STRING, "sheet": STRING}
+OTHER = [
+    tool("create_workbook", {"path": STRING, "sheets": {"type": "array"}}, optional=["sheets"]),
+    tool("add_sheet", {"path": STRING, "name": STRING}, about="Adds a sheet. Returns the name of the new sheet."),
+    tool("write_range", {**ROWS, "at": STRING, "rows": TABLE}),
+    tool(
+        "read_range",
+        {**ROWS, "range": STRING},
+        {
+            "range": STRING,
+            "values": {"type": "array", "items": {"type": "array", "items": {"anyOf": [STRING, INTEGER]}}},
+        },
+        optional=["range"],
+    ),
+    tool("read_sheet", {**ROWS, "start_row": INTEGER, "end_row": INTEGER}, optional=["start_row", "end_row"]),
+    tool("insert_rows_or_columns", {**ROWS, "axis": {"enum": ["rows", "columns"]}, "start": INTEGER}),
+    tool("find_cells", {"path": STRING, "query": STRING}),
+    tool("replace_cells", {**ROWS, "query": STRING, "replacement": STRING}),
+    tool("copy_range", {**ROWS, "range": STRING, "at": STRING, "to_sheet": STRING}),
+    tool("copy_workbook", {"source": STRING, "destination": STRING}),
+    tool("list_workbooks", {"directory": STRING}),
+    tool("get_sheet_dimensions", ROWS),
+    tool("create_chart", {**ROWS, "chart_type": STRING}),
+]
+STOCK = {"path": "/data/stock.xlsx"}
+SHELF = {**STOCK, "sheet": "Shelf"}
+
+
+async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_what_they_hold(tmp_path: Path) -> None:
+    async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
+        told(await world.call("create_workbook", {**STOCK, "sheets": ["Shelf", "Notes"]}))
+        told(await world.call("write_range", {**SHELF, "at": "A1", "rows": [["bolt", 4], ["nut", 9]]}))
+        assert told(await world.call("read_range", SHELF)) == {"range": "A1:B2", "values": [["bolt", 4], ["nut", 9]]}
+        assert told(await world.call("read_sheet", {**SHELF, "start_row": 2, "end_row": 2})) == [["nut", 9]]
+        assert told(await world.call("find_cells", {**STOCK, "query": "NUT"})) == [
+            {"sheet": "Shelf", "cell": "A2", "value": "nut"}
+        ]
+        told(await world.call("replace_cells", {**SHELF, "query": "nut", "replacement": "washer"}))
+        told(await world.call("insert_rows_or_columns", {**SHELF, "axis": "columns", "start": 2}))
+        told(await world.call("copy_range", {**SHELF, "range": "A2:C2", "at": "A1", "to_sheet": "Notes"}))
+        assert told(await world.call("read_sheet", {**STOCK, "sheet": "Notes"})) == [["washer", None, 9]]
+        assert told(await world.call("get_sheet_dimensions", SHELF)) == {"rows": 2, "columns": 3}
+
+
+async def test_workbooks_are_copied_and_listed_and_what_is_put_onto_a_sheet_needs_one(tmp_path: Path) -> None:
+    async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
+        told(await world.call("create_workbook", STOCK))
+        assert told(await world.call("add_sheet", {**STOCK, "name": "Shelf"})) == "Shelf"
+        told(await world.call("copy_workbook", {"source": "/data/stock.xlsx", "destination": "/data/old.xlsx"}))
+        assert told(await world.call("list_workbooks", {"directory": "/data"})) == [
+            "/data/old.xlsx",
+            "/data/stock.xlsx",
+        ]
+        assert told(await world.call("list_workbooks", {"directory": "/home"})) == []
+        told(await world.call("create_chart", {**SHELF, "chart_type": "bar"}))
+        assert "Roof" in refused(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
+
+
+async def test_a_sheet_that_is_not_there_is_made_where_the_call_says_so(tmp_path: Path) -> None:
+    bare = {"file_absolute_path": STRING, "sheet_name": STRING, "range": STRING}
+    writes = tool("write_to_sheet", {**bare, "new_sheet": {"type": "boolean"}, "values": TABLE})
+    tools = [writes, tool("read_sheet", bare)]
+    place = {"file_absolute_path": "/a.xlsx", "sheet_name": "Plan", "range": "A1:B1"}
+    async with simulator(tmp_path, tools, state={"workbooks": {"/a.xlsx": {"Team": []}}}) as sim, sim.open() as world:
+        assert "Plan" in refused(await world.call("write_to_sheet", {**place, "new_sheet": False, "values": [[1, 2]]}))
+        told(await world.call("write_to_sheet", {**place, "new_sheet": True, "values": [[1, 2]]}))
+        assert told(await world.call("read_sheet", place)) == [[1, 2]]

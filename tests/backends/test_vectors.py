@@ -1,0 +1,141 @@
+"""Collections of texts, with ids and metadata in lists that go side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, backends, refused, said, simulator, tool
+
+from mcp_sim import Simulator
+
+Json = Any
+_TEXTS: Json = {"type": "array", "items": TEXT}
+_OBJECTS: Json = {"type": "array", "items": {"type": "object"}}
+_OBJECT: Json = {"type": "object"}
+_WHOLE: Json = {"type": "integer", "default": 5}
+_INCLUDED: Json = {**_TEXTS, "default": ["documents"]}
+TOOLS = [
+    tool("make_collection", "Make a collection", needed="collection", collection=TEXT, metadata=_OBJECT),
+    tool("list_collections", "List the names of all collections"),
+    tool("count_collection", "Count what a collection holds", collection=TEXT),
+    tool("update_collection", "Rename one", needed="collection", collection=TEXT, new_name=TEXT),
+    tool("clone_collection", "Copy one", collection=TEXT, new_collection_name=TEXT),
+    tool("drop_collection", "Drop a collection", collection=TEXT),
+    tool("add_texts", needed="collection texts ids", collection=TEXT, texts=_TEXTS, ids=_TEXTS, metadatas=_OBJECTS),
+    tool("upsert_texts", collection=TEXT, texts=_TEXTS, ids=_TEXTS),
+    tool("update_texts", needed="collection ids", collection=TEXT, ids=_TEXTS, texts=_TEXTS, metadatas=_OBJECTS),
+    tool("get_texts", needed="collection", collection=TEXT, ids=_TEXTS, where=_OBJECT, where_document=_OBJECT),
+    tool("search_texts", needed="collection query", collection=TEXT, query=TEXT, top_k=_WHOLE, where=_OBJECT),
+    tool("query_texts", needed="collection queries", collection=TEXT, queries=_TEXTS, k=_WHOLE, include=_INCLUDED),
+    tool("delete_texts", collection=TEXT, ids=_TEXTS),
+]
+HENS: Json = {
+    "collection": "hens", "texts": ["the red hen lays", "a grey cock crows"], "ids": ["a", "b"],
+    "metadatas": [{"age": 2}, {"age": 5}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Simulator:
+    return simulator(tmp_path, TOOLS)
+
+
+async def test_what_is_added_side_by_side_is_told_side_by_side(store: Simulator) -> None:
+    assert {name.split()[0] for name in backends(store).values()} == {"vectors"}
+    async with store.open() as world:
+        await refused(world, "add_texts", **HENS)
+        await said(world, "make_collection", collection="hens")
+        assert "exists" in await refused(world, "make_collection", collection="hens")
+        await said(world, "add_texts", **HENS)
+        assert "exist" in await refused(world, "add_texts", **HENS)
+        assert await said(world, "count_collection", collection="hens") == "2"
+        found = await said(world, "get_texts", collection="hens")
+        assert found == {"ids": ["a", "b"], "documents": HENS["texts"], "metadatas": HENS["metadatas"]}
+        assert "as many" in await refused(world, "upsert_texts", collection="hens", ids=["c"], texts=["x", "y"])
+
+
+async def test_texts_are_found_by_ids_metadata_and_words(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "make_collection", collection="hens")
+        await said(world, "add_texts", **HENS)
+
+        async def ids(**asked: Json) -> Json:
+            return (await said(world, "get_texts", collection="hens", **asked))["ids"]
+
+        assert await ids(ids=["b", "z"]) == ["b"]
+        assert await ids(where={"age": 2}) == ["a"]
+        assert await ids(where={"age": {"$gt": 2}}) == ["b"]
+        assert await ids(where={"$or": [{"age": 2}, {"age": {"$in": [5]}}]}) == ["a", "b"]
+        assert await ids(where_document={"$contains": "crows"}) == ["b"]
+        assert "$near" in await refused(world, "get_texts", collection="hens", where={"age": {"$near": 2}})
+
+
+async def test_a_question_finds_the_nearest_first_and_several_have_a_list_each(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "make_collection", collection="hens")
+        await said(world, "add_texts", **HENS)
+        near = await said(world, "search_texts", collection="hens", query="which cocks crow", top_k=1)
+        assert near["ids"] == ["b"]
+        assert len(near["distances"]) == 1
+        each = await said(world, "query_texts", collection="hens", queries=["cock", "hen"], k=1)
+        assert each["ids"] == [["b"], ["a"]]
+        assert each["documents"] == [["a grey cock crows"], ["the red hen lays"]]
+        assert (each["metadatas"], each["included"]) == (None, ["documents"])
+
+
+async def test_texts_change_and_go_and_an_id_that_there_is_not_is_passed_over(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "make_collection", collection="hens")
+        await said(world, "add_texts", **HENS)
+        await said(world, "update_texts", collection="hens", ids=["a", "z"], texts=["she sleeps", "nobody"])
+        await said(world, "upsert_texts", collection="hens", ids=["c"], texts=["a chick"])
+        await said(world, "delete_texts", collection="hens", ids=["b", "z"])
+        found = await said(world, "get_texts", collection="hens")
+        assert found == {"ids": ["a", "c"], "documents": ["she sleeps", "a chick"], "metadatas": [{"age": 2}, None]}
+
+
+async def test_collections_are_renamed_copied_and_dropped_with_what_they_hold(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "make_collection", collection="hens")
+        await said(world, "add_texts", **HENS)
+        await said(world, "update_collection", collection="hens", new_name="fowl")
+        await refused(world, "count_collection", collection="hens")
+        await said(world, "clone_collection", collection="fowl", new_collection_name="birds")
+        assert (await said(world, "list_collections")).splitlines() == ["fowl", "birds"]
+        await said(world, "drop_collection", collection="fowl")
+        await refused(world, "drop_collection", collection="fowl")
+        assert await said(world, "count_collection", collection="birds") == "2"
+
+
+def test_a_service_whose_documents_have_no_lists_side_by_side_is_another(tmp_path: Path) -> None:
+    tools = [
+        tool("add_document", collection=TEXT, text=TEXT),
+        tool("get_documents", collection=TEXT),
+        tool("list_collections"),
+    ]
+    assert not any("vector" in name for name in backends(simulator(tmp_path, tools)).values())
+
+
+async def test_ids_are_given_once_and_name_one_text(store: Simulator) -> None:
+    async with store.open() as world:
+        for name in ("hens", "hens | a"):
+            await said(world, "make_collection", collection=name)
+        for name in ("add_texts", "upsert_texts", "update_texts"):
+            assert "unique" in await refused(world, name, collection="hens", ids=["a", "a"], texts=["x", "y"])
+        await said(world, "add_texts", collection="hens", ids=["a | b"], texts=["x"])
+        await said(world, "add_texts", collection="hens | a", ids=["b"], texts=["y"])
+        assert (await said(world, "get_texts", collection="hens"))["documents"] == ["x"]
+        await said(world, "delete_texts", collection="hens", ids=["a | b", "a | b"])
+        assert await said(world, "count_collection", collection="hens") == "0"
+
+
+async def test_what_grows_with_questions_and_copies_has_bounds(store: Simulator) -> None:
+    async with store.open() as world:
+        await said(world, "make_collection", collection="hens")
+        many = [str(at) for at in range(10_001)]
+        await said(world, "add_texts", collection="hens", ids=many, texts=many)
+        assert "too many" in await refused(world, "query_texts", collection="hens", queries=["a", "b"])
+        assert (await said(world, "search_texts", collection="hens", query="7", top_k=-1))["ids"] == []
+        assert "more than" in await refused(world, "clone_collection", collection="hens", new_collection_name="geese")

@@ -1,0 +1,66 @@
+"""Every command, whatever its standard streams are: a message and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.places import ROOT
+
+from mcp_sim.cli import main
+
+CALL = b'{"tool": "get_contact", "arguments": {"contact_id": "con_00001"}}\n'
+
+
+def shell(command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `mcp-sim COMMAND`, redirections included, with a call on stdin."""
+    words = f"exec '{sys.executable}' -m mcp_sim {command}"
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(["sh", "-c", words], input=CALL, capture_output=True, check=False, env=path, timeout=60)
+
+
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["play calm_crm", "check calm_crm"])
+def test_a_closed_stream_is_like_the_null_device(command: str, streams: str) -> None:
+    done = shell(f"{command} {streams}")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["play calm_crm", "check calm_crm", "list", "schema"])
+def test_a_full_disk_is_told_in_one_line(command: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this platform has no full device")
+    done = shell(f"{command} > /dev/full")
+    assert (done.returncode, done.stderr) == (2, b"mcp-sim: No space left on device\n")
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    done = shell("list | true")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_command_that_there_is_not_is_told_with_the_nearest() -> None:
+    done = shell("srve crm")
+    assert (done.returncode, done.stderr) == (2, b"mcp-sim: there is no command 'srve'; did you mean 'serve'?\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["check", "--foo", "x.yaml"], "usage: mcp-sim check "),
+        (["import", "mcp", "-o", "specs"], "usage: mcp-sim import mcp "),
+        (["import", "openapi", "--nonsense", "x.json"], "usage: mcp-sim import openapi "),
+    ],
+)
+def test_what_is_not_understood_shows_the_usage_of_its_command(
+    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = main(words)
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert usage in capsys.readouterr().err

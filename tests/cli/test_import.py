@@ -1,0 +1,217 @@
+"""`mcp-sim import` of live servers and of all servers of a client."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.over_http import listening
+from support.places import ROOT, SUPPORT
+from support.specs_made import BROKEN, GET, LIST, has_no_errors, names, saved, value
+
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import load
+
+ODD = str(SUPPORT / "odd_server.py")
+SECRET = "sk-very-secret-4711"  # a value that must never be seen
+
+
+def test_a_server_over_stdio_becomes_a_spec_that_is_served_alike(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    assert main(["import", "mcp", sys.executable, "-m", "mcp_sim", "serve", "crm"]) == 0
+    crm = load("crm")
+    found = load(here / "crm.yaml")
+    assert [tool.definition for tool in found.domain.tools.values()] == [
+        t.definition for t in crm.domain.tools.values()
+    ]
+    assert found.servers["crm"].instructions == crm.servers["crm"].instructions
+    assert found.servers["crm"].version == crm.servers["crm"].version
+    assert has_no_errors(here / "crm.yaml")
+
+
+def test_a_server_over_http_is_asked_with_headers_from_the_environment(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = here / "tokens"
+    tokens.write_text(f"{SECRET}-long-enough\n", encoding="utf-8")
+    monkeypatch.setenv("PET_TOKEN", f"{SECRET}-long-enough")
+    with listening("crm", "--token-file", str(tokens)) as server:
+        url = f"{server.url}/w/any/mcp"
+        header = "Authorization: Bearer ${PET_TOKEN}"
+        assert main(["import", "mcp", "--header", header, "--name", "pets", url]) == 0
+        assert main(["import", "mcp", "--header", header, "--name", "pets", "--check", url]) == 0
+        assert main(["import", "mcp", "--header", "Authorization: wrong-token-1234", "--name", "other", url]) == 4
+    told = capsys.readouterr()
+    assert "other: " in told.err
+    assert "wrong-token-1234" not in told.out + told.err
+    assert len(load(here / "pets.yaml").domain.tools) == len(load("crm").domain.tools)
+    assert not any(SECRET in path.read_text(encoding="utf-8") for path in here.iterdir() if path != tokens)
+
+
+def test_a_list_in_pages_is_kept_as_it_came(here: Path) -> None:
+    listed = [LIST, GET, {**GET, "name": "get_dog"}]
+    assert main(["import", "mcp", sys.executable, ODD, saved(here / "list.json", listed), "1"]) == 0
+    assert value(here / "odd.tools.json") == {"tools": listed}
+
+
+def test_of_a_broken_list_there_is_what_can_be_served_and_the_list_itself(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["import", "mcp", sys.executable, ODD, saved(here / "list.json", BROKEN)]
+    assert main(command) == 0
+    assert value(here / "odd.vendor.tools.json") == {"tools": BROKEN}
+    assert names(here / "odd.tools.json") == [
+        "get_pet", "no_schema", "untyped", "odd_types", "no_json_schema", "odd_hints"
+    ]  # fmt: skip
+    told = capsys.readouterr().err
+    for sentence in (
+        "it offers prompts too; they are not imported",
+        "tools[1] is left out: has no name",
+        "tools[2] (no_schema).inputSchema: is no schema; it takes any object",
+        "tools[4] (odd_types).inputSchema: a: 'wurst' is no type; any value is taken",
+        "tools[5] (no_json_schema).inputSchema.properties.a.minLength: 'many' is not of type 'integer'",
+        "tools[6] (get_pet) is left out: its name stands before it already",
+        "tools[7] (odd_hints): readOnlyHint must be true or false",
+        "tools[8] is left out: must be a tool",
+    ):
+        assert sentence in told
+    assert has_no_errors(here / "odd.yaml")
+    assert main([*command[:2], "--check", *command[2:]]) == 0
+    assert main(["import", "mcp", sys.executable, ODD, saved(here / "list.json", [GET])]) == 0
+    assert not (here / "odd.vendor.tools.json").exists()
+
+
+def test_a_server_that_says_nothing_is_given_up_and_ended(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "mcp", "--timeout", "1", sys.executable, ODD, "--silent", "pid"]) == 4
+    assert "gave no answer within 1 seconds" in capsys.readouterr().err
+    assert is_gone(int((here / "pid").read_text()))
+
+
+def test_ctrl_c_ends_the_import_and_the_server_it_started(here: Path) -> None:
+    command = [sys.executable, "-m", "mcp_sim", "import", "mcp", sys.executable, ODD, "--silent", "pid"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+        while not (here / "pid").exists() or not (here / "pid").read_text():
+            assert process.poll() is None
+            time.sleep(0.02)  # until the other process has begun
+        assert interrupted(process) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert is_gone(int((here / "pid").read_text()))
+
+
+def interrupted(process: subprocess.Popen[bytes]) -> int:
+    """The exit code after Ctrl-C; pressed again where it came between two things."""
+    for _ in range(6):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(10)
+    return process.wait(10)
+
+
+def is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2] == "Z"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "expected"),
+    [
+        (["/no/such/program"], 4, "program: there is no program or folder '/no/such/program'"),
+        (["http://127.0.0.1:1/mcp"], 4, "127.0.0.1: http://127.0.0.1:1/mcp: All connection attempts failed"),
+        (["http://127.0.0.1:1/${NOT_SET_ANYWHERE}"], 2, "set the environment variable NOT_SET_ANYWHERE"),
+        ([], 2, "import mcp: say what is to be imported"),
+        (["--header", "x", "http://127.0.0.1:1/"], 2, "--header must be like NAME:VALUE"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_a_sentence(
+    words: list[str], code: int, expected: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import", "mcp", *words]) == code
+    assert expected in capsys.readouterr().err
+    assert list(here.iterdir()) == []
+
+
+def test_what_a_server_says_commands_no_terminal_and_is_cut(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "mcp", sys.executable, ODD, "--says", f"\x1b[2J\x07{'x' * 3000}"]) == 4
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if not line.isprintable() or len(line) > 1000] == []
+    assert "it says: \N{REPLACEMENT CHARACTER}[2J" in told[0]
+
+
+def test_all_servers_of_a_client_are_imported_at_once_and_no_secret_is_seen(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PETS_LIST", saved(here / "pets.json", [GET, LIST]))
+    monkeypatch.setenv("PETS_KEY", f"{SECRET}-2")
+    servers: dict[str, Any] = {
+        "pets": {
+            "command": sys.executable,
+            "args": [ODD, "${PETS_LIST}", "9", "--api-key", "${PETS_KEY}"],
+            "env": {"K": SECRET},
+        },
+        "dogs!": {"command": sys.executable, "args": [ODD, saved(here / "dogs.json", [GET])], "env": {}},
+        "loud": {
+            "command": sys.executable,
+            "args": [ODD, "--says", "the key is $K and ${PETS_KEY}"],
+            "env": {"K": SECRET},
+        },
+        "hidden": {"command": "x", "disabled": True},
+        "asking": {"url": "https://example.invalid/${input:pet-key}"},
+        "empty": {},
+    }
+    text = json.dumps({"mcpServers": servers}, indent=1).replace('"dogs!"', '// a comment\n "dogs!"')
+    (here / ".mcp.json").write_text(text.replace("}\n}", "},\n}"), encoding="utf-8")
+    assert main(["import", "client", "--out", "sim", ".mcp.json"]) == 4
+    told = capsys.readouterr()
+    assert names(here / "sim" / "pets.tools.json") == ["get_pet", "list_pets"]
+    assert value(here / "sim" / "scenario.yaml")["tools"] == {"pets": "pets.yaml", "dogs": "dogs.yaml"}
+    assert has_no_errors(here / "sim")
+    assert "loud: Connection closed; it says: the key is *** and ***" in told.err
+    assert "asking: ${input:pet-key} has no value: set the environment variable PET_KEY" in told.err
+    assert "empty: has neither a command nor a URL" in told.err
+    assert "hidden" not in told.err
+    written = "".join(path.read_text(encoding="utf-8") for path in (here / "sim").iterdir())
+    assert SECRET not in written + told.out + told.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"mcpServers": SERVERS}',
+        '{"servers": SERVERS, "inputs": []}',
+        '{"mcp": {"servers": SERVERS}, "editor.fontSize": 12}',
+        '{"projects": {"/a": {"mcpServers": SERVERS}}, "numStartups": 3}',
+        '{"context_servers": SERVERS}',
+        "SERVERS",
+    ],
+    ids=["claude", "vscode", "vscode settings", "claude code", "zed", "bare"],
+)
+def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    servers = '{"one": {"command": "/no/such"}}'
+    (here / "a.json").write_text(text.replace("SERVERS", servers), encoding="utf-8")
+    assert main(["import", "client", "a.json"]) == 4
+    assert "one: there is no program or folder '/no/such'" in capsys.readouterr().err
+
+
+def test_a_file_without_servers_and_a_glob_that_matches_none_are_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a.json").write_text('{"mcpServers": {"one": {"command": "x"}}}', encoding="utf-8")
+    (here / "b.json").write_text('{"a": 1}', encoding="utf-8")
+    assert main(["import", "client", "--server", "two*", "a.json"]) == 2
+    assert main(["import", "client", "b.json"]) == 2
+    told = capsys.readouterr().err
+    assert "no server to import; there are: one" in told
+    assert "names no MCP servers" in told

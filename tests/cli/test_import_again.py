@@ -1,0 +1,78 @@
+"""A later import: what was written is kept, and what is new is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.petstore import PETSTORE, petstore
+from support.specs_made import GET, LIST, saved
+
+from mcp_sim.cli import main
+
+
+def test_a_later_import_keeps_what_was_written_and_tells_what_is_new(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = petstore(here)
+    main(["import", "openapi", source])
+    spec = here / "Pet_Store.yaml"
+    mine = spec.read_text(encoding="utf-8").replace("showPet: {verb: get", "showPet: {verb: search") + (
+        "errors:\n  not_found: gone   # as they say\n"
+        "examples:\n- {tool: removePet, arguments: {petId: x}, result: {}}\n"
+    )
+    spec.write_text(mine, encoding="utf-8")
+    document = json.loads(json.dumps(PETSTORE))
+    document["info"]["version"] = "2.0"
+    document["paths"]["/owners"] = {"get": {"operationId": "listOwners", "responses": {"200": {"description": "ok"}}}}
+    document["components"]["schemas"]["Owner"] = {"type": "object", "properties": {"id": {"type": "string"}}}
+    capsys.readouterr()
+    assert main(["import", "openapi", "--check", petstore(here, document)]) == 1
+    assert "+ listOwners" in capsys.readouterr().out
+    assert spec.read_text(encoding="utf-8") == mine
+    assert main(["import", "openapi", source]) == 0
+    after = spec.read_text(encoding="utf-8")
+    lines = iter(after.splitlines())
+    assert all(line in lines for line in mine.splitlines())
+    assert "listOwners: {verb: list, entity: owner}" in after
+    told = capsys.readouterr()
+    assert "since the last import: + listOwners" in told.out
+    assert 'version is now "2.0"; Pet_Store.yaml keeps its own' in told.err
+    assert "sim.showPet is said otherwise in Pet_Store.yaml, which keeps its own" in told.err
+    assert main(["import", "openapi", "--check", source]) == 0
+
+
+def test_a_tool_that_is_gone_is_told_where_the_spec_speaks_of_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET, LIST])])
+    with (here / "pets.yaml").open("a", encoding="utf-8") as spec:
+        spec.write("sim: {list_pets: {verb: list, entity: pet}, get_pet: {verb: get, entity: pet, key: pet_id}}\n")
+    assert main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET])]) == 1
+    assert "there is no tool 'list_pets'" in capsys.readouterr().err
+
+
+def test_a_changed_tool_is_shown_line_by_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET, LIST])])
+    changed = {**LIST, "description": "Some pets."}
+    capsys.readouterr()
+    assert main(["import", "tools", "--name", "pets", "--check", saved(here / "a.json", [changed, GET])]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "pets: has changed",
+        "  ~ list_pets",
+        "      @@ -2,3 +2,3 @@",
+        '         "name": "list_pets",',
+        '      -  "description": "All pets.",',
+        '      +  "description": "Some pets.",',
+        '         "inputSchema": {',
+    ]
+    assert main(["import", "tools", "--name", "dogs", "--check", "a.json"]) == 2
+    assert "nothing was imported as 'dogs'" in capsys.readouterr().err
+
+
+def test_nothing_is_laid_over_a_document_that_is_something_else(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "pets.yaml").write_text("mcp_sim: 1\ntools: crm\nseed: 1\n", encoding="utf-8")
+    assert main(["import", "tools", "--name", "pets", saved(here / "a.json", [GET])]) == 2
+    assert "is there already, and no tool spec over pets.tools.json" in capsys.readouterr().err
+    assert sorted(path.name for path in here.iterdir()) == ["a.json", "pets.yaml"]

@@ -1,0 +1,75 @@
+"""`mcp-sim import` of lists of tools and of functions, as vendors write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.specs_made import GET, LIST, has_no_errors, value
+
+from mcp_sim.cli import main
+from mcp_sim.spec.repair import served
+
+
+def test_lists_of_every_shape_are_read(here: Path) -> None:
+    for name, body in {
+        "a": [GET],
+        "b": {"tools": [GET]},
+        "c": {"server": "Pets & Co", "tools": [GET], "instructions": "Be kind."},
+        "d": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [GET]}},
+    }.items():
+        (here / f"{name}.json").write_text(json.dumps(body), encoding="utf-8")
+    assert main(["import", "tools", "--out", "out", "a.json", "b.json", "c.json", "d.json"]) == 0
+    assert sorted(path.name for path in (here / "out").glob("*.tools.json")) == [
+        "Pets_Co.tools.json", "a.tools.json", "b.tools.json", "d.tools.json"
+    ]  # fmt: skip
+    assert value(here / "out" / "Pets_Co.yaml")["instructions"] == "Be kind."
+
+
+FUNCTIONS: dict[str, Any] = {
+    "openai": [{"type": "function", "function": {"name": "get_pet", "parameters": GET["inputSchema"]}}],
+    "responses": {"tools": [{"type": "function", "name": "get_pet", "parameters": GET["inputSchema"], "strict": True}]},
+    "anthropic": [{"name": "get_pet", "input_schema": GET["inputSchema"]}, {"type": "bash_20250124", "name": "bash"}],
+    "gemini": {"functionDeclarations": [{"name": "get_pet", "parameters": {
+        "type": "OBJECT", "properties": {"pet_id": {"type": "STRING"}}}}]},
+    "bfcl": {"id": "q1", "question": [], "function": [{"name": "get_pet", "parameters": {
+        "type": "dict", "properties": {"pet_id": {"type": "String"}}}}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("functions", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_functions_of_every_vendor_are_read(functions: Any, here: Path) -> None:
+    (here / "f.json").write_text(json.dumps(functions), encoding="utf-8")
+    assert main(["import", "openai", "f.json"]) == 0
+    assert value(here / "f.tools.json")["tools"][0] == GET
+    assert has_no_errors(here / "f.yaml")
+
+
+def test_functions_in_lines_are_read_and_a_response_is_the_output_schema(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    response: dict[str, Any] = {
+        "type": "dict",
+        "properties": {"size": {"type": "float"}, "of": {"type": "tuple", "items": {"type": "any"}}},
+    }
+    parameters: dict[str, Any] = {"type": "dict", "properties": {"a": {"type": "Object[]"}}, "required": ["a"]}
+    lines: list[dict[str, Any]] = [
+        {"name": "measure", "description": "Measures.", "parameters": parameters, "response": response},
+        {"name": "plain", "parameters": {"type": "dict", "properties": {}}, "response": {"type": "string"}},
+    ]
+    (here / "f.json").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert main(["import", "openai", "--name", "ruler", "f.json"]) == 0
+    measure, plain = value(here / "ruler.tools.json")["tools"]
+    properties: dict[str, Any] = {"size": {"type": "number"}, "of": {"type": "array", "items": {}}}
+    assert measure["outputSchema"] == {"type": "object", "properties": properties}
+    assert "outputSchema" not in plain
+    told = capsys.readouterr().err
+    assert "measure: a: 'Object[]' is no type; any value is taken" in told
+    assert "plain: its response is no object" in told
+
+
+def test_a_usable_list_is_served_to_the_byte() -> None:
+    assert served([LIST, GET]).tools == [LIST, GET]
+    assert served([LIST, GET]).doubts == ()

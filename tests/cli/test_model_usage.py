@@ -1,0 +1,55 @@
+"""What `show` and `play` say of a language model: how often it was asked, and how often it differed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from support.desk import OPEN, Desk, desk_in
+from support.endpoint import saying, serving
+
+from mcp_sim.cli import main
+from mcp_sim.world.sinks.jsonl import Jsonl
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return desk_in(tmp_path)
+
+
+async def traced(desk: Desk, trace: Path) -> None:
+    header = b'{"format": 1, "scenario": "desk", "sha256": "0", "version": "0"}'
+    sink = Jsonl(trace, header)
+    smuggled = json.dumps({**OPEN, "id": "mine"})
+    async with serving(saying("nonsense", smuggled)) as engine, desk(engine.url, (sink,)).open() as world:
+        await world.call("create_ticket", {"title": "one"})
+        await world.call("get_ticket", {"ticket_id": "ticket_00001"})
+        engine.respond = saying(json.dumps(world.view.get("ticket", "ticket_00001")))
+        await world.call("get_ticket", {"ticket_id": "ticket_00001"})
+    sink.close()
+
+
+async def test_show_ends_with_what_the_model_was_asked_for_and_where_it_differed(
+    desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await traced(desk, tmp_path / "trace.jsonl")
+    assert main(["show", str(tmp_path / "trace.jsonl")]) == 0
+    told = capsys.readouterr().out.splitlines()[-3:]
+    assert told[0] == "language model: asked at 3 of 3 calls (0 answers were kept from before), 360 + 90 tokens"
+    assert told[1].startswith("  2 needed no asking, as nothing was open; at 1 of these it would have said")
+    assert told[2] == "  1 answers were repaired from the world, 1 asked for again, 0 given by the fallback"
+
+
+async def test_play_says_it_too_and_says_nothing_where_no_model_answers(desk: Desk, tmp_path: Path) -> None:
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text('{"tool": "get_ticket", "arguments": {"ticket_id": "ticket_00001"}}\n', encoding="utf-8")
+    async with serving() as engine:
+        desk(engine.url)
+        play = [sys.executable, "-m", "mcp_sim", "play", str(tmp_path / "desk.yaml"), str(calls)]
+        asked = await anyio.run_process(play)
+        silent = await anyio.run_process([*play, "--world-model", "builtin"])
+    assert b"language model: asked at 1 of 1 calls" in asked.stderr
+    assert b"language model" not in silent.stderr

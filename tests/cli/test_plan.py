@@ -1,0 +1,80 @@
+"""`mcp-sim plan`: every plan with its reason, and the lines that correct a guess."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from support.declared import INTEGER, STRING, Json, obj, tool
+
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import load
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    """A tools/list result with one sure tool and one guess."""
+    path = tmp_path / "service.json"
+    output = obj(id=STRING, title=STRING)
+    tools = [
+        tool("create_task", {"title": STRING}, "title", output=output),
+        tool("get_task", {"task_id": STRING}, "task_id", output=output),
+        tool("frobnicate", {"task_id": STRING, "how": STRING}, "task_id"),
+    ]
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    return path
+
+
+def test_plan_shows_every_tool_in_100_columns_and_the_lines_that_correct_a_guess(
+    listed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", str(listed)]) == 0
+    told = capsys.readouterr().out
+    assert all(len(line) <= 100 for line in told.splitlines())
+    assert "1 of 3 plans is a guess" in told
+    lines: Mapping[str, Json] = yaml.safe_load(told[told.index("sim:") :])
+    assert lines["sim"]["frobnicate"] == {"verb": "none"}
+
+
+def test_a_guess_that_nothing_is_touched_shows_what_else_it_may_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "ferry.json"
+    tools = [
+        tool("get_booking", {"booking_reference": STRING}, "booking_reference"),
+        tool("rebook", {"booking_reference": STRING, "day": STRING}, "booking_reference", "day"),
+        tool("sound_horn", {"seconds": INTEGER}, "seconds"),
+    ]
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    assert main(["plan", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "rebook: {verb: none}   # or {verb: update, entity: booking, key: booking_reference}\n" in told
+    assert "sound_horn: {verb: none}\n" in told
+
+
+def test_plan_writes_json_for_the_tools_that_were_asked_for(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(listed), "--json", "--tool", "get_*"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert list(told["tools"]) == ["get_task"]
+    assert told["tools"]["get_task"]["verb"] == "get"
+    assert told["tools"]["get_task"]["guessed"] is False
+    assert told["entities"]["task"]["key"] == "id"
+
+
+def test_plan_refuses_a_glob_that_matches_nothing(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(listed), "--tool", "get_tusk"]) == 2
+    assert "'get_task'" in capsys.readouterr().err
+
+
+def test_the_lines_that_correct_a_guess_are_taken(tmp_path: Path, listed: Path) -> None:
+    spec = tmp_path / "service.yaml"
+    spec.write_text(
+        f"mcp_sim: 1\nname: service\ntools: {listed.name}\nentities: {{task: {{key_like: T-1}}}}\n"
+        "sim:\n  frobnicate: {verb: update, entity: task, key: task_id, sets: {how: title}}\n",
+        encoding="utf-8",
+    )
+    plan = load(spec).domain.plans["frobnicate"]
+    assert (plan.verb, plan.sets, plan.guessed) == ("update", {"how": "title"}, False)

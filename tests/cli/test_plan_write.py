@@ -1,0 +1,377 @@
+"""`mcp-sim plan --write` puts what was inferred into the spec, and --strict refuses guesses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.walking import Walker
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import check, load
+from mcp_sim.spec.entity_names import rename_entities_in_plan
+from mcp_sim.spec.sources import shipped
+from mcp_sim.spec.write_overrides import spec_files, spec_text
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.plans import Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Plan, Swap
+
+VAGUE = [
+    {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"widget": {"type": "string"}}}},
+    {"name": "list_widgets", "inputSchema": {"type": "object", "properties": {"colour": {"type": "string"}}}},
+    {
+        "name": "get_widget",
+        "inputSchema": {"type": "object", "properties": {"widget_id": {"type": "string"}}, "required": ["widget_id"]},
+    },
+    {"name": "resync_gadget", "inputSchema": {"type": "object", "properties": {"depth": {"type": "integer"}}}},
+]
+
+SPEC = """\
+# My own words come first.
+mcp_sim: 1
+name: widgets   # shown to the client
+tools: widgets.tools.json
+
+sim:
+  list_widgets: {verb: list, entity: widget}   # sure of that
+
+errors:
+  not_found: |
+    There is no such widget.
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    (tmp_path / "widgets.tools.json").write_text(json.dumps({"tools": VAGUE}), encoding="utf-8")
+    (tmp_path / "widgets.yaml").write_text(SPEC, encoding="utf-8")
+    return tmp_path / "widgets.yaml"
+
+
+def judged_apart(plan: Plan) -> Plan:
+    """The plan without how sure it is: what a spec says is sure, and of which nothing is known touches none."""
+    ways = {value: judged_apart(one) for value, one in plan.choices.items()}
+    verb = "none" if plan.verb == "unknown" else plan.verb
+    return replace(plan, verb=verb, choices=ways, confidence=1.0, reasons=())
+
+
+def without_judgement(domain: Domain) -> dict[str, Plan]:
+    return {name: judged_apart(plan) for name, plan in domain.plans.items()}
+
+
+@pytest.mark.parametrize("name", sorted(shipped("tool_specs")))
+def test_a_spec_with_what_was_inferred_means_the_same(name: str, tmp_path: Path) -> None:
+    path = shipped("tool_specs")[name]
+    for other in path.parent.glob("*.tools.json"):
+        (tmp_path / other.name).write_bytes(other.read_bytes())
+    before = load(name).domain
+    (tmp_path / "x.yaml").write_text(spec_text(path.read_text(encoding="utf-8"), before, ""), encoding="utf-8")
+    after = load(tmp_path / "x.yaml").domain
+    assert without_judgement(after) == without_judgement(before)
+    assert after.entities == before.entities
+
+
+async def walked(path: Path) -> list[Any]:
+    """What an agent is answered that calls the tools of a document at random."""
+    answered: list[Any] = []
+    async with Simulator.load(path).open() as world:
+        walker = Walker([*world.scenario.domain.tools.values()], 3, world)
+        for _ in range(80):
+            tool, arguments = walker.call()
+            observation = await world.call(tool.id, arguments)
+            walker.learn(tool, arguments, observation)
+            answered.append((tool.name, arguments, observation.body))
+    return answered
+
+
+@pytest.mark.parametrize("name", sorted(shipped("tool_specs")))
+async def test_the_tools_of_a_spec_that_says_what_was_inferred_answer_as_before(name: str, tmp_path: Path) -> None:
+    path = shipped("tool_specs")[name]
+    for other in path.parent.glob("*.tools.json"):
+        (tmp_path / other.name).write_bytes(other.read_bytes())
+    before = path.read_text(encoding="utf-8")
+    (tmp_path / "x.yaml").write_text(spec_text(before, load(name).domain, ""), encoding="utf-8")
+    assert await walked(tmp_path / "x.yaml") == await walked(path)
+
+
+HARD: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "a guess that nothing is touched": [
+        ("create_task", {"title": {"type": "string"}}),
+        ("get_task", {"task_id": {"type": "string"}}),
+        ("expand_task", {"task_id": {"type": "string"}}),
+        ("rename_gadget", {"old_name": {"type": "string"}, "new_name": {"type": "string"}}),
+    ],
+    "records that arguments tell together": [
+        ("create_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
+        ("drop_collection", {"database": {"type": "string"}, "collection": {"type": "string"}}),
+        ("list_collections", {"database": {"type": "string"}}),
+    ],
+    "fields that arguments name": [
+        ("create_oven", {"room": {"type": "string"}, "degrees": {"type": "integer"}}),
+        ("get_oven", {"oven_id": {"type": "string"}}),
+        ("update_oven", {"oven_id": {"type": "string"}, "field": {"type": "string"}, "value": {"type": "string"}}),
+    ],
+    "fields that are looked up": [
+        ("get_course", {"course_id": {"type": "string"}}),
+        ("list_lessons", {"course_id": {"type": "string"}}),
+        ("get_lesson_by_name", {"course_name": {"type": "string"}, "course_id": {"type": "string"}}),
+    ],
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+async def test_a_written_list_means_the_same_whatever_little_it_tells(case: str, tmp_path: Path) -> None:
+    listed = [
+        {"name": name, "inputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+        for name, parts in HARD[case]
+    ]
+    path = tmp_path / "yard.tools.json"
+    path.write_text(json.dumps({"tools": listed}), encoding="utf-8")
+    assert main(["plan", str(path), "--write"]) == 0
+    before, after = load(path).domain, load(tmp_path / "yard.yaml").domain
+    assert without_judgement(after) == without_judgement(before)
+    assert after.entities == before.entities
+    assert await walked(tmp_path / "yard.yaml") == await walked(path)
+
+
+TEXT = {"type": "string"}
+LINES = {"type": "array", "items": {"type": "object", "properties": {"stall": TEXT, "paid": TEXT}}}
+SETTLE = {
+    "order_id": TEXT, "note": TEXT, "amount": {"type": "number"}, "lines": LINES, "buyer": TEXT, "day": TEXT, "q": TEXT,
+    "old": LINES, "new": LINES, "by": TEXT, "dir": TEXT, "limit": {"type": "integer"}, "copied": TEXT, "cart": TEXT,
+}  # fmt: skip
+WHOLE = Plan(
+    "settle_order",
+    "update",
+    "order",
+    operation="settle",
+    arguments={"what": "note"},
+    key="order_id",
+    sets={"note": "note"},
+    fixed={"status": "settled"},
+    how={"note": "append"},
+    each="lines",
+    requires={"status": ("open", "late")},
+    positive=("amount",),
+    if_exists="keep",
+    copies="copied",
+    holder="cart",
+    counter="till.next_order",
+    from_state={"seller": "till.seller"},
+    also=(Also("stall", "left", "lines.stall", "subtract", "amount"), Also("stall", "open", "buyer", requires=True)),
+    owners=(Owner("buyer", "stall", link="stall_id"), Owner("cart", "stall", listed="orders")),
+    among=(Among("lines.*.paid", "stall", "buyer", "tills"),),
+    children=(Children("stall", "lines", {"lines.stall": "name"}, "order_id"),),
+    login="till.seller",
+    within="params",
+    caller="till.seller",
+    swap=Swap("lines", "stall", "old", "new", "stall"),
+    shows={"order": "id"},
+    only=("id", "stall_id.left"),
+    picked=Picked("day", "days"),
+    filters={"q": Filter("note", "contains"), "buyer": Filter("stall_id"), "by": Filter("status", only="open")},
+    query="q",
+    searched=("note",),
+    sort="by",
+    order="dir",
+    paging=Paging(limit="limit", size=5, most=9),
+    envelope=Envelope(record="order", echoes={"asked": "q"}),
+)
+
+
+def plans_read(plan: Plan, folder: Path) -> dict[str, Plan]:
+    """The plans of a spec that says one, as they are read."""
+    schema = {"type": "object", "properties": {"params": {"type": "object", "properties": SETTLE}}}
+    tools = [{"name": "settle_order", "inputSchema": schema}]
+    text = f"mcp_sim: 1\nname: market\ntools: {json.dumps(tools)}\nentities: {{order: , stall: , till: }}\n"
+    (folder / "market.yaml").write_text(text, encoding="utf-8")
+    domain = load(folder / "market.yaml").domain
+    (folder / "said.yaml").write_text(spec_text(text, replace(domain, plans={plan.tool: plan}), ""), encoding="utf-8")
+    return without_judgement(load(folder / "said.yaml").domain)
+
+
+def test_whatever_a_plan_says_of_entities_is_said_of_those_of_its_own_server() -> None:
+    there = rename_entities_in_plan(WHOLE, "yard.{}".format)
+    parts = [WHOLE.swap, *WHOLE.also, *WHOLE.owners, *WHOLE.among, *WHOLE.children]
+    moved = [there.swap, *there.also, *there.owners, *there.among, *there.children]
+    assert [one and one.entity for one in moved] == [one and f"yard.{one.entity}" for one in parts]
+    assert (there.entity, there.login, there.counter) == ("yard.order", "yard.till.seller", "yard.till.next_order")
+
+
+def test_what_is_kept_beside_a_record_and_what_no_argument_names_are_written_too(tmp_path: Path) -> None:
+    none: dict[str, Any] = {"type": "object", "properties": {}}
+    one = {"type": "object", "properties": {"berth_id": TEXT}, "required": ["berth_id"]}
+    tools = [
+        {"name": "get_berth", "inputSchema": one},
+        {"name": "list_berths", "inputSchema": none},
+        {"name": "get_notices", "inputSchema": one},
+        {"name": "get_latest_arrival", "inputSchema": none},
+        {"name": "list_arrivals", "inputSchema": none},
+    ]
+    state = {
+        "berths": {"b1": {"berth_id": "b1", "quay": "north"}},
+        "notices": {"b1": ["Dredging"]},
+        "arrivals": [{"id": 1, "ship": "Tern"}],
+    }
+    (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
+    text = f"mcp_sim: 1\nname: port\ntools: {json.dumps(tools)}\n"
+    (tmp_path / "port.yaml").write_text(text, encoding="utf-8")
+    path = tmp_path / "run.yaml"
+    path.write_text("mcp_sim: 1\nseed: 1\ntools: port.yaml\nworld: {state: state.json}\n", encoding="utf-8")
+    before = load(path).domain
+    assert before.plans["get_latest_arrival"].operation == "newest"
+    assert any(field.hidden for field in before.entities["berth"].fields.values())
+    (tmp_path / "port.yaml").write_text(spec_text(text, before, ""), encoding="utf-8")
+    after = load(path).domain
+    assert without_judgement(after) == without_judgement(before)
+    assert after.entities == before.entities
+
+
+def test_whatever_a_plan_has_is_written_and_means_the_same(tmp_path: Path) -> None:
+    usual = Plan("", "unknown")
+    left = {part.name for part in fields(Plan) if getattr(WHOLE, part.name) == getattr(usual, part.name)}
+    assert left == {"backend", "choice", "choices", "confidence", "reasons"}
+    assert plans_read(WHOLE, tmp_path) == {"settle_order": WHOLE}
+
+
+def test_plans_and_entities_are_written_and_every_line_of_the_author_stays(spec: Path) -> None:
+    assert main(["plan", str(spec), "--write"]) == 0
+    text = spec.read_text(encoding="utf-8")
+    lines = iter(text.splitlines())
+    assert all(line in lines for line in SPEC.splitlines() if "list_widgets" not in line)
+    assert "  list_widgets: {verb: list, entity: widget, filters: {colour: colour}, envelope: {" in text
+    assert "}   # sure of that\n" in text
+    assert "  get_widget: {verb: get, entity: widget, key: widget_id" in text
+    assert "entities:\n  widget:" in text or "entities: {widget:" in text
+    assert spec.with_name("widgets.yaml.bak").read_text(encoding="utf-8") == SPEC
+    assert not [problem for problem in check([spec]) if problem.severity == "error"]
+
+
+def test_what_was_a_guess_is_marked_as_one(spec: Path) -> None:
+    domain = load(spec).domain
+    doubtful = replace(domain.plans["get_widget"], confidence=0.4, reasons=("one thing", "and another"))
+    text = spec_text(SPEC, replace(domain, plans={**domain.plans, "get_widget": doubtful}), "")
+    lines = text.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("  get_widget:"))
+    assert lines[at - 1] == "  # a guess (0.40): one thing; and another"
+
+
+def test_a_tool_of_which_too_little_is_known_is_said_to_touch_nothing_and_named(
+    spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["plan", str(spec), "--write"])
+    assert "\n  resync_gadget: {verb: none}\n" in spec.read_text(encoding="utf-8")
+    assert "Too little is known of frobnicate, resync_gadget: said to touch no records" in capsys.readouterr().err
+
+
+def test_a_backends_entity_is_written_as_the_records_are_called_here(tmp_path: Path) -> None:
+    text = {"type": "string"}
+    tools = [
+        ("get_vessel_messages", {"vessel_id": text}),
+        ("reply_to_message", {"message_id": text, "text": text}),
+    ]
+    listed = [
+        {"name": name, "inputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+        for name, parts in tools
+    ]
+    path = tmp_path / "ferry.json"
+    path.write_text(json.dumps({"tools": listed}), encoding="utf-8")
+    assert main(["plan", str(path), "--write"]) == 0
+    written = path.with_suffix(".yaml")
+    assert load(written).domain.plans["reply_to_message"].entity == "vessel_message"
+    assert [problem for problem in check([written]) if problem.severity == "error"] == []
+
+
+def test_written_a_second_time_nothing_changes(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", str(spec), "--write"])
+    once = spec.read_text(encoding="utf-8")
+    main(["plan", str(spec), "--write"])
+    assert spec.read_text(encoding="utf-8").startswith(once.rstrip("\n"))
+    main(["plan", str(spec), "--write"])
+    assert "says it all already" in capsys.readouterr().err
+
+
+def test_a_plain_list_gets_a_spec_beside_it_and_stays_as_it_is(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec.unlink()
+    tools = spec.with_name("widgets.tools.json")
+    before = tools.read_bytes()
+    assert main(["plan", str(tools), "--write"]) == 0
+    assert tools.read_bytes() == before
+    assert "sim:\n" in spec.read_text(encoding="utf-8")
+    assert "name it where widgets.tools.json is named" in capsys.readouterr().err
+    assert main(["plan", str(tools), "--write"]) == 2
+    assert "stands beside widgets.tools.json already" in capsys.readouterr().err
+
+
+def test_the_list_that_a_scenario_names_gets_a_spec_beside_it(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec.unlink()
+    scenario = spec.with_name("run.yaml")
+    text = "mcp_sim: 1\nseed: 1\ntools: widgets.tools.json\n"
+    scenario.write_text(text, encoding="utf-8")
+    assert main(["plan", str(scenario), "--write"]) == 0
+    assert scenario.read_text(encoding="utf-8") == text
+    assert "name it where widgets.tools.json is named" in capsys.readouterr().err
+    scenario.write_text(text.replace("widgets.tools.json", "widgets.yaml"), encoding="utf-8")
+    assert not [problem for problem in check([spec, scenario]) if problem.severity == "error"]
+
+
+def test_each_server_of_a_scenario_gets_its_own_plans(spec: Path) -> None:
+    scenario = spec.with_name("two.yaml")
+    other = spec.with_name("other.yaml")
+    other.write_text(f"mcp_sim: 1\nname: other\ntools: {json.dumps(VAGUE[1:2])}\n", encoding="utf-8")
+    scenario.write_text("mcp_sim: 1\ntools: {one: widgets.yaml, two: other.yaml}\nseed: 1\n", encoding="utf-8")
+    assert [(file.server, file.path.name) for file in spec_files(scenario)] == [
+        ("one", "widgets.yaml"),
+        ("two", "other.yaml"),
+    ]
+    assert main(["plan", str(scenario), "--write"]) == 0
+    assert "get_widget" in spec.read_text(encoding="utf-8")
+    assert "get_widget" not in other.read_text(encoding="utf-8")
+    assert "  list_widgets:\n    verb: list\n" in other.read_text(encoding="utf-8")
+    assert not [problem for problem in check([scenario]) if problem.severity == "error"]
+
+
+def test_entities_that_are_kept_apart_are_written_under_the_names_that_their_spec_knows(spec: Path) -> None:
+    scenario = spec.with_name("apart.yaml")
+    scenario.write_text("mcp_sim: 1\ntools: {one: widgets.yaml}\nworld: {namespaces: true}\n", encoding="utf-8")
+    main(["plan", str(scenario), "--write"])
+    assert "one.widget" not in spec.read_text(encoding="utf-8")
+    assert "entity: widget" in spec.read_text(encoding="utf-8")
+
+
+def test_what_ships_is_not_written_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "flaky_crm", "--write"]) == 2
+    assert "crm ships with mcp-sim and stays as it is" in capsys.readouterr().err
+
+
+def test_strict_refuses_guesses_and_writes_nothing(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", str(spec), "--strict", "--write"]) == 1
+    assert spec.read_text(encoding="utf-8") == SPEC
+    assert main(["plan", str(spec), "--strict", "--tool", "list_widgets"]) == 0
+    assert main(["check", str(spec), "--strict"]) == 1
+    assert main(["check", str(spec)]) == 0
+    capsys.readouterr()
+    assert main(["serve", str(spec), "--strict"]) == 2
+    assert "resync_gadget" in capsys.readouterr().err
+
+
+def test_strict_lets_through_what_is_sure() -> None:
+    assert main(["plan", "crm", "--strict"]) == 0
+    assert main(["check", "flaky_crm", "--strict"]) == 0
+
+
+def test_a_spec_that_cannot_be_written_is_left_as_it_is(spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "mcp_sim: 1\nname: x\ntools: widgets.tools.json\nentities: {a: &a {key: id}}\nsim: {}\n"
+    spec.write_text(text.replace("sim: {}", "sim: *a"), encoding="utf-8")
+    assert main(["plan", str(spec), "--write"]) in {1, 2}
+    assert "sim: *a" in spec.read_text(encoding="utf-8")
+    assert not spec.with_name("widgets.yaml.bak").exists()
+    assert capsys.readouterr().err
+
+
+def test_what_is_required_is_one_of_the_fields(spec: Path) -> None:
+    spec.write_text(SPEC + "entities: {widget: {fields: {name: {}}, required: [nam]}}\n", encoding="utf-8")
+    assert "there is no field 'nam'; did you mean 'name'?" in str(check([spec])[0])

@@ -1,0 +1,189 @@
+"""What holds for every kind of perturbation that ships: each is tried on calls that it strikes, and that it spares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fault_specs import NO_NOTES, NO_REPORTS, NOTES, REPORTS, Batches
+from support.perturbed import ADA, ALL, DEAL, HALF, SPRING, Calls, Crm, repeats_and_differs
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.types import Tool
+from mcp_sim.types.json_text import encode
+from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.scenario import WorldModelEntry
+from mcp_sim.world import World, replayed
+
+GET = ("get_contact", ADA)
+MISSING = ("get_contact", {"contact_id": "con_99999"})
+LIST: tuple[str, dict[str, Any]] = ("list_deals", ALL)
+CREATE = ("create_deal", SPRING)
+UPDATE = ("update_deal", {**DEAL, "stage": "lost"})
+REPORT = ("create_report", {"title": "Spring"})
+IMPORT = ("import_notes", {"titles": ["a", "b", "c", "d"]})
+ONE_NOTE = ("import_notes", {"titles": ["a"]})
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Options of a kind, calls that it strikes, and calls (with other options) where it can do nothing."""
+
+    options: Any
+    struck: Calls = (LIST,)
+    spared: Calls = ()
+    harmless: Any = None
+
+
+TRIALS: dict[str, Trial] = {
+    "async_job": Trial({"status_tool": "get_job"}, [REPORT], [("get_job", {"job_id": "job_001"})]),
+    "auth_expiry": Trial({"after": "1 calls"}, [GET, GET], [GET], {"after": "9 calls"}),
+    "conflict": Trial({}, [UPDATE], [GET, CREATE]),
+    "corrupt_values": Trial("noise", [LIST], [MISSING]),
+    "delayed_visibility": Trial("5 calls", [CREATE], [LIST]),
+    "description_drift": Trial("empty"),
+    "disconnect": Trial({}),
+    "distractor_tools": Trial({}, [], [LIST]),
+    "drop_fields": Trial(["title"], [LIST], [GET]),
+    "duplicate_effect": Trial({}, [CREATE], [LIST, UPDATE]),
+    "empty_result": Trial({}, [LIST], [CREATE]),
+    "error": Trial({}),
+    "external_change": Trial({"do": "edit", "entity": "deal"}, [LIST], [LIST], {"do": "delete", "entity": "activity"}),
+    "hide_tool": Trial({}),
+    "injection": Trial({"goal": "obey"}, [LIST], [MISSING]),
+    "latency": Trial("1s"),
+    "lost_ack": Trial({}, [CREATE], [LIST]),
+    "malformed": Trial("cut_json", [LIST], [MISSING]),
+    "malformed_message": Trial("cut"),
+    "natural_language": Trial("be odd", [LIST], [MISSING]),
+    "noise_rows": Trial({"source": "invented"}, [LIST], [CREATE]),
+    "not_found_glitch": Trial({}, [GET], [LIST, MISSING]),
+    "outage": Trial({"lasts": "1h"}, [LIST], [LIST], {"lasts": "1s", "start": "1h"}),
+    "oversized": Trial(5_000, [LIST], [MISSING]),
+    "pagination": Trial(1, [LIST], [CREATE]),
+    "partial_batch": Trial({}, [IMPORT], [ONE_NOTE]),
+    "permission_denied": Trial({"entity": "deal"}, [LIST], [GET]),
+    "phantom_success": Trial({}, [CREATE], [LIST]),
+    "quota_exhausted": Trial({"limit": 1}, [GET, GET], [GET], {"limit": 9}),
+    "rate_limit": Trial({"limit": 1, "window": "1h"}, [GET, GET], [GET], {"limit": 9, "window": "1h"}),
+    "schema_drift": Trial({"rename_output": {"title": "label"}}, [LIST], [MISSING]),
+    "stale_read": Trial({}, [CREATE, LIST], [GET]),
+    "timeout": Trial({}),
+    "truncate": Trial(1, [LIST], [GET]),
+    "validation_quirk": Trial({"max_length": 5}, [CREATE], [LIST]),
+}
+HAVE_NO_OTHER = {"description_drift", "disconnect", "error", "hide_tool", "latency", "malformed_message", "timeout"}
+"""Kinds that can do something at every call of such a tool; where they cannot, their own tests show."""
+
+Try = Callable[..., Simulator]
+kinds = pytest.mark.parametrize("kind", TRIALS)
+
+
+@pytest.fixture
+def tried(crm: Crm, tmp_path: Path) -> Try:
+    """A simulator with one kind, or none, and what stands beside it."""
+
+    def simulator(kind: str, entry: str = "", beside: Sequence[str] = ()) -> Simulator:
+        listed = f"\nallow_adversarial: true\nperturbations: [{', '.join((*([entry] if entry else []), *beside))}]\n"
+        if kind == "async_job":
+            return Simulator(load(_written(tmp_path, REPORTS, NO_REPORTS + listed)))
+        if kind == "partial_batch":
+            batches = (WorldModelEntry(Batches(), "batches"),)
+            return Simulator(replace(load(_written(tmp_path, NOTES, NO_NOTES + listed)), world_models=batches))
+        return crm(listed)
+
+    return simulator
+
+
+def _written(folder: Path, spec: str, ending: str) -> Path:
+    (folder / "spec.yaml").write_text(spec, encoding="utf-8")
+    path = folder / "scenario.yaml"
+    path.write_text(f"mcp_sim: 1\ntools: spec.yaml\n{ending}", encoding="utf-8")
+    return path
+
+
+def entry(kind: str, rest: str = "", options: Any = None) -> str:
+    tools = {"async_job": ", tools: [create_report, get_job]"}.get(kind, "")
+    chosen = TRIALS[kind].options if options is None else options
+    return f"{{{kind}: {encode(chosen).decode()}, id: it{tools}{rest}}}"
+
+
+async def walked(simulator: Simulator, made: Calls) -> tuple[World, list[dict[str, Any]], list[timedelta]]:
+    """The world after the calls, their steps, and how long each took."""
+    async with simulator.open() as world:
+        delays = [(await world.call(tool, arguments)).delay for tool, arguments in made]
+        return world, world.ledger.steps, delays
+
+
+def outcomes(steps: list[dict[str, Any]], name: str = "it") -> list[str]:
+    """What became of one perturbation, at the calls that it was decided for."""
+    return [one["outcome"] for step in steps for one in step.get("perturbations", ()) if one["id"] == name]
+
+
+def listed(world: World) -> list[dict[str, Any]]:
+    """What a client is shown of the tools, but for outputSchemas, which are left out where they may not fit."""
+    tools: list[Tool] = [tool for server in world.scenario.servers for tool in world.catalogue(server)]
+    return [{name: part for name, part in tool.definition.items() if name != "outputSchema"} for tool in tools]
+
+
+def test_every_kind_that_ships_is_tried() -> None:
+    assert list(TRIALS) == [
+        name for name in perturbations.names() if perturbations[name].__module__.startswith("mcp_sim.")
+    ]
+    assert {kind for kind, trial in TRIALS.items() if not trial.spared} == HAVE_NO_OTHER
+
+
+@kinds
+async def test_it_strikes_and_the_world_is_what_the_ledger_tells(kind: str, tried: Try) -> None:
+    simulator = tried(kind, entry(kind))
+    async with simulator.open() as world:
+        start = world.view
+    world, steps, _ = await walked(simulator, TRIALS[kind].struck)
+    assert ("applied" in outcomes(steps)) is bool(TRIALS[kind].struck)
+    rebuilt = replayed(start, steps)
+    assert {name: [*rebuilt.rows(name)] for name in rebuilt.entities()} == {
+        name: [*world.view.rows(name)] for name in world.view.entities()
+    }
+
+
+@kinds
+async def test_nothing_happens_where_its_trigger_does_not_hold(kind: str, tried: Try) -> None:
+    made = [*TRIALS[kind].struck, *TRIALS[kind].spared]
+    calm, expected, _ = await walked(tried(kind), made)
+    for when in ("after: 900 calls", "nth: 900", "probability: 0"):
+        world, steps, _ = await walked(tried(kind, entry(kind, f", when: {{{when}}}")), made)
+        assert steps == expected
+        assert listed(world) == listed(calm)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TRIALS if kind not in HAVE_NO_OTHER])
+async def test_it_has_no_effect_where_it_cannot_bite_and_the_answer_is_the_true_one(kind: str, tried: Try) -> None:
+    trial = TRIALS[kind]
+    _, expected, _ = await walked(tried(kind), trial.spared)
+    _, steps, _ = await walked(tried(kind, entry(kind, options=trial.harmless)), trial.spared)
+    assert outcomes(steps) == ["no_effect"] * len(trial.spared)
+    assert [{**step, "perturbations": []} for step in steps[1:]] == expected[1:]
+
+
+@kinds
+async def test_it_goes_together_with_latency_and_a_kind_that_bends_answers(kind: str, tried: Try) -> None:
+    other = "drop_fields: {leave: 'null'}" if kind == "truncate" else "truncate: {characters: 1}"
+    beside = ["{latency: 2s, id: slow}", f"{{{other}, id: cut}}"]
+    made = [*TRIALS[kind].struck, *TRIALS[kind].spared]
+    _, steps, delays = await walked(tried(kind, entry(kind), beside), made)
+    assert ("applied" in outcomes(steps)) is bool(TRIALS[kind].struck)
+    waited = [delay >= timedelta(seconds=2) for delay in delays]
+    assert waited == [outcome == "applied" for outcome in outcomes(steps, "slow")]
+    assert all(waited) or kind == "hide_tool"
+    assert len(outcomes(steps, "cut")) == len(made)
+
+
+@kinds
+async def test_the_same_seed_repeats_it_and_another_differs(kind: str, tried: Try) -> None:
+    made = [*TRIALS[kind].struck, *TRIALS[kind].spared] * 3
+    assert await repeats_and_differs(tried(kind, entry(kind, f", {HALF}")), made)

@@ -1,0 +1,114 @@
+"""hide_tool: a tool is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from support.catalogues import LIST, heard, names, over_http, over_stdio, told_at
+from support.perturbed import ADA, SPRING, Crm, outcomes
+
+from mcp_sim.types import RpcError, ToolResult
+from mcp_sim.types.errors import DocumentError
+from mcp_sim.types.kinds import perturbations
+
+
+async def test_a_hidden_tool_is_not_listed_and_unknown_when_it_is_called(crm: Crm) -> None:
+    async with crm("perturbations: [{hide_tool: {}, id: gone, tools: [create_*]}]").open() as world:
+        assert not [name for name in names(world) if name.startswith("create_")]
+        assert "list_deals" in names(world)
+        observation = await world.call("create_deal", SPRING)
+        assert observation.body == RpcError(-32602, "Unknown tool: create_deal")
+        assert world.ledger.newest["step"]["committed"] == []
+        assert outcomes(world) == [["applied"]]
+        assert (await world.call(*LIST)).ok
+        assert outcomes(world)[-1] == []
+
+
+async def test_it_can_still_work_or_be_refused_as_a_result(crm: Crm) -> None:
+    async with crm("perturbations: [{hide_tool: {calls: answered}, tools: create_deal}]").open() as world:
+        assert "create_deal" not in names(world)
+        assert (await world.call("create_deal", SPRING)).ok
+    async with crm("perturbations: [{hide_tool: {refusal: is_error}, tools: create_deal}]").open() as world:
+        body = (await world.call("create_deal", SPRING)).body
+        assert body == ToolResult("Unknown tool: create_deal", form="text", is_error=True)
+
+
+async def test_with_times_it_is_gone_as_long_as_they_hold_and_clients_are_told_at_both_ends(crm: Crm) -> None:
+    entry = "{hide_tool: {announced: true}, id: gone, tools: create_deal, when: {between: [2 calls, 4 calls]}}"
+    async with crm(f"perturbations: [{entry}]").open() as world:
+        shown = list[bool]()
+        told = list[int]()
+        for n in range(1, 7):
+            shown.append("create_deal" in names(world))
+            told += [n] if await told_at(world, 1) else []
+        assert shown == [True, True, False, False, True, True]
+        assert told == [3, 5]
+
+
+async def test_with_other_triggers_it_lasts_from_the_call_on_for_which_they_hold(crm: Crm) -> None:
+    entry = "{hide_tool: {announced: true}, id: gone, tools: create_deal, when: {nth: 2}}"
+    async with crm(f"perturbations: [{entry}]").open() as world:
+        assert (await world.call("create_deal", SPRING)).ok
+        assert "create_deal" in names(world)
+        twin = world.fork()
+        assert await told_at(world, 2, ("create_deal", SPRING)) == [1]
+        assert "create_deal" not in names(world)
+        assert "create_deal" in names(twin)
+        assert not (await world.call("create_deal", SPRING)).ok
+        world.reset()
+        assert "create_deal" in names(world)
+
+
+async def test_what_is_so_from_the_start_or_not_announced_is_no_news(crm: Crm) -> None:
+    async with crm("perturbations: [{hide_tool: {announced: true}, tools: create_deal}]").open() as world:
+        assert await told_at(world, 3) == []
+    async with crm("perturbations: [{hide_tool: {}, tools: create_deal, when: {after: 1 calls}}]").open() as world:
+        assert await told_at(world, 3) == []
+
+
+async def test_what_is_inside_of_a_refused_call_is_preempted_and_latency_is_too(crm: Crm) -> None:
+    entries = "{latency: 1s, id: slow}, {empty_result: {}, id: empty}, {hide_tool: {calls: answered}, id: gone}"
+    async with crm(f"perturbations: [{entries}]").open() as world:
+        assert (await world.call(*LIST)).delay.total_seconds() == 1
+        assert outcomes(world) == [["applied", "applied", "applied"]]
+
+
+async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
+    simulator = crm("perturbations: [{hide_tool: {}, id: gone, when: {probability: 0.3}}]")
+
+    async def run(seed: int) -> list[bool]:
+        async with simulator.open(seed=seed) as world:
+            return [(await world.call("get_contact", ADA)).ok for _ in range(8)]
+
+    assert await run(1) == await run(1)
+    runs = [await run(seed) for seed in range(6)]
+    assert any(one != runs[0] for one in runs)
+    assert all(one == sorted(one, reverse=True) for one in runs)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_clients_hear_of_it_in_both_eras(crm: Crm, mode: str) -> None:
+    entry = "{hide_tool: {announced: true}, tools: create_deal, when: {after: 1 calls}}"
+    async with crm(f"perturbations: [{entry}]").open() as world:
+        assert len(await heard(world, mode, [LIST, LIST, LIST])) == 1
+
+
+async def test_over_http_and_stdio_it_is_not_listed(tmp_path: Path) -> None:
+    entry: dict[str, Any] = {"hide_tool": {}, "tools": "create_deal"}
+    for shown in (*await over_http(tmp_path, entry), *over_stdio(tmp_path, entry)):
+        assert "create_deal" not in shown
+        assert "list_deals" in shown
+
+
+def test_it_takes_no_keys_for_single_calls(crm: Crm) -> None:
+    with pytest.raises(DocumentError, match="fires: is for what happens at single calls"):
+        crm("perturbations: [{hide_tool: {}, fires: 1}]")
+
+
+@pytest.mark.parametrize("options", ["no", {"calls": "ignored"}, {"refusal": "http"}])
+def test_impossible_options_are_refused(options: Any) -> None:
+    with pytest.raises(ValidationError):
+        perturbations["hide_tool"].model_validate(options)

@@ -1,0 +1,126 @@
+"""natural_language: a language model bends the answer as it is told in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from support.endpoint import completion, saying, serving
+from support.perturbed import ADA, DEAL, HALF, SPRING, Crm, outcomes, repeats_and_differs, told, truth
+
+from mcp_sim import Simulator
+from mcp_sim.models.world_models.openai import Openai
+from mcp_sim.types.kinds import perturbations
+from mcp_sim.types.scenario import WorldModelEntry
+
+WORDS = "Show the amount in cents."
+CENTS = "{instruction: Show the amount in cents., must: {error: false, value: {amount: 10000}}}"
+BENT = f"perturbations: [{{natural_language: {CENTS}, id: cents, tools: get_deal}}]"
+
+
+def asking(simulator: Simulator, url: str) -> Simulator:
+    """The same scenario, answered by a language model."""
+    model = Openai(base_url=url, model="tiny", ask="undetermined")
+    return Simulator(replace(simulator.scenario, world_models=(WorldModelEntry(model, "openai"),)))
+
+
+async def deal(crm: Crm) -> dict[str, Any]:
+    """A deal as it is."""
+    async with crm("").open() as world:
+        return await told(world, "get_deal", DEAL)
+
+
+async def test_the_model_is_told_the_truth_and_the_instruction_and_its_answer_is_served(crm: Crm) -> None:
+    wrong = {**await deal(crm), "amount": 10_000}
+    async with serving(saying(json.dumps(wrong))) as engine, asking(crm(BENT), engine.url).open() as world:
+        assert await told(world, "get_deal", DEAL) == wrong
+        question = engine.asked[0].question
+        assert WORDS in question
+        assert json.dumps(truth(world), separators=(",", ":"), ensure_ascii=False) in question
+        assert truth(world)["amount"] == 100
+        assert outcomes(world) == [["applied"]]
+        assert world.view.get("deal", "deal_0001") == truth(world)
+
+
+async def test_an_answer_that_does_not_do_is_asked_for_again_with_what_is_wrong(crm: Crm) -> None:
+    true = await deal(crm)
+    answers = saying(json.dumps(true), json.dumps({**true, "amount": 10_000}))
+    async with serving(answers) as engine, asking(crm(BENT), engine.url).open() as world:
+        assert (await told(world, "get_deal", DEAL))["amount"] == 10_000
+        assert "amount must satisfy 10000, but is 100" in engine.asked[1].question
+
+
+async def test_a_model_that_never_obeys_is_replaced_by_the_fallback(crm: Crm) -> None:
+    answers = saying(json.dumps(await deal(crm)))
+    async with serving(answers) as engine, asking(crm(BENT), engine.url).open() as world:
+        shown = await told(world, "get_deal", DEAL)
+        assert len(engine.asked) == 2
+        assert sum(shown[name] != value for name, value in truth(world).items()) == 1
+
+
+async def test_the_transcript_keeps_the_truth_alone(crm: Crm) -> None:
+    async def respond(asked: Any) -> Any:
+        return completion(json.dumps({**true, "amount": 10_000}))
+
+    true = await deal(crm)
+    async with serving(respond) as engine, asking(crm(BENT), engine.url).open() as world:
+        await told(world, "get_deal", DEAL)
+        await told(world, "get_deal", DEAL)
+        earlier = [message["content"] for message in engine.asked[-1].body["messages"][1:-1]]
+        assert not any("10000" in text for text in earlier)
+
+
+async def test_where_no_language_model_answers_the_fallback_bends_the_answer(crm: Crm) -> None:
+    fallback = "fallback: {drop_fields: {fields: [amount]}}"
+    entry = f"perturbations: [{{natural_language: {{instruction: Be odd., {fallback}}}, id: odd}}]"
+    async with crm(entry).open() as world:
+        assert "amount" not in await told(world, "get_deal", DEAL)
+        assert "amount" in truth(world)
+        await told(world, "get_contact", ADA)
+        assert not (await world.call("get_contact", {"contact_id": "con_99999"})).ok
+        made = await told(world, "create_deal", SPRING)
+        assert (world.view.get("deal", made["id"]) or {})["amount"] == 4000
+        assert outcomes(world) == [["applied"], ["no_effect"], ["no_effect"], ["applied"]]
+        assert {tool.name for tool in world.catalogue("crm") if tool.output_schema is not None} == set()
+
+
+async def test_a_fallback_may_ask_the_world_again(crm: Crm) -> None:
+    entry = "perturbations: [{natural_language: {instruction: Page badly., fallback: {pagination: 1}}, id: odd}]"
+    async with crm(entry).open() as world:
+        assert len((await told(world, "list_deals"))["deals"]) == 1
+
+
+async def test_it_goes_together_with_latency_and_a_cut_answer(crm: Crm) -> None:
+    entries = "perturbations: [{natural_language: Be odd.}, {truncate: {characters: 3}}, {latency: 1s}]"
+    async with crm(entries).open() as world:
+        assert (await world.call("get_deal", DEAL)).delay.total_seconds() == 1
+        assert outcomes(world) == [["applied"] * 3]
+
+
+async def test_the_same_seed_repeats_it_and_another_differs(crm: Crm) -> None:
+    simulator = crm(f"perturbations: [{{natural_language: Be odd., id: p, {HALF}}}]")
+    assert await repeats_and_differs(simulator, [("get_deal", DEAL)] * 5)
+
+
+@pytest.mark.parametrize(
+    ("fallback", "problem"),
+    [
+        ({}, "exactly one kind"),
+        ({"drop_feilds": None}, "drop_fields"),
+        ({"lost_ack": None}, "does not bend answers"),
+        ({"natural_language": {"instruction": "x"}}, "cannot stand in for itself"),
+        ({"truncate": {"items": -1}}, "greater than or equal to 0"),
+    ],
+)
+def test_a_fallback_that_cannot_be_is_refused(fallback: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        perturbations["natural_language"].model_validate({"instruction": "x", "fallback": fallback})
+
+
+@pytest.mark.parametrize("must", [{"text": {"contians": "x"}}, {"value": {"a": {"gt": []}}}, {"eror": True}])
+def test_a_must_that_cannot_be_checked_is_refused(must: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        perturbations["natural_language"].model_validate({"instruction": "x", "must": must})

@@ -1,0 +1,300 @@
+"""A world given as data: JSON, CSV, SQLite, a folder; converted by the schemas, and every fault told with its place."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_sim.generate.records import generate
+from mcp_sim.simulator.compile import check, load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import Record
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": f"get_{name}",
+        "inputSchema": {"type": "object", "properties": {f"{name}_id": {"type": kind}}, "required": [f"{name}_id"]},
+        "outputSchema": {"type": "object", "properties": {"id": {"type": kind}, **fields}, "required": ["id"]},
+    }
+    for name, kind, fields in (
+        (
+            "customer",
+            "string",
+            {
+                "name": {"type": "string"},
+                "age": {"type": "integer", "minimum": 0},
+                "vip": {"type": "boolean"},
+                "score": {"type": ["number", "null"]},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            },
+        ),
+        ("order", "integer", {"customer_id": {"type": "string"}, "total": {"type": "number"}}),
+    )
+]
+CSV = 'id,Name,age,vip,score,tags\nc1,"Vos, Ada",41,yes,1.5,"[""a"",""b""]"\nc2,Bo,7,false,,[]\n'
+ADA: Record = {"id": "c1", "name": "Vos, Ada", "age": 41, "vip": True, "score": 1.5, "tags": ["a", "b"]}
+BO: Record = {"id": "c2", "name": "Bo", "age": 7, "vip": False, "score": None, "tags": []}
+
+
+def scenario(folder: Path, records: str) -> Path:
+    """A scenario over two kinds of records, of which `records` are given."""
+    tools = folder / "shop.tools.json"
+    tools.write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
+    path = folder / "scenario.yaml"
+    path.write_text(f"mcp_sim: 1\nname: shop\ntools: shop.tools.json\nworld: {{{records}}}\n", encoding="utf-8")
+    return path
+
+
+def tables(path: Path) -> dict[str, list[Record]]:
+    """All records of a new world."""
+    given = load(path)
+    return {name: [*rows.values()] for name, rows in generate(given.domain, given.records, given.seed).items()}
+
+
+def problems(path: Path) -> list[str]:
+    return [str(problem).partition("/")[2].rpartition("/")[2] for problem in check([path])]
+
+
+def test_a_csv_file_has_the_types_of_the_schemas(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
+    found = tables(scenario(tmp_path, "records: {customer: people.csv, order: 0}"))
+    assert found == {"customer": [ADA, BO], "order": []}
+
+
+def test_a_file_is_added_to_by_rows_and_by_a_count(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
+    found = tables(scenario(tmp_path, "records: {customer: {file: people.csv, count: 5, rows: [{id: x9}]}, order: 0}"))
+    assert [row["id"] for row in found["customer"]][:3] == ["c1", "c2", "x9"]
+    assert len(found["customer"]) == 5
+
+
+def test_json_holds_tables_of_rows_or_of_records_under_their_keys(tmp_path: Path) -> None:
+    whole = {"customers": {"c1": {"name": "Ada"}, "c2": {"name": "Bo"}}, "orders": [{"id": 7, "customer_id": "c1"}]}
+    (tmp_path / "data.json").write_text(json.dumps(whole), encoding="utf-8")
+    found = tables(scenario(tmp_path, "records: data.json"))
+    assert [(row["id"], row["name"]) for row in found["customer"]] == [("c1", "Ada"), ("c2", "Bo")]
+    assert [(row["id"], row["customer_id"]) for row in found["order"]] == [(7, "c1")]
+
+
+def test_records_that_are_nested_in_those_they_link_to_are_records_of_their_own(tmp_path: Path) -> None:
+    whole = {"customer": [{"id": "c1", "name": "Ada", "orders": [{"id": 1, "total": 2}, {"id": 2, "total": 3.5}]}]}
+    (tmp_path / "data.json").write_text(json.dumps(whole), encoding="utf-8")
+    found = tables(scenario(tmp_path, "records: data.json"))
+    assert [(row["id"], row["customer_id"], row["total"]) for row in found["order"]] == [(1, "c1", 2), (2, "c1", 3.5)]
+    assert "orders" not in found["customer"][0]
+
+
+def test_a_sqlite_file_is_read_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("CREATE TABLE customers (id TEXT, name TEXT, age REAL, vip INTEGER, score REAL, tags TEXT)")
+        base.execute("INSERT INTO customers VALUES ('c1', 'Vos, Ada', 41.0, 1, 1.5, '[\"a\", \"b\"]')")
+        base.execute("INSERT INTO customers VALUES ('c2', 'Bo', 7, 0, NULL, '[]')")
+        base.execute("CREATE TABLE migrations (id INTEGER)")
+        base.commit()
+    before = path.read_bytes()
+    place = scenario(tmp_path, 'records: {"*": shop.sqlite, order: 3}')
+    found = tables(place)
+    assert found["customer"] == [ADA, BO]
+    assert len(found["order"]) == 3
+    assert path.read_bytes() == before
+    assert problems(place) == ["shop.sqlite: warning: migrations: no tool speaks of it, and it is left out; choose "
+                               "from 'customer', 'order'"]  # fmt: skip
+
+
+ENDLESS = "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t) SELECT i AS id FROM t WHERE i < 0"
+
+
+def test_a_view_of_sqlite_stands_in_for_a_table_that_there_is_not(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
+        base.execute("CREATE TABLE people (id TEXT, name TEXT, age INTEGER, vip INTEGER, score REAL, tags TEXT)")
+        base.execute("INSERT INTO people VALUES ('c2', 'Bo', 7, 0, NULL, '[]')")
+        base.execute("CREATE VIEW customers AS SELECT * FROM people")
+        base.execute("CREATE TABLE orders (id INTEGER, customer_id TEXT)")
+        base.execute(f"CREATE VIEW 'order' AS {ENDLESS}")
+        base.commit()
+    place = scenario(tmp_path, "records: shop.sqlite")
+    assert tables(place)["customer"] == [BO]
+    assert [one.partition(":")[2].partition(",")[0] for one in problems(place)] == [
+        " warning: people: no tool speaks of it"
+    ]
+
+
+def test_a_view_that_computes_without_end_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_sim.generate.data_files.tables._MOST_STEPS", 100_000)
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as base:
+        base.execute(f"CREATE VIEW orders AS {ENDLESS}")
+        base.commit()
+    place = scenario(tmp_path, "records: shop.sqlite")
+    assert problems(place) == ["shop.sqlite: cannot be read as SQLite: the view orders: interrupted"]
+
+
+def test_a_folder_holds_a_file_per_table(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "customers.csv").write_text(CSV, encoding="utf-8")
+    (folder / "orders.json").write_text('[{"id": 1, "customer_id": "c2"}]', encoding="utf-8")
+    found = tables(scenario(tmp_path, "records: data"))
+    assert found["customer"] == [ADA, BO]
+    assert found["order"][0]["customer_id"] == "c2"
+
+
+def test_other_separators_are_understood(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id;name;age\nc1;Ada, V;3\n", encoding="utf-8")
+    (tmp_path / "b.tsv").write_text("id\tcustomer_id\n5\tc1\n", encoding="utf-8")
+    found = tables(scenario(tmp_path, "records: {customer: a.csv, order: b.tsv}"))
+    assert (found["customer"][0]["name"], found["customer"][0]["age"]) == ("Ada, V", 3)
+    assert (found["order"][0]["id"], found["order"][0]["customer_id"]) == (5, "c1")
+
+
+FAULTS = {
+    "types": (
+        "id,age\nc1,old\n\nc2,-4\n",
+        [
+            "people.csv:2: people[0].age: must be of type integer, not 'old'",
+            "people.csv:4: people[1].age: -4 is less than the minimum of 0",
+        ],
+    ),
+    "numbers": ("id,score\nc1,1e999\n", ["people.csv:2: people[0].score: must be of type number, not '1e999'"]),
+    "keys": ("id,age\nc1,1\nc1,2\n", ["people.csv:3: people[1].id: a second customer 'c1'"]),
+    "columns": (
+        "id,nmae\nc1,x\n",
+        ["people.csv: warning: people.nmae: no tool speaks of a field 'nmae' of customer; did you mean 'name'?"],
+    ),
+    "lengths": ("id,name\nc1\nc2,b,c\n", [
+        "people.csv:2: people[0]: has 1 values, and the first line 2",
+        "people.csv:3: people[1]: has 3 values, and the first line 2",
+    ]),
+    "names": ("id,id\nc1,c1\n", ["people.csv:1: the column 'id' stands twice"]),
+    "quotes": ('id,name\nc1,"x\n', ["people.csv: is not CSV: unexpected end of data"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), FAULTS.values(), ids=FAULTS)
+def test_what_is_wrong_in_a_file_is_told_with_its_line(text: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(text, encoding="utf-8")
+    assert problems(scenario(tmp_path, "records: {customer: people.csv}")) == expected
+
+
+def test_json_faults_have_lines_too(tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text(
+        '{"customer": [\n  {"id": "c1"},\n  {"id": "c2", "age": "x"}\n]}', encoding="utf-8"
+    )
+    (found,) = problems(scenario(tmp_path, "records: data.json"))
+    assert found.startswith("data.json:3: customer[1].age: ")
+
+
+def test_many_faults_of_a_kind_are_counted(tmp_path: Path) -> None:
+    rows = "".join(f"c{n},x\n" for n in range(50))
+    (tmp_path / "people.csv").write_text(f"id,age\n{rows}", encoding="utf-8")
+    found = problems(scenario(tmp_path, "records: {customer: people.csv}"))
+    assert len(found) == 21
+    assert found[-1] == "people.csv: people: 30 more values are wrong"
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ("records: {customer: nowhere.csv}", "there is no file 'nowhere.csv' beside scenario.yaml"),
+        ("records: {custmer: people.csv}", "unknown entity; did you mean 'customer'?"),
+        ("records: {customer: {file: people.csv, count: 1}}", "count is 1, but there are 2 rows, which count includes"),
+        ('records: {"*": {count: 3}}', "stands for every entity, and takes a file"),
+        ("records: broken.sqlite", "cannot be read as SQLite: file is not a database"),
+        ("records: [1]", "must be a mapping from entities to records, or a file with all of them"),
+        ("state: nowhere.json", "there is no file 'nowhere.json' beside scenario.yaml"),
+        ("state: people.yaml", "must be a mapping, not a list"),
+    ],
+)
+def test_what_cannot_be_given_is_told(records: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "people.yaml").write_text("- 1\n", encoding="utf-8")
+    (tmp_path / "broken.sqlite").write_bytes(b"x" * 200)
+    assert any(problem.endswith(expected) for problem in problems(scenario(tmp_path, records)))
+
+
+def test_links_to_records_that_there_will_not_be_are_told(tmp_path: Path) -> None:
+    whole = {"customer": [{"id": "c1"}], "order": [{"id": 1, "customer_id": "c1"}, {"id": 2, "customer_id": "c9"}]}
+    (tmp_path / "data.json").write_text(json.dumps(whole), encoding="utf-8")
+    (found,) = problems(scenario(tmp_path, "records: data.json"))
+    assert "warning" in found
+    assert found.endswith("1 of its records link to no customer, as 'c9' in customer_id")
+
+
+def test_a_state_may_stand_in_a_file(tmp_path: Path) -> None:
+    whole = {"customers": {"c1": {"id": "c1", "name": "Ada"}}}
+    (tmp_path / "state.json").write_text(json.dumps(whole), encoding="utf-8")
+    found = tables(scenario(tmp_path, "state: state.json"))
+    assert [row["name"] for row in found["customer"]] == ["Ada"]
+
+
+def test_what_is_read_is_part_of_the_documents_that_a_scenario_consists_of(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
+    path = scenario(tmp_path, "records: {customer: people.csv}")
+    before = load(path)
+    assert [file.name for file in before.files] == ["scenario.yaml", "shop.tools.json", "people.csv"]
+    (tmp_path / "people.csv").write_text(CSV.replace("Bo", "Bob"), encoding="utf-8")
+    assert load(path).sha256 != before.sha256
+
+
+def test_what_links_to_records_of_a_file_can_be_made_up(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("mcp_sim: 1\ntools: crm\nworld: {records: {contact: people.csv, deal: 5}}\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("id,name\ncon_00007,Bo\n", encoding="utf-8")
+    assert problems(path) == []
+    assert {deal["contact_id"] for deal in tables(path)["deal"]} == {"con_00007"}
+    (tmp_path / "people.csv").write_text("id,name\n", encoding="utf-8")
+    assert "no deal is made up: each must link to a contact, and there is none" in str(check([path]))
+
+
+@pytest.mark.parametrize("place", ["records", "state"])
+async def test_a_reference_that_tools_ask_for_is_the_key_of_given_records(tmp_path: Path, place: str) -> None:
+    asked = {
+        "type": "object",
+        "properties": {"booking_reference": {"type": "string"}},
+        "required": ["booking_reference"],
+    }
+    tools = [{"name": name, "inputSchema": asked} for name in ("get_booking", "cancel_booking")]
+    rows = [{"booking_reference": key, "status": "open"} for key in ("BK-1", "BK-2")]
+    (tmp_path / "b.json").write_text(json.dumps({"bookings": rows}), encoding="utf-8")
+    (tmp_path / "desk.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    body = {"mcp_sim": 1, "name": "desk", "tools": "desk.json", "world": {place: "b.json"}}
+    (tmp_path / "x.json").write_text(json.dumps(body), encoding="utf-8")
+    async with Simulator.load(tmp_path / "x.json").open() as world:
+        assert (await world.call("get_booking", {"booking_reference": "BK-2"})).ok
+        assert (await world.call("cancel_booking", {"booking_reference": "BK-1"})).ok
+        assert not (await world.call("get_booking", {"booking_reference": "BK-9"})).ok
+
+
+def test_a_view_of_sqlite_of_which_no_tool_speaks_is_told(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.execute("CREATE TABLE customers (id TEXT PRIMARY KEY, name TEXT)")
+        database.execute("CREATE VIEW monthly_totals AS SELECT name FROM customers")
+    (told,) = problems(scenario(tmp_path, "records: shop.db"))
+    assert told.startswith("shop.db: warning: monthly_totals: no tool speaks of it, and it is left out")
+    assert problems(scenario(tmp_path, "records: {customer: shop.db, order: 0}")) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"type": "string", "format": "date"}, "tasks.csv:2: tasks[0].due_date: '05.01.2030' is compared with"),
+        ({"type": "string"}, "tasks.csv:2: warning: tasks[0].due_date: '05.01.2030' is compared with"),
+    ],
+)
+def test_a_date_with_the_year_last_is_told_and_refused_where_dates_are_asked_for(
+    tmp_path: Path, schema: Record, told: str
+) -> None:
+    output = {"type": "object", "properties": {"id": {"type": "string"}, "due_date": schema}, "required": ["id"]}
+    tool = {"name": "get_task", "inputSchema": TOOLS[0]["inputSchema"], "outputSchema": output}
+    (tmp_path / "tasks.tools.json").write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    (tmp_path / "tasks.csv").write_text("id,due_date\nt1,05.01.2030\nt2,06.01.2030\nt3,\n", encoding="utf-8")
+    path = tmp_path / "scenario.yaml"
+    path.write_text("mcp_sim: 1\ntools: tasks.tools.json\nworld: {records: {task: tasks.csv}}\n", encoding="utf-8")
+    (problem,) = [one for one in problems(path) if "is a guess" not in one]
+    assert problem.startswith(told)

@@ -1,0 +1,259 @@
+"""Generated worlds look like a real service's: at home somewhere, about something, linked, in order, adding up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mcp_sim.generate.contacts import slug
+from mcp_sim.generate.records import generate
+from mcp_sim.generate.setting import described, setting_of
+from mcp_sim.generate.themes import GENERAL
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.scenario import GivenRecords
+
+Json = Any
+NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
+TEXT: dict[str, Json] = {"type": "string"}
+NUMBER: dict[str, Json] = {"type": "number"}
+TIME: dict[str, Json] = {"type": "string", "format": "date-time"}
+
+
+def entity(name: str, *fields: Field) -> Entity:
+    return Entity(name, "id", f"{name[:3]}_0001", {"id": Field("id", TEXT), **{field.name: field for field in fields}})
+
+
+def world(
+    *entities: Entity, count: int = 200, description: str = "", seed: int = 1
+) -> dict[str, list[dict[str, Json]]]:
+    domain = Domain({}, {one.name: one for one in entities}, {}, description, NOW)
+    tables = generate(domain, {one.name: GivenRecords(count) for one in entities}, seed)
+    return {name: [*rows.values()] for name, rows in tables.items()}
+
+
+def needed(name: str, schema: dict[str, Json], link: str | None = None) -> Field:
+    return Field(name, schema, link, required=True)
+
+
+@pytest.mark.parametrize(
+    ("description", "country", "theme"),
+    [("The CRM of a Dutch bike-parts wholesaler.", "NL", "bikes"), ("A bakery in Munich", "DE", "food"),
+     ("Clinic in São Paulo: patients and doctors", "BR", "health"), ("東京の本屋", "JP", "books"),
+     ("Uma loja de roupas", "BR", "fashion"), ("Die Buchhandlung am Markt", "DE", "books"),
+     ("متجر", "SA", "general"), ("", "US", "general"), ("x" * 100_000, "US", "general")],
+)  # fmt: skip
+def test_a_description_tells_the_country_and_the_trade(description: str, country: str, theme: str) -> None:
+    found = described(description)
+    assert (found.locale.country_code, found.theme.name) == (country, theme)
+
+
+def test_entities_tell_the_trade_where_the_description_does_not() -> None:
+    domain = Domain({}, {name: entity(name) for name in ("patient", "appointment")}, {}, "For a demo", NOW)
+    assert setting_of(domain).theme.name == "health"
+    assert setting_of(replace(domain, entities={})).theme is GENERAL
+
+
+def test_people_of_a_dutch_shop_have_mail_addresses_of_their_names_and_dutch_telephones() -> None:
+    shop = entity(
+        "customer", needed("name", TEXT), needed("email", TEXT), needed("phone", TEXT), needed("country", TEXT)
+    )
+    rows = world(shop, description="A Dutch web shop")["customer"]
+    assert all(row["phone"].startswith("+31 ") for row in rows)
+    assert sum(row["country"] == "Netherlands" for row in rows) > 150
+    assert len({row["email"] for row in rows}) == len(rows)
+    assert all(row["email"].isascii() and row["email"].endswith(".example") for row in rows)
+    plain = [row for row in rows if row["name"].isascii()]
+    assert len(plain) > 100
+    assert all(
+        row["email"].startswith(".".join(row["name"].lower().replace("'", ".").replace("-", ".").split()))
+        for row in plain
+    )
+
+
+@pytest.mark.parametrize("description", ["A shop in Tokyo", "A shop in Cairo", "A shop in Moscow", "A shop in Beijing"])
+def test_names_in_other_scripts_have_mail_addresses_too(description: str) -> None:
+    rows = world(entity("user", needed("name", TEXT), needed("email", TEXT)), description=description)["user"]
+    assert not any(row["name"].isascii() for row in rows)
+    assert len({row["email"] for row in rows}) == len(rows)
+    assert all(row["email"].isascii() and row["email"][0].isalpha() for row in rows)
+
+
+def test_some_are_linked_to_often_and_none_before_it_was_there() -> None:
+    customer = entity("customer", needed("created_at", TIME))
+    order = entity("order", needed("created_at", TIME), needed("customer_id", TEXT, "customer"))
+    tables = world(customer, order, count=500)
+    made = {row["id"]: row["created_at"] for row in tables["customer"]}
+    late = [row for row in tables["order"] if made[row["customer_id"]] > row["created_at"]]
+    assert not late
+    often = Counter(row["customer_id"] for row in tables["order"]).most_common()
+    assert often[0][1] > 4
+    assert len(often) < 400
+
+
+def test_required_links_in_a_circle_and_to_itself_lead_somewhere_and_come_to_an_end() -> None:
+    team = entity("team", needed("lead_id", TEXT, "person"))
+    person = entity("person", needed("team_id", TEXT, "team"), needed("boss_id", TEXT, "person"))
+    tables = world(team, person, count=50)
+    people = {row["id"]: row for row in tables["person"]}
+    assert all(row["lead_id"] in people for row in tables["team"])
+    assert {row["team_id"] for row in people.values()} <= {row["id"] for row in tables["team"]}
+    assert all(row["boss_id"] < row["id"] or row is tables["person"][0] for row in people.values())
+
+
+def test_a_reply_stands_in_the_channel_of_what_it_answers_and_a_member_is_one_once() -> None:
+    scenario = load("calm_chat")
+    tables = generate(scenario.domain, scenario.records, 3)
+    messages = tables["message"]
+    replies = [row for row in messages.values() if row["thread_id"] is not None]
+    assert len(replies) > 50
+    assert all(messages[row["thread_id"]]["channel_id"] == row["channel_id"] for row in replies)
+    pairs = [(row["channel_id"], row["user_id"]) for row in tables["member"].values()]
+    assert len(set(pairs)) > 0.9 * len(pairs)
+
+
+def test_what_happened_agrees_with_the_state_and_comes_before_the_last_change() -> None:
+    states = {"type": "string", "enum": ["pending", "paid", "shipped", "delivered", "cancelled"]}
+    maybe = {"type": ["string", "null"], "format": "date-time"}
+    times = [Field(name, maybe, required=True) for name in ("paid_at", "shipped_at", "delivered_at", "cancelled_at")]
+    order = entity("order", needed("status", states), needed("created_at", TIME), needed("updated_at", TIME), *times)
+    for row in world(order)["order"]:
+        assert (row["cancelled_at"] is not None) == (row["status"] == "cancelled")
+        assert (row["paid_at"] is not None) == (row["status"] in {"paid", "shipped", "delivered"})
+        assert (row["delivered_at"] is not None) == (row["status"] == "delivered")
+        told = [row[time.name] for time in times if row[time.name] is not None]
+        assert all(row["created_at"] <= time <= row["updated_at"] <= "2030-01-01T09:00:00Z" for time in told)
+
+
+def test_what_is_open_is_due_in_the_future_more_often_than_not_and_mail_was_received_when_it_came() -> None:
+    task = entity("task", needed("status", {"enum": ["open"]}), needed("due_date", TEXT))
+    due = [row["due_date"] for row in world(task)["task"]]
+    assert sum(day >= "2030-01-01" for day in due) > 140
+    mail = entity("email", needed("sent_at", TIME))
+    sent = [row["sent_at"] for row in world(mail)["email"]]
+    assert sent == sorted(sent)
+    assert sent[-1] <= "2030-01-01T09:00:00Z"
+
+
+def test_totals_are_what_they_are_made_of_and_a_payment_is_of_its_order() -> None:
+    euros = {"type": "string", "enum": ["USD", "EUR"]}
+    order = entity(
+        "order", needed("subtotal", NUMBER), needed("tax", NUMBER), needed("total", NUMBER), needed("currency", euros)
+    )
+    line = entity(
+        "order_line", needed("quantity", {"type": "integer"}), needed("unit_price", NUMBER), needed("total", NUMBER)
+    )
+    payment = entity("payment", needed("order_id", TEXT, "order"), needed("amount", NUMBER), needed("currency", euros))
+    tables = world(order, line, payment)
+    assert all(row["total"] == round(row["subtotal"] + row["tax"], 2) for row in tables["order"])
+    assert all(row["total"] == round(row["quantity"] * row["unit_price"], 2) for row in tables["order_line"])
+    orders = {row["id"]: row for row in tables["order"]}
+    for row in tables["payment"]:
+        assert (row["amount"], row["currency"]) == (
+            orders[row["order_id"]]["total"],
+            orders[row["order_id"]]["currency"],
+        )
+
+
+def test_titles_and_texts_are_many_and_speak_of_the_trade() -> None:
+    issue = entity("issue", needed("title", TEXT), needed("description", TEXT))
+    rows = world(issue, description="A Dutch bike-parts wholesaler", count=150)["issue"]
+    assert len({row["title"] for row in rows}) == len(rows)
+    goods = described("bike parts").theme.goods
+    assert sum(any(good in row["title"] + row["description"] for good in goods) for row in rows) > 10
+    assert all(
+        not text[0].islower() and "{" not in text and "\0" not in text
+        for row in rows
+        for text in row.values()
+        if text[:4] != "iss_"
+    )
+
+
+def test_things_are_called_by_what_they_are_and_no_field_holds_a_thing_to_do() -> None:
+    names = ("ward", "airport", "recipe", "movie", "portal")
+    tables = world(*(entity(name, needed("name", TEXT), needed("finish", TEXT)) for name in names), count=25)
+    told = {name: {row["name"] for row in rows} for name, rows in tables.items()}
+    assert {"Cardiology", "Surgery", "Maternity"} <= told["ward"]
+    assert all("Airport" in one or "airport" in one.lower() for one in told["airport"])
+    assert all(one.endswith(" portal") for one in told["portal"])
+    assert {row["finish"].rpartition(" ")[2] for row in tables["portal"]} == {"finish"}
+    actions = ("Take photos", "Call back", "Order ", "Ask ", "Count ")
+    assert not [one for rows in told.values() for one in rows if one.startswith(actions)]
+
+
+def test_codes_look_like_what_they_are() -> None:
+    names = ("iban", "last4", "seat", "license_plate", "tracking_number", "blood_type")
+    for row in world(entity("thing", *(needed(name, TEXT) for name in names)), description="A bank in Berlin")["thing"]:
+        assert re.fullmatch(r"DE\d\d( \d{4}){4} \d\d", row["iban"])
+        assert re.fullmatch(r"\d{4}", row["last4"])
+        assert re.fullmatch(r"\d{1,2}[A-F]", row["seat"])
+        assert re.fullmatch(r"[A-Z]{1,2}-[A-Z]{2} \d{3,4}", row["license_plate"])
+        assert re.fullmatch(r"[A-Z]{2}\d{9}DE|1Z[A-Z]{2}\d{10}", row["tracking_number"])
+        assert re.fullmatch(r"(A|B|AB|O)[+-]", row["blood_type"])
+
+
+def test_the_lines_of_an_order_add_up_to_what_it_costs() -> None:
+    line = {"quantity": {"type": "integer"}, "unit_price": NUMBER, "amount": NUMBER}
+    lines = {"type": "array", "items": {"type": "object", "properties": line, "required": [*line]}}
+    sums = [needed(name, NUMBER) for name in ("subtotal", "vat_rate", "vat_amount", "shipping_cost", "total")]
+    for row in world(entity("order", needed("items", lines), *sums))["order"]:
+        assert row["items"]
+        assert all(one["amount"] == round(one["quantity"] * one["unit_price"], 2) for one in row["items"])
+        assert row["subtotal"] == round(sum(one["quantity"] * one["unit_price"] for one in row["items"]), 2)
+        assert row["vat_amount"] == pytest.approx(row["subtotal"] * row["vat_rate"] / 100, abs=0.011)
+        assert row["total"] == round(row["subtotal"] + row["vat_amount"] + row["shipping_cost"], 2)
+
+
+def test_what_follows_comes_later_and_what_is_old_has_ended() -> None:
+    states = {"type": "string", "enum": ["pending", "shipped", "delivered"]}
+    maybe = {"type": ["string", "null"], "format": "date-time"}
+    order = entity(
+        "order", needed("status", states), needed("created_at", TIME), needed("shipped_at", maybe),
+        needed("delivered_at", maybe),
+    )  # fmt: skip
+    stay = entity("flight", needed("departure_time", TIME), needed("arrival_time", TIME))
+    invoice = entity("invoice", needed("issue_date", TEXT), needed("due_date", TEXT))
+    tables = world(order, stay, invoice)
+    for row in tables["order"]:
+        assert row["delivered_at"] is None or row["created_at"] <= row["shipped_at"] <= row["delivered_at"]
+    assert all(row["departure_time"] < row["arrival_time"] for row in tables["flight"])
+    assert all(row["issue_date"] < row["due_date"] for row in tables["invoice"])
+    old = [row["status"] for row in tables["order"] if row["created_at"] < "2029-10"]
+    new = [row["status"] for row in tables["order"] if row["created_at"] > "2029-12"]
+    assert old.count("delivered") / len(old) > 0.7 > new.count("delivered") / len(new)
+
+
+def test_addresses_are_of_whom_the_record_names_and_amounts_are_of_its_money() -> None:
+    order = entity("order", *(needed(name, TEXT) for name in ("customer_name", "customer_email")))
+    supplier = entity(
+        "supplier", *(needed(name, TEXT) for name in ("company_name", "contact_name", "email", "website"))
+    )
+    tables = world(order, supplier, description="A web shop in London")
+    assert all(slug(row["customer_name"], ".") == row["customer_email"].partition("@")[0].rstrip("0123456789")
+               for row in tables["order"])  # fmt: skip
+    for row in tables["supplier"]:
+        assert row["email"].startswith(slug(row["contact_name"], "."))
+        assert row["website"] == f"https://{row['email'].rpartition('@')[2]}"
+    product = entity("product", needed("price", NUMBER))
+    prices = [row["price"] for row in world(product, description="A shop in Tokyo")["product"]]
+    assert all(price % 10 == 0 for price in prices)
+    assert max(prices) > 10_000
+
+
+def test_an_entity_without_a_field_for_its_key_has_records_all_the_same() -> None:
+    bare = Entity("note", "id", None, {"text": needed("text", TEXT)})
+    rows = world(bare, count=30)["note"]
+    assert len({row["id"] for row in rows}) == 30
+
+
+def test_the_folder_of_a_file_its_name_and_its_ending_are_those_of_its_path() -> None:
+    names = ("path", "folder", "filename", "extension")
+    for file in world(entity("file", *(needed(name, TEXT) for name in names)))["file"]:
+        folder, _, name = file["path"].rpartition("/")
+        assert (file["folder"], file["filename"]) == (folder or "/", name)
+        assert file["extension"] == name.rpartition(".")[2]

@@ -1,0 +1,270 @@
+"""Services that keep plain data: what hurried names, flags and keys of theirs are taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.given import NUMBER, STRING, refused, service, tool, value
+
+Json = Any
+YES_NO: dict[str, Json] = {"type": "boolean"}
+
+
+def showing(result: Json, name: str, *required: str) -> dict[str, Json]:
+    return {**tool(name, *required), "outputSchema": {"type": "object", "properties": {"result": result}}}
+
+
+STALLS: Json = {"stalls": {"7": {"goods": "tea", "rent": 20}, "12": {"goods": "figs", "rent": 35}}}
+
+
+async def test_a_result_of_which_nothing_is_said_tells_records_and_no_sentence(tmp_path: Path) -> None:
+    stalls = [{"stall_id": "ST1", "goods": "tea"}, {"stall_id": "ST2", "goods": "figs"}]
+    tools = showing({}, "get_stall", "stall_id"), showing({"title": "R"}, "list_stalls")
+    async with service(tmp_path, {"stalls": stalls}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_stall", {"stall_id": "ST2"})) == {"result": stalls[1]}
+        assert value(await world.call("list_stalls", {})) == {"result": stalls}
+
+
+async def test_a_search_of_which_all_may_be_left_out_finds_several_or_none(tmp_path: Path) -> None:
+    memos = [{"memo_id": "m-1", "about": "rain"}, {"memo_id": "m-2", "about": "rain"}]
+    tools = tool("search_memo", memo_id=STRING), tool("remove_memo", "memo_id")
+    tools[0]["inputSchema"]["properties"] = {"memo_id": STRING, "about": STRING}
+    async with service(tmp_path, {"memo": memos}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("search_memo", {"about": "rain"})) == memos
+        assert value(await world.call("search_memo", {"memo_id": "m-2"})) == memos[1:]
+        await world.call("remove_memo", {"memo_id": "m-2"})
+        assert value(await world.call("search_memo", {"memo_id": "m-2"})) == []
+
+
+async def test_a_key_outside_the_records_is_shown_as_the_number_by_which_tools_ask(tmp_path: Path) -> None:
+    tools = tool("get_stall", "stall_number"), tool("list_stalls")
+    async with service(tmp_path, STALLS, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_stall", {"stall_number": "12"}))["stall_number"] == "12"
+        assert [row["stall_number"] for row in value(await world.call("list_stalls", {}))] == ["7", "12"]
+
+
+LAMPS: Json = {
+    "lamps": {
+        "L1": {"place": "hall", "on": True, "status": "free"},
+        "L2": {"place": "attic", "on": False, "status": "lent"},
+    },
+    "panel": {"night_mode": False, "dim": 3, "alerts": ["smoke"]},
+}
+
+
+async def test_what_is_toggled_becomes_its_opposite_each_time(tmp_path: Path) -> None:
+    tools = (
+        tool("toggle_lamp", "lamp_id"), tool("get_lamp", "lamp_id"), tool("toggle_night_mode"), tool("get_panel"),
+    )  # fmt: skip
+    async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
+        for there in (True, False):
+            await world.call("toggle_lamp", {"lamp_id": "L2"})
+            assert value(await world.call("get_lamp", {"lamp_id": "L2"}))["on"] is there
+            await world.call("toggle_night_mode", {})
+            assert value(await world.call("get_panel", {}))["night_mode"] is there
+
+
+PUMP: Json = {
+    "pump": {"heat_enabled": False, "heat_level": "low", "valve_connected": False, "fuel_left": 7, "rods": [3]},
+    "weather": {"wind": 3},
+}
+
+
+async def test_a_side_of_what_there_is_one_of_is_switched_and_told_alone(tmp_path: Path) -> None:
+    look = {**tool("check_gauge"), "description": "Shows what is on the gauge: the fuel left, and the heat level."}
+    tools = tool("toggle_heat"), tool("check_heat_status"), tool("connect_valve"), tool("disconnect_valve"), look
+    async with service(tmp_path, PUMP, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("toggle_heat", {})) == {"heat_enabled": True}
+        assert value(await world.call("check_heat_status", {})) == {"heat_enabled": True, "heat_level": "low"}
+        assert value(await world.call("connect_valve", {})) == {"valve_connected": True}
+        assert value(await world.call("disconnect_valve", {})) == {"valve_connected": False}
+        assert value(await world.call("check_gauge", {})) == {"heat_level": "low", "fuel_left": 7}
+
+
+async def test_a_list_that_there_is_one_of_is_emptied(tmp_path: Path) -> None:
+    tools = tool("clear_alerts"), tool("get_panel")
+    async with service(tmp_path, LAMPS, *tools) as simulator, simulator.open("w") as world:
+        await world.call("clear_alerts", {})
+        assert value(await world.call("get_panel", {}))["alerts"] == []
+
+
+async def test_yes_to_only_narrows_a_list_by_a_flag_or_a_state_and_no_does_not(tmp_path: Path) -> None:
+    async with (
+        service(tmp_path, LAMPS, tool("list_lamps", only_on=YES_NO, free_only=YES_NO)) as simulator,
+        simulator.open("w") as world,
+    ):
+        assert [row["place"] for row in value(await world.call("list_lamps", {"only_on": True}))] == ["hall"]
+        assert [row["place"] for row in value(await world.call("list_lamps", {"free_only": True}))] == ["hall"]
+        assert len(value(await world.call("list_lamps", {"only_on": False, "free_only": False}))) == 2
+
+
+async def test_settings_in_a_table_of_one_row_are_told_and_set_one_by_one(tmp_path: Path) -> None:
+    state = {"settings": [{"device_id": "d-1", "wifi": True, "low_power_mode": False}]}
+    tools = tool("get_wifi_status"), tool("set_wifi_status", on=YES_NO), tool("get_low_power_mode_status")
+    tools[1]["inputSchema"]["required"] = ["on"]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_wifi_status", {})) is True
+        await world.call("set_wifi_status", {"on": False})
+        assert value(await world.call("get_wifi_status", {})) is False
+        assert value(await world.call("get_low_power_mode_status", {})) is False
+
+
+async def test_what_is_made_with_a_record_is_of_the_table_that_its_arguments_fit(tmp_path: Path) -> None:
+    state: Json = {
+        "boats": {"B1": {"boat_id": "B1", "name": "Ada"}},
+        "outings": {"O1": {"outing_id": "O1", "boat_id": "B1", "skipper": "Bo", "tide": "low"}},
+        "orders": [],
+    }
+    tools = (
+        tool("reserve_boat", "boat_id", "skipper", "tide"), tool("list_outings"), tool("list_boats"),
+        tool("add_rush_order", "goods"), tool("list_orders"),
+    )  # fmt: skip
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("reserve_boat", {"boat_id": "B1", "skipper": "Cy", "tide": "high"})
+        assert [one["skipper"] for one in value(await world.call("list_outings", {}))] == ["Bo", "Cy"]
+        assert len(value(await world.call("list_boats", {}))) == 1
+        await world.call("add_rush_order", {"goods": "rope"})
+        assert [one["goods"] for one in value(await world.call("list_orders", {}))] == ["rope"]
+
+
+async def test_nothing_and_less_is_neither_paid_in_nor_taken_out(tmp_path: Path) -> None:
+    state = {"purses": {"P1": {"purse_id": "P1", "balance": 50}}}
+    tools = tool("deposit", "purse_id", "amount", amount=NUMBER), tool("get_purse", "purse_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("deposit", {"purse_id": "P1", "amount": -5}))
+        assert refused(await world.call("deposit", {"purse_id": "P1", "amount": 0}))
+        await world.call("deposit", {"purse_id": "P1", "amount": 7})
+        assert value(await world.call("get_purse", {"purse_id": "P1"}))["balance"] == 57
+
+
+async def test_a_list_is_that_of_the_record_into_which_a_tool_says_that_it_puts_something(tmp_path: Path) -> None:
+    state: Json = {
+        "songs": {"S1": {"title": "Rain"}, "S2": {"title": "Snow"}},
+        "tapes": {"T1": {"label": "Old", "songs": ["S1"]}},
+    }
+    shows = {"tape_id": STRING, "songs": {"type": "array", "items": STRING}}
+    put = {**tool("add_song_to_tape", "tape_id", "song_id"), "outputSchema": {"type": "object", "properties": shows}}
+    tools = put, tool("get_tape", "tape_id"), tool("get_song", "song_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        told = value(await world.call("add_song_to_tape", {"tape_id": "T1", "song_id": "S2"}))
+        assert told == {"tape_id": "T1", "songs": ["S1", "S2"]}
+        assert value(await world.call("get_tape", {"tape_id": "T1"}))["songs"] == ["S1", "S2"]
+
+
+async def test_what_tells_more_of_a_thing_than_where_it_is_makes_it(tmp_path: Path) -> None:
+    state: Json = {
+        "shelves": {"top": {"tools": ["saw"]}},
+        "tools": {"saw": {"kind": "iron", "shelf": "top", "sharp": False}},
+    }
+    tools = tool("add_tool", "tool_id", "kind", "shelf"), tool("get_tool", "tool_id"), tool("get_shelf", "shelf")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"})
+        assert value(await world.call("get_tool", {"tool_id": "axe"}))["kind"] == "steel"
+        assert refused(await world.call("add_tool", {"tool_id": "axe", "kind": "steel", "shelf": "top"}))
+
+
+async def test_a_verb_of_its_own_sets_the_flag_that_is_called_after_it(tmp_path: Path) -> None:
+    state = {"siren": {"armed": False, "mode": "off"}}
+    tools = tool("arm_siren", "mode"), tool("disarm_siren"), tool("get_siren_status")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("arm_siren", {"mode": "loud"})
+        assert value(await world.call("get_siren_status", {})) == {"armed": True, "mode": "loud"}
+        await world.call("disarm_siren", {})
+        assert value(await world.call("get_siren_status", {}))["armed"] is False
+
+
+async def test_what_is_set_is_the_one_field_that_ends_so(tmp_path: Path) -> None:
+    state = {"ovens": {"O1": {"oven_id": "O1", "target_heat": 90}}}
+    tools = tool("set_heat", "oven_id", "heat", heat=NUMBER), tool("get_oven", "oven_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("set_heat", {"oven_id": "O1", "heat": 120})
+        assert value(await world.call("get_oven", {"oven_id": "O1"}))["target_heat"] == 120
+
+
+async def test_the_first_id_of_each_record_is_its_key_though_names_are_unique_too(tmp_path: Path) -> None:
+    state: Json = {
+        "guests": [{"person_id": "p-1", "name": "Ada", "phone": "1"}, {"person_id": "p-2", "name": "Bo", "phone": "2"}],
+        "messaging": [{"letter_id": "l-1", "sender_id": "p-1", "text": "Rain came at noon", "sent": 100}],
+    }
+    loose = {"type": "string", "description": "Text, will be fuzzy matched"}
+    tools = (
+        tool("update_guest", "person_id", phone=STRING), tool("search_guests", person_id=STRING, phone=STRING),
+        tool("search_letters", letter_id=STRING, text=loose, sent_lowerbound=NUMBER),
+        tool("delete_letter", "letter_id"),
+    )  # fmt: skip
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("update_guest", {"person_id": "p-2", "phone": "9"})
+        assert [one["name"] for one in value(await world.call("search_guests", {"phone": "9"}))] == ["Bo"]
+        assert len(value(await world.call("search_letters", {"text": "came at"}))) == 1
+        assert value(await world.call("search_letters", {"sent_lowerbound": 101})) == []
+
+
+async def test_a_new_record_begins_in_a_state_to_which_nothing_else_leads(tmp_path: Path) -> None:
+    state: Json = {"tours": {"T1": {"tour_id": "T1", "guide": "Ada", "hill": "north", "status": "completed"}}}
+    tools = tool("book_tour", "guide", "hill"), tool("complete_tour", "tour_id"), tool("list_tours")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("book_tour", {"guide": "Bo", "hill": "south"}))["status"] == "booked"
+
+
+async def test_a_number_beyond_the_range_of_which_words_speak_is_refused(tmp_path: Path) -> None:
+    dim, heat = tool("set_dim", "dim", dim=NUMBER), tool("set_lamp_heat", "lamp_id", "heat", lamp_id=STRING)
+    dim["description"] = "Set how dark the panel is (0-10)."
+    heat["inputSchema"]["properties"]["heat"] = {**NUMBER, "description": "Degrees, between 16 and 30"}
+    state = {**LAMPS, "lamps": {name: {**lamp, "heat": 20} for name, lamp in LAMPS["lamps"].items()}}
+    async with service(tmp_path, state, dim, heat, tool("get_panel")) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("set_dim", {"dim": 11}))
+        assert refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 15.5}))
+        assert not refused(await world.call("set_lamp_heat", {"lamp_id": "L1", "heat": 16}))
+        await world.call("set_dim", {"dim": 10})
+        assert value(await world.call("get_panel", {}))["dim"] == 10
+
+
+async def test_what_is_locked_is_neither_locked_again_nor_changed_where_words_say_so(tmp_path: Path) -> None:
+    state = {"chests": [{"chest_id": "C1", "locked": False, "rent": 3}, {"chest_id": "C2", "locked": True, "rent": 4}]}
+    tools = tool("lock_chest", "chest_id"), tool("unlock_chest", "chest_id"), tool("set_rent", "chest_id", "rent")
+    for one, about in zip(
+        tools, ("Lock it.", "Unlock a locked chest.", "A locked chest cannot be changed."), strict=True
+    ):
+        one["description"] = about
+    tools[2]["inputSchema"]["properties"]["rent"] = NUMBER
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))
+        assert refused(await world.call("unlock_chest", {"chest_id": "C1"}))
+        assert refused(await world.call("lock_chest", {"chest_id": "C2"}))
+        assert value(await world.call("unlock_chest", {"chest_id": "C2"}))["locked"] is False
+        assert value(await world.call("set_rent", {"chest_id": "C2", "rent": 5}))["rent"] == 5
+
+
+async def test_an_account_is_closed_once_nothing_is_left_on_it(tmp_path: Path) -> None:
+    rows = [
+        {"account_id": "A1", "balance": 3.5, "status": "open"},
+        {"account_id": "A2", "balance": 0, "status": "open"},
+    ]
+    close, draw = tool("close_account", "account_id"), tool("withdraw", "account_id", "amount")
+    draw["inputSchema"]["properties"]["amount"] = NUMBER
+    async with service(tmp_path, {"accounts": rows}, close, draw) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("close_account", {"account_id": "A1"}))
+        assert value(await world.call("close_account", {"account_id": "A2"}))["status"] == "closed"
+        await world.call("withdraw", {"account_id": "A1", "amount": 3.5})
+        assert value(await world.call("close_account", {"account_id": "A1"}))["status"] == "closed"
+
+
+async def test_a_name_of_which_a_part_is_enough_finds_several_and_a_tool_says_by_what_it_asks(tmp_path: Path) -> None:
+    state = {"tenants": [{"tenant_id": "T1", "name": "Ada Fenn"}, {"tenant_id": "T2", "name": "Bo Fenn"}]}
+    find = {**tool("find_tenant", "name"), "description": "Find tenants by (part of) their name."}
+    tools = find, tool("get_tenant_by_name", "person_name")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert [row["tenant_id"] for row in value(await world.call("find_tenant", {"name": "fenn"}))] == ["T1", "T2"]
+        assert value(await world.call("find_tenant", {"name": "Cy"})) == []
+        assert value(await world.call("get_tenant_by_name", {"person_name": "Bo Fenn"}))["tenant_id"] == "T2"
+
+
+async def test_what_would_be_over_before_it_begins_is_refused(tmp_path: Path) -> None:
+    stays = [{"stay_id": 1, "check_in": "2031-02-03", "check_out": "2031-02-05"}]
+    tools = tool("create_stay", "check_in", "check_out"), tool("list_stays")
+    async with service(tmp_path, {"stays": stays}, *tools) as simulator, simulator.open("w") as world:
+        backwards = {"check_in": "2031-03-09", "check_out": "2031-03-07"}
+        assert refused(await world.call("create_stay", backwards))
+        assert not refused(await world.call("create_stay", {**backwards, "check_out": "2031-03-10"}))
+        assert len(value(await world.call("list_stays", {}))) == 2

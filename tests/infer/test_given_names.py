@@ -1,0 +1,74 @@
+"""Given states: what is told by name: fields of what there is one of, tables in which things are made, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.given import INTEGER, NUMBER, STRING, Json, service, tool, value
+
+
+async def test_a_field_of_what_there_is_one_of_is_shown_by_its_name(tmp_path: Path) -> None:
+    state: Json = {
+        "harbour_account": {"balance": 12.5, "tax_code": "X9", "piers": ["north"], "current_tide": "low"},
+        "master_account": {"first_name": "Ada", "town": "Ely"},
+    }
+    texts: Json = {"type": "object", "additionalProperties": STRING}
+    tools = (
+        _wrapped(tool("get_balance"), NUMBER),
+        _wrapped(tool("get_tax_code"), STRING),
+        _wrapped(tool("get_piers"), {"type": "array", "items": STRING}),
+        tool("get_tide"),
+        {**tool("get_master_info"), "outputSchema": texts},
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_balance", {})) == {"result": 12.5}
+        assert value(await world.call("get_tax_code", {})) == {"result": "X9"}
+        assert value(await world.call("get_piers", {})) == {"result": ["north"]}
+        assert value(await world.call("get_tide", {})) == "low"
+        assert value(await world.call("get_master_info", {})) == {"first_name": "Ada", "town": "Ely"}
+
+
+def _wrapped(listed: Json, schema: Json) -> Json:
+    output = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+    return {**listed, "outputSchema": output}
+
+
+TOLLS: Json = {
+    "tolls": [
+        {"id": 1, "payer": "Ada", "amount": 5, "day": "2030-01-01"},
+        {"id": 2, "payer": "Bo", "amount": 6, "day": "2030-01-02"},
+    ],
+    "planned_tolls": [{"id": 3, "payer": "Cy", "amount": 7, "day": "2030-02-01"}],
+}
+
+
+async def test_what_could_be_made_in_two_tables_is_made_where_name_and_description_say(tmp_path: Path) -> None:
+    tools = (
+        tool("levy_dues", "payer", "day", "amount", about="Register a toll that was paid.", amount=NUMBER),
+        tool("plan_toll", "payer", "day", amount=NUMBER),
+        tool("get_recent_tolls", n=INTEGER),
+        tool("list_planned_tolls"),
+    )
+    levied, planned = ({"payer": who, "day": "2030-03-01", "amount": 9} for who in ("Di", "Ed"))
+    async with service(tmp_path, TOLLS, *tools) as simulator, simulator.open("w") as world:
+        await world.call("levy_dues", levied)
+        await world.call("plan_toll", planned)
+        assert [one["payer"] for one in value(await world.call("list_planned_tolls", {}))] == ["Cy", "Ed"]
+        assert [one["payer"] for one in value(await world.call("get_recent_tolls", {"n": 2}))] == ["Di", "Bo"]
+
+
+async def test_why_a_given_record_is_changed_is_no_field_of_it(tmp_path: Path) -> None:
+    state: Json = {"lamps": [{"lamp_id": "L1", "status": "active"}, {"lamp_id": "L2", "status": "suspended"}]}
+    tools = tool("suspend_lamp", "lamp_id", "reason"), tool("get_lamp", "lamp_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("suspend_lamp", {"lamp_id": "L1", "reason": "Storm"})
+        assert value(await world.call("get_lamp", {"lamp_id": "L1"})) == {"lamp_id": "L1", "status": "suspended"}
+
+
+async def test_a_password_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
+    state: Json = {"sailors": [{"sailor_id": "S1", "name": "Ada", "password": "anchor"}]}
+    tools = tool("get_sailor", "sailor_id"), tool("change_sailor_password", "sailor_id", "password")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("change_sailor_password", {"sailor_id": "S1", "password": "tide"})
+        assert value(await world.call("get_sailor", {"sailor_id": "S1"})) == {"sailor_id": "S1", "name": "Ada"}
+        assert dict(world.view.get("sailor", "S1") or {})["password"] == "tide"

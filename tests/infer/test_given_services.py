@@ -1,0 +1,206 @@
+"""Services whose records are given: what their tools are taken for, though their names keep to no one manner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.given import INTEGER, NUMBER, STRING, Json, refused, service, tool, value
+
+BOATS: Json = {
+    "boats": {
+        "HULL1": {"hull_code": "HULL1", "name": "Ada", "berth": "A1", "length": 9, "motor_on": False, "on": False},
+        "HULL2": {"hull_code": "HULL2", "name": "Bo", "berth": "B4", "length": 12, "motor_on": False, "on": True},
+    }
+}
+
+
+async def test_lists_of_given_records_have_nothing_around_them_but_where_there_are_pages(tmp_path: Path) -> None:
+    tools = tool("list_boats"), tool("browse_boats", offset=INTEGER)
+    async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
+        rows = value(await world.call("list_boats", {}))
+        assert [row["name"] for row in rows] == ["Ada", "Bo"]
+        assert value(await world.call("browse_boats", {}))["boats"] == rows
+
+
+async def test_what_is_kept_as_data_is_told_as_data(tmp_path: Path) -> None:
+    tools = tool("update_boat", "hull_code", about="Change a boat.", berth=STRING), tool("list_boats")
+    async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("update_boat", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
+
+
+async def test_who_must_say_all_that_he_finds_by_asks_for_one_record(tmp_path: Path) -> None:
+    async with service(tmp_path, BOATS, tool("find_boat", "berth")) as simulator, simulator.open("w") as world:
+        assert value(await world.call("find_boat", {"berth": "B4"}))["name"] == "Bo"
+        assert refused(await world.call("find_boat", {"berth": "Z9"}))
+
+
+async def test_a_key_of_its_own_name_tells_what_a_tool_is_about(tmp_path: Path) -> None:
+    tools = (
+        tool("change_berth", "hull_code", "berth"),
+        tool("moor_vessel", "hull_code"),
+        tool("add_vessel", "hull_code", "name", "berth", length=NUMBER),
+        tool("list_boats"),
+    )
+    async with service(tmp_path, BOATS, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("change_berth", {"hull_code": "HULL1", "berth": "C2"}))["berth"] == "C2"
+        assert value(await world.call("moor_vessel", {"hull_code": "HULL2"}))["name"] == "Bo"
+        assert refused(await world.call("moor_vessel", {"hull_code": "HULL9"}))
+        await world.call("add_vessel", {"hull_code": "HULL3", "name": "Cy", "berth": "D1"})
+        assert [row["berth"] for row in value(await world.call("list_boats", {}))] == ["C2", "B4", "D1"]
+
+
+async def test_verbs_of_two_words_are_turned_and_checked(tmp_path: Path) -> None:
+    stays = [{"stay_id": 1, "boat": "HULL1", "status": "booked"}, {"stay_id": 2, "status": "checkedIn"}]
+    state = {**BOATS, "stays": stays}
+    tools = tool("turn_off_boat", "hull_code"), tool("checkIn", "stayId", stayId=INTEGER), tool("get_stay", "stay_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("turn_off_boat", {"hull_code": "HULL2"}))["on"] is False
+        assert value(await world.call("checkIn", {"stayId": 1}))["status"] == "checkedIn"
+        assert refused(await world.call("checkIn", {"stayId": 1}))
+
+
+async def test_namespaces_say_what_verbs_alone_are_about_and_a_verb_what_it_makes(tmp_path: Path) -> None:
+    state = {
+        "clubs": [{"club_id": "c1", "title": "Chess"}, {"club_id": "c2", "title": "Chorus"}],
+        "people": [{"person_id": "p1", "name": "Ada"}, {"person_id": "p2", "name": "Bo"}],
+        "enrolments": [{"person_id": "p1", "club_id": "c1", "rank": None}],
+    }
+    tools = (
+        tool("clubs.list"),
+        tool("clubs.create", "title"),
+        tool("enrolments.enrol", "person_id", "club_id"),
+        tool("enrolments.list_by_club", "club_id"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("clubs.create", {"title": "Go"})
+        assert [club["title"] for club in value(await world.call("clubs.list", {}))] == ["Chess", "Chorus", "Go"]
+        both = {"person_id": "p2", "club_id": "c1"}
+        assert value(await world.call("enrolments.enrol", both))["person_id"] == "p2"
+        left = value(await world.call("enrolments.list_by_club", {"club_id": "c1"}))
+        assert [one["person_id"] for one in left] == ["p1", "p2"]
+
+
+async def test_a_word_that_may_be_a_verb_is_a_noun_where_verbs_follow_it(tmp_path: Path) -> None:
+    tools = tool("hold_place", "hull_code"), tool("hold_list"), tool("hold_cancel", "hold_id", hold_id=INTEGER)
+    async with service(tmp_path, {**BOATS, "holds": {}}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("hold_list", {})) == []
+        assert value(await world.call("hold_place", {"hull_code": "HULL1"}))["hull_code"] == "HULL1"
+        assert len(value(await world.call("hold_list", {}))) == 1
+
+
+async def test_settings_are_one_of_a_kind_and_a_noun_of_two_words_is_the_field(tmp_path: Path) -> None:
+    state = {**BOATS, "settings": {"harbour": "North"}, "heating": {"current_warmth": 17, "target_warmth": 20}}
+    tools = tool("get_settings"), tool("set_target_warmth", "warmth", warmth=NUMBER), tool("get_heating")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_settings", {}))["harbour"] == "North"
+        await world.call("set_target_warmth", {"warmth": 22})
+        assert value(await world.call("get_heating", {})) == {"current_warmth": 17, "target_warmth": 22}
+
+
+async def test_a_new_record_begins_as_empty_as_those_that_are_given(tmp_path: Path) -> None:
+    jobs = [
+        {"job_id": 1, "hull_code": "HULL1", "work": "Paint", "fitter": None, "hours": 7.5, "visits": 3, "urgent": True},
+        {"job_id": 2, "hull_code": "HULL1", "work": "Sail", "fitter": "Cy", "hours": 0.0, "visits": 0, "urgent": True},
+    ]
+    tools = tool("create_job", "hull_code", "work"), tool("list_jobs", "hull_code")
+    async with service(tmp_path, {**BOATS, "jobs": jobs}, *tools) as simulator, simulator.open("w") as world:
+        await world.call("create_job", {"hull_code": "HULL2", "work": "Mast"})
+        (made,) = value(await world.call("list_jobs", {"hull_code": "HULL2"}))
+        assert made == {
+            "job_id": 3, "hull_code": "HULL2", "work": "Mast", "fitter": None, "hours": 0.0, "visits": 0,
+            "urgent": True,
+        }  # fmt: skip
+
+
+async def test_of_what_is_not_there_nothing_is_listed(tmp_path: Path) -> None:
+    state = {**BOATS, "jobs": [{"job_id": 1, "boat_id": "HULL1", "work": "Paint"}]}
+    tools = tool("list_jobs", "boat_id"), tool("search_jobs", boat_id=STRING), tool("get_boat", "boat_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("list_jobs", {"boat_id": "HULL2"})) == []
+        assert refused(await world.call("list_jobs", {"boat_id": "HULL7"}))
+        assert value(await world.call("search_jobs", {"boat_id": "HULL7"})) == []
+
+
+async def test_what_is_paid_in_stands_on_the_balance_and_what_is_moved_is_there_once(tmp_path: Path) -> None:
+    purses = [
+        {"purse_id": "P1", "holder": "Ada", "balance": 20.5, "status": "active"},
+        {"purse_id": "P2", "holder": "Bo", "balance": 0.0, "status": "frozen"},
+        {"purse_id": "P3", "holder": "Cy", "balance": 4.0, "status": "active"},
+    ]
+    tools = (
+        tool("deposit", "purse_id", "amount", amount=NUMBER, note=STRING),
+        tool("move_money", "from_purse_id", "to_purse_id", "amount", amount=NUMBER),
+        tool("freeze_purse", "purse_id"),
+        tool("unfreeze_purse", "purse_id"),
+        tool("list_purses"),
+    )
+    async with service(tmp_path, {"purses": purses}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("deposit", {"purse_id": "P1", "amount": 4.5, "note": "tips"}))["balance"] == 25.0
+        assert refused(await world.call("deposit", {"purse_id": "P2", "amount": 1}))
+        await world.call("move_money", {"from_purse_id": "P1", "to_purse_id": "P3", "amount": 6})
+        assert refused(await world.call("move_money", {"from_purse_id": "P3", "to_purse_id": "P1", "amount": 11}))
+        assert [one["balance"] for one in value(await world.call("list_purses", {}))] == [19.0, 0.0, 10.0]
+        assert value(await world.call("unfreeze_purse", {"purse_id": "P2"}))["status"] == "active"
+        assert value(await world.call("freeze_purse", {"purse_id": "P1"}))["status"] == "frozen"
+        assert refused(await world.call("freeze_purse", {"purse_id": "P1"}))
+
+
+async def test_a_list_that_a_record_has_is_shown_alone(tmp_path: Path) -> None:
+    boats: Json = {
+        "b1": {"id": "b1", "crew": ["Ada", "Bo"], "log": [{"port": "Bergen", "note": "calm"}]},
+        "b2": {"id": "b2", "crew": [], "log": []},
+    }
+    tools = tool("list_crew", "boat_id"), tool("get_boat_log", "boat_id"), tool("get_boat", "boat_id")
+    async with service(tmp_path, {"boats": boats}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("list_crew", {"boat_id": "b1"})) == ["Ada", "Bo"]
+        assert value(await world.call("get_boat_log", {"boat_id": "b1"})) == [{"port": "Bergen", "note": "calm"}]
+        assert value(await world.call("list_crew", {"boat_id": "b2"})) == []
+        assert refused(await world.call("get_boat_log", {"boat_id": "b9"}))
+        assert value(await world.call("get_boat", {"boat_id": "b2"}))["crew"] == []
+
+
+async def test_the_key_that_stands_outside_is_what_tools_call_it(tmp_path: Path) -> None:
+    state = {"bays": {"north": {"depth": 4, "theme": "Sand"}, "south": {"depth": 9, "theme": "Rock"}}}
+    tools = (
+        tool("list_bays"),
+        tool("create_bay", "name", theme=STRING),
+        tool("set_theme", "name", "theme"),
+        tool("get_bay", "name"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("list_bays", {}))[0] == {"name": "north", "depth": 4, "theme": "Sand"}
+        assert value(await world.call("set_theme", {"name": "south", "theme": "Mud"}))["theme"] == "Mud"
+        assert refused(await world.call("create_bay", {"name": "north"}))
+        await world.call("create_bay", {"name": "west", "theme": "Reed"})
+        assert value(await world.call("get_bay", {"name": "west"}))["theme"] == "Reed"
+        assert refused(await world.call("set_theme", {"name": "east", "theme": "Mud"}))
+
+
+async def test_lists_show_the_ids_by_which_records_are_asked_for(tmp_path: Path) -> None:
+    state = {"keepers": {"K1": {"name": "Ada"}, "K2": {"name": "Bo"}}}
+    tools = tool("list_keepers"), tool("get_keeper", "keeper_id"), tool("create_keeper", "name")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("create_keeper", {"name": "Cy"})
+        rows = value(await world.call("list_keepers", {}))
+        assert [row["keeper_id"] for row in rows] == ["K1", "K2", "K3"]
+        assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"keeper_id": "K3", "name": "Cy"}
+
+
+async def test_a_verb_alone_sets_the_flag_that_its_result_shows(tmp_path: Path) -> None:
+    shown = {"type": "object", "properties": {"running": {"type": "boolean"}}}
+    tools = [{**tool(name), "outputSchema": shown} for name in ("pause", "resume", "get_pump")]
+    state = {"pump": {"running": True, "litres": 7}}
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        for name, running in (("pause", False), ("get_pump", False), ("resume", True), ("get_pump", True)):
+            assert value(await world.call(name, {})) == {"running": running}
+
+
+async def test_a_field_that_is_named_for_records_and_holds_their_numbers_refers_to_them(tmp_path: Path) -> None:
+    works = [{"work_id": 1, "boat_ref": "HULL1", "quay": "Q1", "fitter": "Cy"}]
+    state = {**BOATS, "works": works, "quays": [{"id": "Q1"}, {"id": "Q2"}], "fitters": [{"name": "Cy"}]}
+    tools = tool("create_work", "boat_ref", quay=STRING, fitter=STRING), tool("list_works"), tool("list_quays")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("create_work", {"boat_ref": "HULL9"}))
+        assert refused(await world.call("create_work", {"boat_ref": "HULL2", "quay": "Q7"}))
+        value(await world.call("create_work", {"boat_ref": "HULL2", "quay": "Q2", "fitter": "Di"}))
+        assert len(value(await world.call("list_works", {}))) == 2

@@ -1,0 +1,231 @@
+"""What is made of a state in any form, and how tools work on it: tables, parts of records, what there is one of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.given import NUMBER, STRING, service, value
+
+from mcp_sim.infer.given import given_state
+from mcp_sim.infer.nouns import Nouns
+from mcp_sim.types import Observation, ToolResult
+
+Json = Any
+LIST: dict[str, Json] = {"type": "array", "items": STRING}
+
+
+def tool(name: str, arguments: Json = None, *required: str, output: Json = None, about: str = "") -> dict[str, Json]:
+    schema: dict[str, Json] = {"type": "object", "properties": arguments or {}, "required": list(required)}
+    more = {"outputSchema": {"type": "object", "properties": output}} if output else {}
+    return {"name": name, "description": about, "inputSchema": schema, **more}
+
+
+def refusal(observation: Observation) -> str:
+    body = observation.body
+    assert isinstance(body, ToolResult)
+    assert body.is_error
+    return str(body.value)
+
+
+# what a state holds ---------------------------------------------------------------------------------------------------
+
+
+def test_a_mapping_is_a_table_whether_its_keys_stand_in_the_records_or_beside_them() -> None:
+    found = given_state({
+        "books": {"b1": {"book_id": "b1", "title": "Dune"}, "b2": {"book_id": "b2", "title": "Emma"}},
+        "loans_db": {"7": {"title": "Dune"}, "8": {"title": "Emma"}},
+    }, Nouns(frozenset({"book", "loan"}), frozenset({"loan_id"})))  # fmt: skip
+    assert (found.entities["book"].key, found.entities["book"].fields["book_id"].hidden) == ("book_id", False)
+    assert (found.entities["loan"].key, found.entities["loan"].fields["loan_id"].hidden) == ("loan_id", False)
+    assert [row["loan_id"] for row in found.records["loan"]] == [7, 8]
+
+
+def test_a_key_beside_the_records_is_not_shown_where_results_have_an_id_of_another_name() -> None:
+    nouns = Nouns(frozenset({"loan"}), frozenset({"loan_id"}), bare=frozenset({"loan_id"}))
+    found = given_state({"loans": {"7": {"title": "Dune"}, "8": {"title": "Emma"}}}, nouns)
+    assert (found.entities["loan"].key, found.entities["loan"].fields["id"].hidden) == ("id", True)
+
+
+def test_names_with_ids_are_records_and_what_is_left_is_one_of_a_kind() -> None:
+    found = given_state({"user_map": {"Ada": "U-1", "Bo": "U-2"}, "loan_counter": 7, "limit": 3, "loans": []},
+                        Nouns(frozenset({"user", "loan"})))  # fmt: skip
+    assert found.records["user"] == [{"id": "U-1", "name": "Ada"}, {"id": "U-2", "name": "Bo"}]
+    assert found.entities["state"].singleton
+    assert found.counter("loan") == "state.loan_counter"
+    assert found.records["loan"] == []
+
+
+def test_parts_of_records_are_an_entity_where_tools_speak_of_them_and_a_field_tells_them_apart() -> None:
+    shelf = {
+        "shelf_id": "s1",
+        "copies": {"c1": {"copy_id": "c1", "worn": False}, "c2": {"copy_id": "c2", "worn": True}},
+    }
+    entities = given_state({"shelves": {"s1": shelf}}, Nouns(frozenset({"shelf", "copy"}))).entities
+    inside = entities["copy"].inside
+    assert inside is not None
+    assert (inside.entity, inside.field, entities["copy"].key) == ("shelf", "copies", "copy_id")
+    assert "copy" not in given_state({"shelves": {"s1": shelf}}, Nouns(frozenset({"shelf"}))).entities
+
+
+# how tools work on it -------------------------------------------------------------------------------------------------
+
+
+async def test_lists_amounts_and_switches_of_what_there_is_one_of(tmp_path: Path) -> None:
+    state = {"account": {"balance": 10.0, "owner": "Ada"}, "wish_list": ["Dune"], "lamp_state": "off"}
+    switch = {"mode": {"type": "string", "enum": ["START", "STOP"]}}
+    states = {"lampState": {"type": "string", "enum": ["running", "off"]}}
+    sim = service(
+        tmp_path, state,
+        tool("fund_account", {"amount": NUMBER}, "amount", output={"new_balance": NUMBER}),
+        tool("withdraw_funds", {"amount": NUMBER}, "amount", output={"new_balance": NUMBER}),
+        tool("get_account", output={"balance": NUMBER, "owner": STRING}),
+        tool("add_to_wishlist", {"book": STRING}, "book", output={"wishlist": LIST}),
+        tool("remove_from_wishlist", {"book": STRING}, "book", output={"wishlist": LIST}),
+        tool("switch_lamp", switch, "mode", output=states),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert value(await world.call("fund_account", {"amount": 5.5})) == {"new_balance": 15.5}
+        assert value(await world.call("withdraw_funds", {"amount": 1})) == {"new_balance": 14.5}
+        assert "14.5" in refusal(await world.call("withdraw_funds", {"amount": 100}))
+        assert value(await world.call("get_account", {})) == {"balance": 14.5, "owner": "Ada"}
+        assert value(await world.call("add_to_wishlist", {"book": "Emma"})) == {"wishlist": ["Dune", "Emma"]}
+        assert value(await world.call("remove_from_wishlist", {"book": "Dune"})) == {"wishlist": ["Emma"]}
+        assert value(await world.call("switch_lamp", {"mode": "START"})) == {"lampState": "running"}
+
+
+async def test_a_record_is_found_by_what_stands_inside_it_and_written_there(tmp_path: Path) -> None:
+    names = {"m1": {"first": "Ada", "last": "Vos"}, "m2": {"first": "Bo", "last": "Vos"}}
+    state = {"members": {key: {"member_id": key, "name": names[key], "address": {"city": "Ede"}} for key in names}}
+    sim = service(
+        tmp_path, state,
+        tool("find_member_id_by_name", {"first": STRING, "last": STRING}, "first", "last"),
+        tool("get_member", {"member_id": STRING}, "member_id"),
+        tool("modify_member_address", {"member_id": STRING, "city": STRING}, "member_id", "city"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert value(await world.call("find_member_id_by_name", {"first": "Bo", "last": "Vos"})) == "m2"
+        await world.call("modify_member_address", {"member_id": "m2", "city": "Goes"})
+        assert value(await world.call("get_member", {"member_id": "m2"}))["address"] == {"city": "Goes"}
+        assert value(await world.call("get_member", {"member_id": "m1"}))["address"] == {"city": "Ede"}
+
+
+async def test_a_tool_for_records_in_one_state_refuses_others_and_leads_to_the_state_it_tells_of(
+    tmp_path: Path,
+) -> None:
+    loans = {"l1": {"loan_id": "l1", "status": "pending", "cancel_reason": None},
+             "l2": {"loan_id": "l2", "status": "delivered", "cancel_reason": None}}  # fmt: skip
+    sim = service(
+        tmp_path, {"loans": loans},
+        tool("cancel_pending_loan", {"loan_id": STRING, "reason": STRING}, "loan_id", "reason"),
+        tool("return_delivered_loan", {"loan_id": STRING}, "loan_id", about="The status becomes 'return requested'."),
+        tool("exchange_delivered_loan", {"loan_id": STRING}, "loan_id"),
+        tool("get_loan", {"loan_id": STRING}, "loan_id"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert "pending" in refusal(await world.call("cancel_pending_loan", {"loan_id": "l2", "reason": "late"}))
+        done = value(await world.call("cancel_pending_loan", {"loan_id": "l1", "reason": "late"}))
+        assert (done["status"], done["cancel_reason"]) == ("cancelled", "late")
+        assert value(await world.call("exchange_delivered_loan", {"loan_id": "l2"}))["status"] == "exchange requested"
+
+
+async def test_parts_of_records_are_read_and_exchanged(tmp_path: Path) -> None:
+    copies = {"c1": {"copy_id": "c1", "price": 3}, "c2": {"copy_id": "c2", "price": 4}}
+    state = {"books": {"b1": {"book_id": "b1", "copies": copies}},
+             "loans": {"l1": {"loan_id": "l1", "copies": [{"copy_id": "c1", "price": 3}]},
+                       "l2": {"loan_id": "l2", "copies": [{"copy_id": "c1", "price": 3}]}}}  # fmt: skip
+    ids = {"loan_id": STRING, "copy_ids": LIST, "new_copy_ids": LIST}
+    sim = service(
+        tmp_path, state,
+        tool("get_copy", {"copy_id": STRING}, "copy_id"),
+        tool("get_book", {"book_id": STRING}, "book_id"),
+        tool("get_loan", {"loan_id": STRING}, "loan_id"),
+        tool("modify_loan_copies", ids, *ids),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert value(await world.call("get_copy", {"copy_id": "c2"})) == {"copy_id": "c2", "price": 4}
+        assert "c9" in refusal(await world.call("get_copy", {"copy_id": "c9"}))
+        await world.call("modify_loan_copies", {"loan_id": "l1", "copy_ids": ["c1"], "new_copy_ids": ["c2"]})
+        assert value(await world.call("get_loan", {"loan_id": "l1"}))["copies"] == [{"copy_id": "c2", "price": 4}]
+
+
+async def test_a_counter_of_the_state_gives_the_next_id_and_who_is_logged_in_made_it(tmp_path: Path) -> None:
+    ticket = {"id": {"type": "integer"}, "title": STRING, "created_by": STRING}
+    sim = service(
+        tmp_path, {"ticket_counter": 41, "current_user": "ada", "tickets": []},
+        tool("create_ticket", {"title": STRING}, "title", output=ticket),
+        tool("get_ticket", {"ticket_id": {"type": "integer"}}, "ticket_id", output=ticket),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        made = value(await world.call("create_ticket", {"title": "Leak"}))
+        assert made == {"id": 41, "title": "Leak", "created_by": "ada"}
+        assert value(await world.call("get_ticket", {"ticket_id": 41})) == made
+
+
+async def test_what_a_tool_says_is_refunded_is_paid_back_once(tmp_path: Path) -> None:
+    paid = {"kind": "Charge", "amount": 12.5, "card": "c1"}
+    bookings: Json = {"b1": {"booking_id": "b1", "status": "confirmed", "charges": [paid]},
+                      "b2": {"booking_id": "b2", "status": "confirmed", "charges": []}}  # fmt: skip
+    sim = service(
+        tmp_path, {"bookings": bookings},
+        tool("cancel_booking", {"booking_id": STRING}, "booking_id", about="Cancel a booking. The charge is refunded."),
+        tool("confirm_booking", {"booking_id": STRING}, "booking_id"),
+        tool("get_booking", {"booking_id": STRING}, "booking_id"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        assert "b1" in str(value(await world.call("cancel_booking", {"booking_id": "b1"})))
+        told = value(await world.call("get_booking", {"booking_id": "b1"}))
+        assert told["charges"] == [paid, {**paid, "kind": "Refund"}]
+        refusal(await world.call("cancel_booking", {"booking_id": "b1"}))
+        await world.call("cancel_booking", {"booking_id": "b2"})
+        assert value(await world.call("get_booking", {"booking_id": "b2"}))["charges"] == []
+
+
+async def test_what_exchanged_parts_cost_more_or_less_is_paid_or_paid_back(tmp_path: Path) -> None:
+    ids: Json = {"type": "array", "items": STRING}
+    deposit = {"payment_type": "PAYMENT", "amount": 80, "card": "c1"}
+    small, large = {"seat_id": "s1", "price": 80}, {"seat_id": "s2", "price": 99.95}
+    row = {"row_id": "r1", "seats": {"s1": small, "s2": large}}
+    trip = {"trip_id": "t1", "status": "booked", "seats": [dict(small)], "payments": [deposit]}
+    about = "Change the seats of a trip. The difference in price is paid by card or paid back to it."
+    arguments = {"trip_id": STRING, "seat_ids": ids, "new_seat_ids": ids, "card": STRING}
+    sim = service(
+        tmp_path, {"trips": {"t1": trip}, "rows": {"r1": row}},
+        tool("modify_trip_seats", arguments, *arguments, about=about),
+        tool("get_trip", {"trip_id": STRING}, "trip_id"),
+        tool("get_row", {"row_id": STRING}, "row_id"),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        for old, new in (("s1", "s2"), ("s2", "s1"), ("s1", "s1")):
+            change = {"trip_id": "t1", "seat_ids": [old], "new_seat_ids": [new], "card": "c2"}
+            await world.call("modify_trip_seats", change)
+        told = value(await world.call("get_trip", {"trip_id": "t1"}))
+        assert told["payments"] == [
+            deposit,
+            {"payment_type": "PAYMENT", "amount": 19.95, "card": "c2"},
+            {"payment_type": "REFUND", "amount": 19.95, "card": "c2"},
+        ]
+
+
+async def test_the_message_of_a_write_says_what_was_done(tmp_path: Path) -> None:
+    done = {"memo_id": STRING, "message": STRING}
+    sim = service(
+        tmp_path, {"memos": [{"memo_id": "m1", "text": "one"}]},
+        tool("create_memo", {"text": STRING}, "text", output=done),
+        tool("update_memo", {"memo_id": STRING, "text": STRING}, "memo_id", output=done),
+        tool("get_memo", {"memo_id": STRING}, "memo_id", output={"memo_id": STRING, "text": STRING}),
+    )  # fmt: skip
+    async with sim, sim.open() as world:
+        made = value(await world.call("create_memo", {"text": "two"}))
+        assert made["message"] == f"Memo {made['memo_id']} created successfully"
+        assert value(await world.call("update_memo", {"memo_id": "m1", "text": "x"}))["message"].startswith("Memo m1")
+
+
+async def test_a_counter_numbers_ids_in_the_form_of_those_that_are_given(tmp_path: Path) -> None:
+    state = {"cases": {"T7": {"case_id": "T7", "title": "Old"}}, "case_counter": 8}
+    create = tool("create_case", {"title": STRING}, "title")
+    async with service(tmp_path, state, create, tool("get_case", {"case_id": STRING}, "case_id")) as sim:
+        world = sim.world("one")
+        made = [value(await world.call("create_case", {"title": "New"}))["case_id"] for _ in range(2)]
+        assert made == ["T8", "T9"]
+        assert value(await world.call("get_case", {"case_id": "T9"}))["title"] == "New"

@@ -1,0 +1,225 @@
+"""Plans: what each tool does, judged by nothing but its spec."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.declared import DATE_TIME, INTEGER, STRING, Json, domain, obj, tool
+from support.strategies import NOUNS, scenario_of, tool_lists
+
+from mcp_sim.infer import infer
+from mcp_sim.infer.readings import read_names
+from mcp_sim.simulator.compile import load
+from mcp_sim.types import Tool
+from mcp_sim.types.domain import Entity, Example
+from mcp_sim.types.lexicon.words import plural, singular
+from mcp_sim.types.plans import Filter, Plan
+
+
+@pytest.mark.parametrize(
+    ("name", "verb", "noun"),
+    [
+        ("create_contact", "create", "contact"),
+        ("createPullRequest", "create", "pull_request"),
+        ("firestore-delete-document", "delete", "document"),
+        ("contact_create", "create", "contact"),
+        ("pull_requests_create", "create", "pull_request"),
+        ("log_activity", "create", "activity"),
+        ("find_all_companies", "search", "company"),
+        ("get_people", "list", "person"),
+        ("get_all_invoices", "list", "invoice"),
+        ("fetch_order_details", "get", "order"),
+        ("slack.post_message", "create", "message"),
+        ("mcp__jira__edit_issue", "update", "issue"),
+        ("find_user_by_email", "get", "user"),
+        ("set_status", "update", "status"),
+        ("close_ticket", "update", "ticket"),
+        ("weather_forecast", "unknown", "weather_forecast"),
+    ],
+)
+def test_a_name_tells_verb_and_noun(name: str, verb: str, noun: str) -> None:
+    others = ("firestore-get-document", "firestore-list-collections", "firestore-batch-write")
+    read = read_names([name, *others] if name.startswith("firestore") else [name])[name]
+    assert (read.verb, "_".join(read.noun)) == (verb, noun)
+
+
+def test_a_word_that_all_tools_begin_with_is_the_servers_unless_it_is_part_of_the_noun() -> None:
+    crm = read_names(["crm_create_deal", "crm_get_deal", "crm_list_companies"])
+    assert {reading.noun for reading in crm.values()} == {("deal",), ("company",)}
+    orders = read_names(["sales_order_create", "sales_order_get", "sales_orders_list"])
+    assert {reading.noun for reading in orders.values()} == {("sales", "order")}
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [("company", "companies"), ("box", "boxes"), ("person", "people"), ("status", "statuses"), ("day", "days"),
+     ("analysis", "analyses"), ("address", "addresses"), ("index", "indices"), ("invoice", "invoices")],
+)  # fmt: skip
+def test_singular_and_plural_are_each_others_inverse(one: str, many: str) -> None:
+    assert (plural(one), singular(many), singular(one), plural(many)) == (many, one, one, many)
+
+
+def test_arguments_of_a_list_narrow_sort_and_page() -> None:
+    deal = obj(id=STRING, amount={"type": "number"}, tags={"type": "array", "items": STRING}, created_at=DATE_TIME)
+    arguments = {
+        "min_amount": INTEGER, "amount_lt": INTEGER, "created_after": DATE_TIME, "tag": STRING, "q": STRING,
+        "sort_by": STRING, "order": {"enum": ["asc", "desc"]}, "pageSize": {**INTEGER, "default": 5, "maximum": 50},
+        "pageToken": STRING, "ids": {"type": "array", "items": STRING}, "access_token": STRING,
+    }  # fmt: skip
+    rows = obj(deals={"type": "array", "items": deal}, totalCount=INTEGER, nextPageToken=STRING)
+    plan = domain(
+        tool("list_deals", arguments, output=rows), tool("get_deal", {"id": STRING}, "id", output=deal)
+    ).plans["list_deals"]
+    assert plan.filters == {
+        "min_amount": Filter("amount", "gte"),
+        "amount_lt": Filter("amount", "lt"),
+        "created_after": Filter("created_at", "gt"),
+        "tag": Filter("tags", "contains"),
+        "ids": Filter("id", "in"),
+    }
+    assert (plan.query, plan.sort, plan.order) == ("q", "sort_by", "order")
+    paging, envelope = plan.paging, plan.envelope
+    assert (paging.limit, paging.cursor, paging.size, paging.most) == ("pageSize", "pageToken", 5, 50)
+    assert (envelope.rows, envelope.total, envelope.cursor) == ("deals", "totalCount", "nextPageToken")
+
+
+def test_a_stretch_of_time_narrows_by_its_beginning_and_its_end() -> None:
+    event = obj(id=STRING, title=STRING, start_date=DATE_TIME, end_date=DATE_TIME)
+    listed = tool(
+        "list_events", {"start_date": STRING, "end_date": STRING}, output=obj(events={"type": "array", "items": event})
+    )
+    plan = domain(listed, tool("get_event", {"event_id": STRING}, "event_id", output=event)).plans["list_events"]
+    assert plan.filters == {"start_date": Filter("start_date", "gte"), "end_date": Filter("end_date", "lte")}
+
+
+def test_nested_fields_and_synonyms_are_set_where_they_belong() -> None:
+    note = obj(id=STRING, body=STRING, title=STRING)
+    update = tool("update_note", {"note_id": STRING, "fields": obj(title=STRING, text=STRING)}, "note_id", output=note)
+    plan = domain(update, tool("get_note", {"note_id": STRING}, "note_id", output=note)).plans["update_note"]
+    assert (plan.key, plan.sets) == ("note_id", {"fields.title": "title", "fields.text": "body"})
+
+
+def test_links_keys_and_looked_up_fields_are_read_from_names_and_types() -> None:
+    company = obj(id=INTEGER, name=STRING, contact_count=INTEGER)
+    contact = obj(contact_id=STRING, company_id=INTEGER, company_name=STRING, owner_id=STRING)
+    entities = domain(
+        tool("get_company", {"company_id": INTEGER}, "company_id", output=company),
+        tool("get_contact", {"contact_id": STRING}, "contact_id", output=contact),
+        tool("get_user", {"user_id": STRING}, "user_id", output=obj(id=STRING, name=STRING)),
+    ).entities
+    assert (entities["contact"].key, entities["company"].key) == ("contact_id", "id")
+    fields = entities["contact"].fields
+    assert (fields["company_id"].link, fields["owner_id"].link) == ("company", "user")
+    assert fields["company_name"].derived == "company_id.name"
+    assert entities["company"].fields["contact_count"].derived == "#contact.company_id"
+
+
+@pytest.mark.parametrize(
+    ("schema", "like"),
+    [({"type": "string", "pattern": "^tsk-[0-9]{4}$"}, "tsk-0001"), ({"type": "integer", "minimum": 1000}, 1000),
+     ({"type": "string", "format": "uuid"}, None), ({"type": "string", "description": "e.g. 'T-17'"}, "T-17")],
+)  # fmt: skip
+def test_the_look_of_an_id_is_read_from_its_schema(schema: dict[str, Json], like: str | int | None) -> None:
+    found = domain(tool("get_task", {"task_id": schema}, "task_id", output=obj(id=schema, title=STRING)))
+    assert found.entities["task"].key_like == like
+
+
+def test_what_the_spec_declares_wins_over_what_is_seen() -> None:
+    definition = tool("get_task", {"task_id": STRING}, "task_id", output=obj(id=STRING, title=STRING))
+    tools = {"get_task": Tool("get_task", "s", definition)}
+    example = Example("get_task", {"task_id": "t9"}, {"id": "t9", "title": "x"})
+    seen = infer(tools, {}, {}, [example]).entities
+    assert seen["task"].key_like == "t9"
+    found = infer(tools, {"task": Entity("task", key_like="T-1")}, {"get_task": {"verb": "delete"}}, [example])
+    assert (found.entities["task"].key_like, found.plans["get_task"].verb) == ("T-1", "delete")
+    assert not found.plans["get_task"].guessed
+
+
+def test_an_example_tells_the_form_of_a_result_that_no_schema_declares() -> None:
+    tools = {name: Tool(name, "s", tool(name, {"limit": INTEGER})) for name in ("list_tasks", "create_task")}
+    example = Example("list_tasks", {}, {"items": [{"id": 7, "title": "x"}], "count": 1})
+    found = infer(tools, {}, {}, [example])
+    assert found.plans["list_tasks"].envelope.rows == "items"
+    assert {"id", "title"} <= found.entities["task"].fields.keys()
+
+
+def test_little_evidence_is_a_guess_and_contradiction_makes_it_one() -> None:
+    lonely = domain(tool("get_weather", {"city": STRING}, "city")).plans["get_weather"]
+    assert lonely.guessed
+    output = obj(id=STRING, title=STRING)
+    named = [
+        tool("get_task", {"task_id": STRING}, "task_id", output=output),
+        tool("create_task", {"title": STRING}, output=output),
+    ]
+    assert not any(plan.guessed for plan in domain(*named).plans.values())
+    named[1]["annotations"] = {"readOnlyHint": True}
+    plan = domain(*named).plans["create_task"]
+    assert plan.guessed
+    assert "said to be read-only" in plan.reasons
+
+
+def test_a_tool_that_names_no_record_is_not_made_to_change_one() -> None:
+    plan = domain(tool("delete_everything", {}), tool("create_task", {"title": STRING})).plans["delete_everything"]
+    assert (plan.verb, plan.backend) == ("unknown", "schema_only")
+
+
+def test_every_tool_of_the_crm_gets_the_right_plan_for_sure() -> None:
+    verbs = {plan.tool: (plan.verb, plan.entity, plan.guessed) for plan in load("crm").domain.plans.values()}
+    assert verbs["log_activity"] == ("create", "activity", False)
+    assert verbs["search_contacts"] == ("search", "contact", False)
+    others = {name: told[0] for name, told in verbs.items() if name != "log_activity"}
+    assert others == {name: name.partition("_")[0] for name in others}
+    assert not any(guessed for _, _, guessed in verbs.values())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(definitions=tool_lists())
+def test_every_tool_of_a_generated_service_is_understood(definitions: list[dict[str, Json]]) -> None:
+    plans = scenario_of(definitions).domain.plans
+    verbs = ("create", "get", "list", "update", "delete")
+    found = [(plan.verb, plan.entity) for plan in plans.values()]
+    nouns = [
+        next(noun for noun in sorted(NOUNS, key=len, reverse=True) if _speaks_of(plan, noun)) for plan in plans.values()
+    ]
+    assert found == [(verbs[at % 5], noun) for at, noun in enumerate(nouns)]
+    assert not any(plan.guessed for plan in plans.values())
+
+
+def _speaks_of(plan: Plan, noun: str) -> bool:
+    name = plan.tool.replace("-", "_")
+    return noun in name or NOUNS[noun] in name
+
+
+STRANGE: list[dict[str, Json]] = [
+    {},
+    {"type": "object"},
+    {"type": "object", "properties": {"": {}}},
+    {"type": "object", "properties": {"编号": STRING}},
+    {"type": "object", "properties": {"x": {"$ref": "#"}}},
+    {"type": "object", "properties": {"x": {"$ref": "#/no/where"}}},
+    {"type": "object", "properties": {"x": {"anyOf": [{"type": "null"}, {"allOf": [{"$ref": "#"}]}]}}},
+]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    names=st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=6, unique=True),
+    schema=st.sampled_from(STRANGE),
+)
+def test_no_name_and_no_schema_is_too_strange_to_be_planned(names: list[str], schema: dict[str, Json]) -> None:
+    found = scenario_of([{"name": name, "inputSchema": schema, "outputSchema": schema} for name in names]).domain
+    assert list(found.plans) == names
+
+
+def test_a_noun_before_its_verbs_is_what_they_are_about_and_no_prefix_of_the_server() -> None:
+    definitions = [
+        tool("task_create", {"title": STRING}, "title"),
+        tool("task_list", {}),
+        tool("task_get", {"task_id": STRING}, "task_id"),
+        tool("task_delete", {"task_id": STRING}, "task_id"),
+    ]
+    plans = domain(*definitions).plans
+    found = {name: (plan.verb, plan.entity) for name, plan in plans.items()}
+    verbs = {"task_create": "create", "task_list": "list", "task_get": "get", "task_delete": "delete"}
+    assert found == {name: (verb, "task") for name, verb in verbs.items()}

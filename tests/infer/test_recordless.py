@@ -1,0 +1,112 @@
+"""Tools that touch no records: they compute, control something, go somewhere; and how a spec says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.services import service, value
+
+from mcp_sim.cli import main
+from mcp_sim.simulator.compile import load
+
+Json = Any
+TEXT = {"type": "string"}
+
+
+def tool(name: str, about: str, *needed: str, **more: Json) -> Json:
+    schema = {"type": "object", "properties": dict.fromkeys(needed, TEXT), "required": [*needed]}
+    return {"name": name, "description": about, "inputSchema": schema, **more}
+
+
+def listed(folder: Path, *tools: Json) -> Path:
+    path = folder / "rig.tools.json"
+    path.write_text(json.dumps({"tools": [*tools]}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "needed"),
+    [
+        ("press_button", "Presses a button of the panel.", ["label"]),
+        ("camera_snapshot", "Captures what the camera sees.", []),
+        ("transpose", "Computes the transpose of what is given.", ["rows"]),
+        ("navigateTo", "Use this tool to navigate to a place.", ["place"]),
+        ("ping", "", []),
+        ("determinant", "Computes the determinant.", ["rows"]),
+    ],
+)
+def test_a_verb_of_no_record_touches_none(name: str, about: str, needed: list[str], tmp_path: Path) -> None:
+    path = listed(tmp_path, tool(name, about, *needed), tool("list_cables", "Lists the cables."))
+    plan = load(path).domain.plans[name]
+    assert (plan.verb, plan.entity, plan.guessed) == ("none", None, False)
+
+
+def test_where_others_work_on_what_it_speaks_of_and_little_else_is_known_it_is_a_guess(tmp_path: Path) -> None:
+    path = listed(tmp_path, tool("reload_cables", "", "cable_id"), tool("get_cable", "Gets a cable.", "cable_id"))
+    plan = load(path).domain.plans["reload_cables"]
+    assert (plan.verb, plan.guessed) == ("none", True)
+    assert "other tools work on what it speaks of" in plan.reasons
+
+
+def test_what_runs_anything_may_do_anything(tmp_path: Path) -> None:
+    path = listed(tmp_path, tool("invoke_anything", "", "what"), tool("list_cables", "Lists the cables."))
+    assert load(path).domain.plans["invoke_anything"].guessed
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "verb", "entity"),
+    [
+        ("cable_inventory", "Returns the inventory of a cable.", "get", "cable"),
+        ("unused_cables", "Retrieves the cables that nobody uses.", "list", "unused_cable"),
+        ("init_splice", "Creates a new splice.", "create", "splice"),
+        ("listcables", "", "list", "cable"),
+        ("provision_cable", "", "create", "cable"),
+        ("track_cable", "", "get", "cable"),
+    ],
+)
+def test_the_description_and_the_other_tools_say_what_a_name_leaves_open(
+    name: str, about: str, verb: str, entity: str, tmp_path: Path
+) -> None:
+    others = [tool("get_cable", "Gets a cable.", "cable_id"), tool("add_cable", "Adds a cable.", "colour")]
+    plan = load(listed(tmp_path, tool(name, about, "cable_id"), *others)).domain.plans[name]
+    assert (plan.verb, plan.entity) == (verb, entity)
+
+
+def test_a_spec_may_say_so_and_strict_is_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed(tmp_path, tool("frobnicate", "", "widget"), tool("ring_bell", "", "bell"))
+    spec = tmp_path / "rig.yaml"
+    spec.write_text("mcp_sim: 1\nname: rig\ntools: rig.tools.json\n", encoding="utf-8")
+    assert main(["check", str(spec), "--strict"]) == 1
+    assert "`frobnicate: {verb: none}`" in capsys.readouterr().out
+    assert main(["plan", str(spec)]) == 0
+    assert "  frobnicate: {verb: none}" in capsys.readouterr().out
+    spec.write_text(f"{spec.read_text(encoding='utf-8')}sim: {{frobnicate: {{verb: none}}}}\n", encoding="utf-8")
+    assert main(["check", str(spec), "--strict"]) == 1
+    spec.write_text(spec.read_text(encoding="utf-8").replace("none}}", "none}, ring_bell: {verb: none}}"))
+    assert main(["check", str(spec), "--strict"]) == 0
+    assert main(["plan", str(spec), "--strict"]) == 0
+
+
+def test_what_touches_no_records_is_written_into_the_spec_and_a_guess_is_marked_as_one(tmp_path: Path) -> None:
+    listed(tmp_path, tool("press_button", "Presses a button.", "label"), tool("frobnicate", "", "widget"))
+    spec = tmp_path / "rig.yaml"
+    spec.write_text("mcp_sim: 1\nname: rig\ntools: rig.tools.json\n", encoding="utf-8")
+    assert main(["plan", str(spec), "--write"]) == 0
+    _, _, said = spec.read_text(encoding="utf-8").partition("sim:\n  press_button: {verb: none}\n")
+    guess, _, line = said.strip().rpartition("\n")
+    assert (guess.split(":")[0], line) == ("# a guess (0.45)", "  frobnicate: {verb: none}")
+
+
+async def test_its_answer_changes_nothing_and_what_is_made_up_is_marked(tmp_path: Path) -> None:
+    shape = {"type": "object", "properties": {"width": {"type": "integer"}}, "required": ["width"]}
+    tools = json.dumps([tool("press_button", "", "label"), tool("scan", "", outputSchema=shape)])
+    spec = f"tools: {tools}\nsim: {{press_button: {{verb: none}}, scan: {{verb: none}}}}"
+    async with service(tmp_path, spec, "records: {}") as sim, sim.open() as world:
+        assert value(await world.call("press_button", {"label": "Go"})) == "Button pressed successfully\nLabel: Go"
+        assert world.ledger.newest["step"]["guessed"] is False
+        assert isinstance(value(await world.call("scan", {}))["width"], int)
+        assert world.ledger.newest["step"]["guessed"] is True
+        assert world.ledger.newest["step"]["committed"] == []

@@ -1,0 +1,127 @@
+"""Tools that are about the records of others: lists of those in one state, changes of what a record has, renames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.matched_tools import TEXT, refused, said, simulator, tool
+
+Json = Any
+STATUS: Json = {"type": "string", "enum": ["todo", "blocked", "done"]}
+TASKS = [
+    tool("create_task", title=TEXT),
+    tool("get_task", task_id=TEXT),
+    tool("list_tasks"),
+    tool("update_task_status", task_id=TEXT, status=STATUS),
+    tool("get_blocked_tasks", "Get all blocked tasks."),
+    tool("set_blocker", "Mark a task as blocked, with a reason.", task_id=TEXT, reason=TEXT),
+    tool("resolve_blocker", "Resolve a blocker and set task to todo.", task_id=TEXT),
+    tool("set_handover", "Keep what the next one has to know.", task_id=TEXT, notes=TEXT),
+]
+
+
+async def test_a_list_of_records_in_one_state_shows_those_alone(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TASKS, {}).open() as world:
+        first = (await said(world, "create_task", title="Tiles"))["id"]
+        await said(world, "create_task", title="Paint")
+        assert (await said(world, "get_blocked_tasks"))["tasks"] == []
+        await said(world, "update_task_status", task_id=first, status="blocked")
+        assert [one["title"] for one in (await said(world, "get_blocked_tasks"))["tasks"]] == ["Tiles"]
+
+
+async def test_what_no_tool_makes_is_changed_on_the_record_that_is_named(tmp_path: Path) -> None:
+    async with simulator(tmp_path, TASKS, {}).open() as world:
+        task = (await said(world, "create_task", title="Tiles"))["id"]
+        await said(world, "set_blocker", task_id=task, reason="No grout")
+        found = await said(world, "get_task", task_id=task)
+        assert (found["status"], found["reason"]) == ("blocked", "No grout")
+        await said(world, "resolve_blocker", task_id=task)
+        await said(world, "set_handover", task_id=task, notes="Ask Bo")
+        found = await said(world, "get_task", task_id=task)
+        assert (found["status"], found["notes"]) == ("todo", "Ask Bo")
+        assert "nope" in await refused(world, "set_blocker", task_id="nope", reason="x")
+
+
+async def test_records_that_are_done_are_those_whose_flag_says_so(tmp_path: Path) -> None:
+    tools = [
+        tool("create_todo", title=TEXT),
+        tool("update_todo", todo_id=TEXT, completed={"type": "boolean"}),
+        tool("list_completed_todos"),
+        tool("list_incomplete_todos"),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        todo = (await said(world, "create_todo", title="Milk"))["id"]
+        bread = (await said(world, "create_todo", title="Bread"))["id"]
+        await said(world, "update_todo", todo_id=todo, completed=True)
+        assert [one["id"] for one in (await said(world, "list_completed_todos"))["todos"]] == [todo]
+        assert [one["id"] for one in (await said(world, "list_incomplete_todos"))["todos"]] == [bread]
+
+
+async def test_an_old_name_beside_a_new_one_names_the_record(tmp_path: Path) -> None:
+    tools = [
+        tool("create_shelf", name=TEXT),
+        tool("list_shelves"),
+        tool("rename_shelf", old_name=TEXT, new_name=TEXT),
+        tool("delete_shelf", name=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        await said(world, "create_shelf", name="Tools")
+        await said(world, "rename_shelf", old_name="Tools", new_name="Machines")
+        assert [one["name"] for one in (await said(world, "list_shelves"))["shelves"]] == ["Machines"]
+        assert "Tools" in await refused(world, "rename_shelf", old_name="Tools", new_name="Bolts")
+        assert "Tools" in await refused(world, "delete_shelf", name="Tools")
+
+
+async def test_what_belongs_to_a_record_goes_with_it_where_the_tool_says_so(tmp_path: Path) -> None:
+    tools = [
+        tool("create_board", name=TEXT),
+        tool("delete_board", "Delete a board and all its lists.", board_id=TEXT),
+        tool("create_list", board_id=TEXT, name=TEXT),
+        tool("get_list", list_id=TEXT),
+        tool("create_card", list_id=TEXT, title=TEXT),
+        tool("get_card", card_id=TEXT),
+        tool("delete_list", "Delete a list.", list_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        board = (await said(world, "create_board", name="House"))["id"]
+        column = (await said(world, "create_list", board_id=board, name="Attic"))["id"]
+        card = (await said(world, "create_card", list_id=column, title="Insulate"))["id"]
+        assert "refers to it" in await refused(world, "delete_list", list_id=column)
+        await said(world, "delete_board", board_id=board)
+        assert column in await refused(world, "get_list", list_id=column)
+        assert card in await refused(world, "get_card", card_id=card)
+
+
+async def test_what_is_called_by_a_name_that_callers_chose_must_be_there(tmp_path: Path) -> None:
+    tools = [
+        tool("create_shelf", "Create a shelf.", name=TEXT),
+        tool("delete_shelf", "Delete a shelf and everything on it.", name=TEXT),
+        tool("rename_shelf", old_name=TEXT, new_name=TEXT),
+        tool("add_book", shelf=TEXT, title=TEXT),
+        tool("get_book", book_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        assert "Travel" in await refused(world, "add_book", shelf="Travel", title="Alps")
+        await said(world, "create_shelf", name="Travel")
+        book = (await said(world, "add_book", shelf="Travel", title="Alps"))["id"]
+        await said(world, "rename_shelf", old_name="Travel", new_name="Away")
+        assert (await said(world, "get_book", book_id=book))["shelf"] == "Away"
+        await said(world, "delete_shelf", name="Away")
+        assert book in await refused(world, "get_book", book_id=book)
+
+
+async def test_what_is_named_by_its_id_or_by_its_name_is_found_by_either(tmp_path: Path) -> None:
+    tools = [
+        tool("create_template", name=TEXT, body=TEXT),
+        tool("get_template", id_or_name=TEXT),
+        tool("update_template", needed="id_or_name", id_or_name=TEXT, body=TEXT),
+        tool("delete_template", id_or_name=TEXT),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        made = await said(world, "create_template", name="review", body="Read it")
+        assert (await said(world, "get_template", id_or_name="review"))["id"] == made["id"]
+        await said(world, "update_template", id_or_name="review", body="Read it twice")
+        assert (await said(world, "get_template", id_or_name=made["id"]))["body"] == "Read it twice"
+        await said(world, "delete_template", id_or_name="review")
+        assert "review" in await refused(world, "get_template", id_or_name="review")

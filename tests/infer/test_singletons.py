@@ -1,0 +1,146 @@
+"""What there is one of, as tools tell that get and set it without naming it; and what a spec says of such a thing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.services import service, value
+
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.write_overrides import spec_text
+
+Json = Any
+TEXT, COUNT = {"type": "string"}, {"type": "integer"}
+
+
+def tool(name: str, arguments: Json = None, *needed: str, output: Json = None) -> Json:
+    schema: Json = {"type": "object", "properties": arguments or {}, "required": [*needed]}
+    return {"name": name, "inputSchema": schema} | ({"outputSchema": output} if output else {})
+
+
+def spec(*tools: Json) -> str:
+    return f"tools: {json.dumps([*tools])}\n"
+
+
+RADIO = spec(
+    tool("get_volume"),
+    tool("set_volume", {"level": {**COUNT, "minimum": 0, "maximum": 11}}, "level"),
+    tool("get_settings"),
+    tool("update_settings", {"language": TEXT, "bass": COUNT}),
+    tool("get_alarm_status"),
+    tool("enable_alarm"),
+    tool("disable_alarm"),
+    tool("list_stations"),
+)
+
+
+async def test_what_is_set_is_what_is_got(tmp_path: Path) -> None:
+    async with service(tmp_path, RADIO, "records: {}") as sim, sim.open() as world:
+        await world.call("set_volume", {"level": 7})
+        assert value(await world.call("get_volume", {})) == {"level": 7}
+        before = value(await world.call("get_settings", {}))
+        assert set(before) == {"language", "bass"}
+        await world.call("update_settings", {"bass": before["bass"] + 1})
+        assert value(await world.call("get_settings", {})) == {**before, "bass": before["bass"] + 1}
+
+
+async def test_a_verb_that_takes_nothing_switches_it(tmp_path: Path) -> None:
+    async with service(tmp_path, RADIO, "records: {}") as sim, sim.open() as world:
+        for verb, state in (("enable", True), ("disable", False), ("enable", True)):
+            await world.call(f"{verb}_alarm", {})
+            assert value(await world.call("get_alarm_status", {})) == {"enabled": state}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (tool("set_lamp", {"lamp_id": TEXT, "colour": TEXT}, "lamp_id"),),
+        (tool("create_lamp", {"colour": TEXT}),),
+        (tool("list_lamps"),),
+        (tool("get_room", {"lamp_id": TEXT}, "lamp_id"),),
+    ],
+)
+def test_what_any_tool_names_or_lists_is_not_the_only_one(others: tuple[Json, ...], tmp_path: Path) -> None:
+    path = tmp_path / "lamps.json"
+    path.write_text(json.dumps({"tools": [tool("get_lamp"), *others]}), encoding="utf-8")
+    entity = load(path).domain.entities.get("lamp")
+    assert entity is None or not entity.singleton
+
+
+async def test_the_current_one_of_many_is_one_of_them(tmp_path: Path) -> None:
+    desk = spec(tool("get_current_case"), tool("get_case", {"case_id": TEXT}, "case_id"), tool("list_cases"))
+    async with service(tmp_path, desk, "records: {case: 4}") as sim, sim.open() as world:
+        current = value(await world.call("get_current_case", {}))
+        assert value(await world.call("get_case", {"case_id": current["id"]})) == current
+        assert not world.scenario.domain.plans["get_current_case"].guessed
+
+
+async def test_a_spec_may_say_that_there_is_one(tmp_path: Path) -> None:
+    said = """
+    entities: {boiler: {singleton: true, fields: {target: {type: integer}}, required: [target]}}
+    sim: {heat: {verb: update, entity: boiler, sets: {degrees: target}}, look: {verb: get, entity: boiler}}
+    """
+    tools = f"    {spec(tool('heat', {'degrees': COUNT}, 'degrees'), tool('look'))}"
+    async with service(tmp_path, tools + said, "records: {}") as sim, sim.open() as world:
+        await world.call("heat", {"degrees": 21})
+        assert value(await world.call("look", {})) == {"target": 21}
+
+
+def test_what_is_written_into_a_spec_of_one_thing_means_the_same(tmp_path: Path) -> None:
+    head = f"mcp_sim: 1\nname: radio\n{RADIO}"
+    (tmp_path / "radio.yaml").write_text(head, encoding="utf-8")
+    before = load(tmp_path / "radio.yaml").domain
+    (tmp_path / "radio.yaml").write_text(spec_text(head, before, ""), encoding="utf-8")
+    after = load(tmp_path / "radio.yaml").domain
+    assert after.entities == before.entities
+    assert [(plan.verb, plan.entity, plan.sets, plan.fixed) for plan in after.plans.values()] == [
+        (plan.verb, plan.entity, plan.sets, plan.fixed) for plan in before.plans.values()
+    ]
+
+
+# tools that do several things ---------------------------------------------------------------------------------------
+
+MANY = tool(
+    "manage_card",
+    {
+        "operation": {"type": "string", "enum": ["create", "get", "list", "frobnicate"]},
+        "card_id": TEXT,
+        "title": {**TEXT, "description": "The title (required for create)"},
+    },
+    "operation",
+)
+
+
+async def test_only_a_call_of_the_choice_that_is_a_guess_is_marked_as_one(tmp_path: Path) -> None:
+    async with service(tmp_path, spec(MANY), "records: {card: 2}") as sim, sim.open() as world:
+        assert not world.scenario.domain.plans["manage_card"].guessed
+        value(await world.call("manage_card", {"operation": "create", "title": "Red"}))
+        assert world.ledger.newest["step"]["guessed"] is False
+        value(await world.call("manage_card", {"operation": "frobnicate"}))
+        assert world.ledger.newest["step"]["guessed"] is True
+
+
+async def test_a_spec_corrects_one_choice_and_the_others_stay(tmp_path: Path) -> None:
+    said = "sim: {manage_card: {choices: {frobnicate: {verb: delete, entity: card, key: card_id}}}}"
+    async with service(tmp_path, spec(MANY) + said, "records: {card: 2}") as sim, sim.open() as world:
+        card = value(await world.call("manage_card", {"operation": "create", "title": "Red"}))
+        value(await world.call("manage_card", {"operation": "frobnicate", "card_id": card["id"]}))
+        assert not (await world.call("manage_card", {"operation": "get", "card_id": card["id"]})).ok
+
+
+async def test_a_spec_says_which_argument_chooses(tmp_path: Path) -> None:
+    odd = tool("card", {"how": TEXT, "card_id": TEXT, "title": TEXT}, "how")
+    said = """
+    sim:
+      card:
+        choice: how
+        choices:
+          make: {verb: create, entity: card, sets: {title: title}}
+          show: {verb: get, entity: card, key: card_id}
+    """
+    async with service(tmp_path, f"    {spec(odd)}{said}", "records: {card: 0}") as sim, sim.open() as world:
+        made = value(await world.call("card", {"how": "make", "title": "Blue"}))
+        assert value(await world.call("card", {"how": "show", "card_id": made["id"]})) == made

@@ -1,0 +1,79 @@
+"""Tools whose names, descriptions and fields are in other languages than English do what they say."""
+
+from __future__ import annotations
+
+import pytest
+from support.declared import INTEGER, STRING, Json, domain, obj, tool
+from support.strategies import scenario_of
+
+from mcp_sim.infer.readings import read_names
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types import ToolResult
+
+NAMES: dict[str, dict[str, str]] = {
+    "orden": {"crear_orden": "create", "obtener_orden": "get", "listar_ordenes": "list", "eliminar_orden": "delete"},
+    "kunde": {"kunde_anlegen": "create", "aktualisiereKunde": "update", "kunden_holen": "list"},
+    "facture": {"créer_facture": "create", "lister_les_factures": "list", "mettre_a_jour_facture": "update"},
+    "tarefa": {"criar_tarefa": "create", "excluir_tarefa": "delete", "obter_lista_de_tarefas": "list"},
+    "заказ": {"создать_заказ": "create", "список_заказов": "list", "удалить_заказ": "delete", "найти_заказы": "search"},
+    "طلب": {"إنشاء_طلب": "create", "قائمة_طلبات": "list", "حذف_طلب": "delete"},
+    "订单": {"创建订单": "create", "获取订单": "get", "获取订单列表": "list", "搜索所有订单": "search"},
+    "注文": {"注文作成": "create", "注文一覧": "list", "注文を削除": "delete"},
+    "주문": {"주문_생성": "create", "주문목록": "list", "주문_삭제": "delete"},
+}
+
+
+@pytest.mark.parametrize("noun", NAMES)
+def test_verbs_of_the_most_used_languages_are_read_and_the_noun_stays(noun: str) -> None:
+    readings = read_names(NAMES[noun])
+    assert {name: (one.verb, one.noun) for name, one in readings.items()} == {
+        name: (verb, (noun,)) for name, verb in NAMES[noun].items()
+    }
+
+
+def test_a_name_with_an_english_verb_or_an_english_noun_like_a_verb_elsewhere_is_read_as_ever() -> None:
+    readings = read_names(["list_modifiers", "price_modifier", "create_lista"])
+    assert [one.verb for one in readings.values()] == ["list", "unknown", "create"]
+
+
+@pytest.mark.parametrize("about", ["删除一条记录", "Elimina un registro", "Löscht einen Eintrag", "Удаляет запись"])
+def test_a_description_says_the_verb_where_the_name_has_none(about: str) -> None:
+    tools = [
+        tool("get_entry", {"entry_id": STRING}, "entry_id"),
+        tool("entry", {"entry_id": STRING}, "entry_id", description=about),
+    ]
+    assert domain(*tools).plans["entry"].verb == "delete"
+
+
+ROW = obj(id=STRING, 客户名称=STRING, 联系电话=STRING, 单价={"type": "number"}, 颜色=STRING, 订单编号=STRING)
+SHOP: list[Json] = [
+    tool("创建订单", {"客户名称": STRING, "颜色": STRING}, "客户名称", output=ROW),
+    tool("获取订单", {"订单编号": STRING}, "订单编号", output=ROW),
+    tool("列出订单", {"数量": INTEGER}, output=obj(rows={"type": "array", "items": ROW})),
+    tool("删除订单", {"订单编号": STRING}, "订单编号"),
+]
+
+
+async def test_what_is_created_in_chinese_is_read_listed_and_deleted() -> None:
+    async with Simulator(scenario_of(SHOP)) as simulator, simulator.open("w") as world:
+
+        async def asked(name: str, **arguments: Json) -> Json:
+            body = (await world.call(name, arguments)).body
+            assert isinstance(body, ToolResult)
+            return body.value
+
+        made = await asked("创建订单", 客户名称="王芳", 颜色="红")
+        key = made[world.scenario.domain.entities["订单"].key]
+        assert (await asked("获取订单", 订单编号=key))["客户名称"] == "王芳"
+        assert made in (await asked("列出订单"))["rows"]
+        await asked("删除订单", 订单编号=key)
+        assert made not in (await asked("列出订单"))["rows"]
+
+
+def test_made_up_values_of_fields_in_other_scripts_are_no_english_words_with_their_names() -> None:
+    scenario = scenario_of(SHOP)
+    rows = [row for _, row in Simulator(scenario).base().rows("订单")]
+    assert all("\u4e00" <= row["客户名称"][0] <= "\u9fff" for row in rows)
+    assert all(row["联系电话"].startswith("+86") for row in rows)
+    assert all(row["颜色"].removeprefix("颜色 ").isdigit() for row in rows)
+    assert all(0 < row["单价"] <= 500 for row in rows)

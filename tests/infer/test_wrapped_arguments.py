@@ -1,0 +1,59 @@
+"""Tools that take all that they are asked inside one argument, as frameworks with models of arguments make them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.given import NUMBER, STRING, Json, refused, service, tool, value
+
+
+def _wrapped(name: str, *required: str, **arguments: Json) -> Json:
+    """A tool whose arguments stand in `params`, by a reference."""
+    plain = tool(name, *required, **arguments)["inputSchema"]
+    whole = {"type": "object", "properties": {"params": {"$ref": "#/$defs/Asked"}}, "required": ["params"]}
+    return {"name": name, "inputSchema": {**whole, "$defs": {"Asked": plain}}}
+
+
+BERTHS = (
+    _wrapped("add_berth", "pier", width=NUMBER),
+    _wrapped("get_berth", "berth_id"),
+    _wrapped("list_berths", pier=STRING, limit={"type": "integer"}),
+    _wrapped("delete_berth", "berth_id"),
+)
+
+
+async def test_arguments_inside_one_are_arguments(tmp_path: Path) -> None:
+    async with service(tmp_path, {}, *BERTHS) as simulator, simulator.open("w") as world:
+        for pier in ("east", "west", "west"):
+            await world.call("add_berth", {"params": {"pier": pier, "width": 4}})
+        listed = value(await world.call("list_berths", {"params": {"pier": "west"}}))["berths"]
+        assert [one["pier"] for one in listed] == ["west", "west"]
+        assert len(value(await world.call("list_berths", {"params": {"limit": 1}}))["berths"]) == 1
+        asked = {"params": {"berth_id": listed[0]["id"]}}
+        assert value(await world.call("get_berth", asked))["width"] == 4
+        await world.call("delete_berth", asked)
+        assert refused(await world.call("get_berth", asked))
+
+
+async def test_what_is_missing_inside_is_named(tmp_path: Path) -> None:
+    async with service(tmp_path, {}, *BERTHS) as simulator, simulator.open("w") as world:
+        assert refused(await world.call("add_berth", {"params": {"width": 4}}))
+        assert refused(await world.call("add_berth", {}))
+
+
+async def test_arguments_that_are_wrapped_twice_are_arguments(tmp_path: Path) -> None:
+    def twice(name: str, *required: str, **arguments: Json) -> Json:
+        inner = tool(name, *required, **arguments)["inputSchema"]
+        params: Json = {"type": "object", "properties": {"params": inner}, "required": ["params"]}
+        whole: Json = {"type": "object", "properties": {"input": params}, "required": ["input"]}
+        return {"name": name, "inputSchema": whole}
+
+    tools = twice("add_berth", "pier", width=NUMBER), twice("get_berth", "berth_id"), twice("delete_berth", "berth_id")
+    async with service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
+        made = value(await world.call("add_berth", {"input": {"params": {"pier": "east", "width": 4}}}))
+        assert made["pier"] == "east"
+        asked = {"input": {"params": {"berth_id": made["id"]}}}
+        assert value(await world.call("get_berth", asked))["width"] == 4
+        await world.call("delete_berth", asked)
+        assert refused(await world.call("get_berth", asked))
+        assert refused(await world.call("get_berth", {"input": {}}))

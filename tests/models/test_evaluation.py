@@ -1,0 +1,324 @@
+"""`mcp-sim eval agentworld`: a small data set in the benchmark's format, a model and a judge over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from anyio.to_thread import run_sync
+from starlette.responses import JSONResponse, Response
+from support.endpoint import Asked, Respond, completion, guided, serving
+
+from mcp_sim.cli import main
+from mcp_sim.models.evaluation.messages import guidance, judgement, predicted
+from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, standing
+from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.types.errors import Rejected
+
+Json = Any
+DOMAINS = ("mcp", "search", "terminal", "swe", "android", "web", "os")
+HEADING = "**Environment Observation:**\n"
+
+
+def action(turn: int, what: str) -> str:
+    return f'### Turn {turn}\n**Action:**\n```json\n{{"name": "run", "arguments": {{"what": "{what}"}}}}\n```'
+
+
+def line(domain: str, number: int, turn: int, turns: int = 3) -> Json:
+    """A sample as the benchmark has it: the whole course, and which turn is meant."""
+    prompts = [action(n, f"{domain} {number}.{n}") for n in range(1, turns + 1)]
+    return {
+        "task": f"agentworld/{domain}" if domain == "swe" else domain,
+        "id": 1000 + number,
+        "prompt": prompts,
+        "response": [f"{HEADING}seen {domain} {number}.{n}" for n in range(1, turns + 1)],
+        "current_prompt": prompts[turn - 1],
+        "system_str": f"You are the {domain} world.",
+        "turn_idx": turn,
+        "total_turns": turns,
+    }
+
+
+def data_set(folder: Path, *lines: Json) -> Path:
+    """A folder with a file per domain; without lines, two samples of each domain."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in lines or [line(domain, n, n) for domain in DOMAINS for n in (1, 3)]:
+        with (folder / f"{one['task'].rpartition('/')[2]}_test.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(one) + "\n")
+    return folder
+
+
+def scores(*given: int) -> str:
+    return json.dumps({"reasoning": "compared", "scores": dict(zip(DIMENSIONS, given, strict=True))})
+
+
+def both(prediction: str = "seen it", verdict: str = "") -> Respond:
+    """An endpoint that is world model and judge."""
+
+    async def respond(asked: Asked) -> Response:
+        return completion(prediction if asked.schema is None else verdict or scores(5, 4, 3, 2, 1))
+
+    return respond
+
+
+async def evaluate(url: str, data: Path, *options: str, judge: bool = True) -> int:
+    """Run the command, its results beside the data."""
+    judging = ["--judge", f"openai:tiny@{url}"] if judge else []
+    out = ["--out", str(data / "out")]
+    return await run_sync(
+        main, ["eval", "agentworld", str(data), "--model", f"openai:tiny@{url}", *judging, *out, *options]
+    )
+
+
+async def report(url: str, data: Path, capsys: pytest.CaptureFixture[str], *options: str, expected: int = 0) -> Json:
+    assert await evaluate(url, data, "--json", *options) == expected
+    return json.loads(capsys.readouterr().out)
+
+
+async def test_every_domain_is_foretold_judged_and_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = data_set(tmp_path)
+    async with serving(both()) as engine:
+        told = await report(engine.url, data, capsys)
+    assert set(told["domains"]) == set(DOMAINS)
+    wanted = {"format": 100.0, "factuality": 75.0, "consistency": 50.0, "realism": 25.0, "quality": 0.0}
+    for one in (*told["domains"].values(), told["overall"]):
+        assert (one["scores"], one["total"]) == (wanted, 50.0)
+        assert one["failed"] == {"prediction": 0, "judging": 0}
+    assert (told["overall"]["samples"], told["overall"]["scored"]) == (14, 14)
+
+
+async def test_a_turn_is_asked_for_after_the_real_turns_before_it_and_none_that_come_later(tmp_path: Path) -> None:
+    data = data_set(tmp_path, line("mcp", 1, 2))
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data) == 0
+    asked, judged = (one.body for one in engine.asked)
+    assert asked["messages"] == [
+        {"role": "system", "content": "You are the mcp world."},
+        {"role": "user", "content": action(1, "mcp 1.1")},
+        {"role": "assistant", "content": f"{HEADING}seen mcp 1.1"},
+        {"role": "user", "content": action(2, "mcp 1.2")},
+    ]
+    assert asked["temperature"] == 0.6
+    question = judged["messages"][1]["content"]
+    assert judged["messages"][0]["content"] == guidance("mcp")
+    assert "# Prediction\n\n```\nseen it\n```" in question
+    assert "# Real observation\n\n```\nseen mcp 1.2\n```" in question
+    assert "seen mcp 1.1" in question
+    assert "mcp 1.3" not in json.dumps([asked, judged])
+
+
+def test_every_domain_has_anchors_of_its_own_and_another_has_the_dimensions() -> None:
+    texts = [guidance(domain) for domain in (*DOMAINS, "spreadsheets")]
+    assert len(set(texts)) == len(DOMAINS) + 1
+    assert all(f"**{name}**" in text for text in texts for name in DIMENSIONS)
+
+
+async def test_what_is_done_is_not_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = data_set(tmp_path)
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, "--limit", "1") == 0
+        assert len(engine.asked) == 2 * 7
+        assert await evaluate(engine.url, data) == 0
+        assert len(engine.asked) == 2 * 14
+        capsys.readouterr()
+        first = await report(engine.url, data, capsys)
+        assert len(engine.asked) == 2 * 14
+    assert await report(engine.url, data, capsys) == first  # nobody is there any more, and nobody is asked
+
+
+async def test_predictions_without_a_judge_are_judged_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = data_set(tmp_path, line("web", 1, 1))
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, judge=False) == 0
+        told = capsys.readouterr()
+        assert "Nothing was judged" in told.err
+        assert "overall     0/1" in told.out
+        assert (await report(engine.url, data, capsys))["overall"]["total"] == 50.0
+    assert len(engine.asked) == 2
+
+
+async def test_a_sample_that_changed_is_asked_for_again(tmp_path: Path) -> None:
+    data = data_set(tmp_path, line("web", 1, 2))
+    async with serving(both()) as engine:
+        await evaluate(engine.url, data)
+        changed = {**line("web", 1, 2), "system_str": "You are another world."}
+        (data / "web_test.jsonl").write_text(json.dumps(changed) + "\n", encoding="utf-8")
+        assert await evaluate(engine.url, data) == 0
+    assert len(engine.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (completion(""), "the answer is empty"),
+        (completion("<predicted_observation> </predicted_observation>"), "the observation is empty"),
+        (completion("so far", "length"), "cut off"),
+        (completion("<think>endless"), "a thought that never ends"),
+        (JSONResponse({"error": {"message": "no such thing"}}, status_code=404), "no such thing"),
+    ],
+)
+async def test_a_prediction_that_fails_is_counted_apart_and_tried_again(
+    answer: Response, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def failing(asked: Asked) -> Response:
+        return answer if "mcp 1." in asked.question and asked.schema is None else await both()(asked)
+
+    data = data_set(tmp_path, line("mcp", 1, 1), line("mcp", 2, 1))
+    async with serving(failing) as engine:
+        assert await evaluate(engine.url, data) == 1
+    told = capsys.readouterr()
+    assert "prediction failed for 1 of 2 samples" in told.err
+    assert reason in told.err
+    assert "overall     1/2  100.00" in told.out
+    async with serving(both()) as engine:
+        found = await report(engine.url, data, capsys)
+        assert len(engine.asked) == 2
+    assert found["overall"]["scored"] == 2
+
+
+@pytest.mark.parametrize("verdict", ["no", scores(5, 5, 5, 5, 9), '{"scores": {"format": 5}}', '{"scores": 3}'])
+async def test_a_judge_without_all_five_scores_is_asked_three_times_and_then_counted_as_failed(
+    verdict: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = data_set(tmp_path, line("os", 1, 1))
+    async with serving(both(verdict=verdict)) as engine:
+        told = await report(engine.url, data, capsys, expected=1)
+    assert told["overall"]["failed"] == {"prediction": 0, "judging": 1}
+    assert told["overall"]["total"] is None
+    seeds = [asked.body["seed"] for asked in engine.asked if asked.schema is not None]
+    assert len(set(seeds)) == 3
+
+
+async def test_each_of_the_two_reasons_as_it_is_told(tmp_path: Path) -> None:
+    data = data_set(tmp_path, line("mcp", 1, 1))
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, "--thinking", "64", "--judge-thinking", "off") == 0
+    model, judge = (asked.body for asked in engine.asked)
+    assert (model["thinking_token_budget"], model["chat_template_kwargs"]) == (64, {"enable_thinking": True})
+    assert judge["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+async def test_model_and_judge_get_each_their_own_key_and_nothing_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINE", "key-of-the-model")
+    monkeypatch.setenv("THEIRS", "key-of-the-judge")
+    data = data_set(tmp_path, line("mcp", 1, 1))
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data, "--api-key-env", "MINE", "--judge-api-key-env", "THEIRS") == 0
+    keys = [asked.headers["authorization"] for asked in engine.asked]
+    assert keys == ["Bearer key-of-the-model", "Bearer key-of-the-judge"]
+    told = "".join(path.read_text(encoding="utf-8") for path in (data / "out").iterdir())
+    assert "key-of" not in told + "".join(capsys.readouterr())
+
+
+async def test_samples_are_worked_off_so_many_at_a_time(tmp_path: Path) -> None:
+    async def waiting_for_others(asked: Asked) -> Response:
+        while engine.most_under_way < 3:
+            await anyio.lowlevel.checkpoint()
+        return await both()(asked)
+
+    data = data_set(tmp_path, *(line("mcp", n, 1) for n in range(12)))
+    async with serving(waiting_for_others) as engine:
+        assert await evaluate(engine.url, data, "--concurrency", "3") == 0
+    assert engine.most_under_way == 3
+    lines = (data / "out" / "judgements.jsonl").read_text(encoding="utf-8").splitlines()
+    assert Counter(json.loads(one)["sample"] for one in lines) == Counter(f"mcp/{1000 + n}/1" for n in range(12))
+
+
+async def test_an_endpoint_that_is_gone_ends_the_run_and_what_is_done_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def leaving(asked: Asked) -> Response:
+        gone = JSONResponse({"error": {"message": "closed for today"}}, status_code=403)
+        return gone if asked.before >= 20 else await both()(asked)
+
+    data = data_set(tmp_path, *(line("mcp", n, 1) for n in range(60)))
+    async with serving(leaving) as engine:
+        assert await evaluate(engine.url, data, "--concurrency", "1") == 4
+        assert "closed for today" in capsys.readouterr().err
+        assert len(engine.asked) == 20 + 20
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data) == 0
+        assert len(engine.asked) == 2 * 60 - 20
+
+
+async def test_an_engine_that_says_whatever_its_grammar_allows_is_scored(tmp_path: Path) -> None:
+    data = data_set(tmp_path)
+    async with serving(guided) as engine:
+        assert await evaluate(engine.url, data) == 0
+
+
+async def test_results_of_another_model_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = data_set(tmp_path, line("mcp", 1, 1))
+    async with serving(both()) as engine:
+        assert await evaluate(engine.url, data) == 0
+        words = ["eval", "agentworld", str(data), "--model", f"openai:other@{engine.url}", "--out", str(data / "out")]
+        assert await run_sync(main, words) == 2
+    assert "holds results of tiny; choose another --out" in capsys.readouterr().err
+
+
+def test_broken_data_is_told_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = data_set(
+        tmp_path, line("mcp", 1, 1), {**line("mcp", 2, 1), "turn_idx": 9}, {**line("mcp", 3, 1), "prompt": 5}
+    )
+    with (data / "mcp_test.jsonl").open("a") as stream:
+        stream.write("{\n")
+    assert main(["eval", "agentworld", str(data), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
+    told = capsys.readouterr().err
+    assert "mcp_test.jsonl:2: turn_idx is 9, and there are 3 responses" in told
+    assert "mcp_test.jsonl:3: " in told
+    assert "mcp_test.jsonl:4: " in told
+    assert main(["eval", "agentworld", str(tmp_path / "none"), "--model", "openai:tiny@http://127.0.0.1:1/v1"]) == 2
+    assert "there is no file *_test.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("plain", "plain"),
+        (f"{HEADING}plain", "plain"),
+        ("<think>a <predicted_observation>no</predicted_observation></think>yes", "yes"),
+        (
+            "<predicted_observation>\none</predicted_observation> <predicted_observation>two</predicted_observation>",
+            "two",
+        ),
+        ("<predicted_observation>never closed", "never closed"),
+        ('```json\n{"a": 1}\n```', '```json\n{"a": 1}\n```'),
+    ],
+)
+def test_what_counts_of_a_prediction_is_its_last_block_after_the_thought(content: str, text: str) -> None:
+    assert predicted(Reply(content, "stop")) == text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        scores(5, 4, 3, 2, 1),
+        f"First I compare {{this}}.\n<final_evaluation>\n```json\n{scores(5, 4, 3, 2, 1)}\n```\n</final_evaluation>",
+        f"<think>{scores(1, 1, 1, 1, 1)}</think>{scores(5, 4, 3, 2, 1)}",
+        '{"scores": {"format": "5", "factuality": "4/5", "consistency": 3.0, "realism": 2, "quality": 1}}',
+    ],
+)
+def test_scores_are_found_however_a_judge_wraps_them(content: str) -> None:
+    assert judgement(Reply(content, "stop"))["scores"] == dict(zip(DIMENSIONS, (5, 4, 3, 2, 1), strict=True))
+
+
+@pytest.mark.parametrize("score", [0, 6, 2.5, True, None, "many", "10", [5]])
+def test_no_score_is_made_up(score: Json) -> None:
+    with pytest.raises(Rejected, match="no score from 1 to 5 for realism"):
+        judgement(Reply(json.dumps({"scores": {**dict.fromkeys(DIMENSIONS, 3), "realism": score}}), "stop"))
+
+
+def test_the_overall_total_is_the_mean_over_samples_and_a_failure_is_no_score() -> None:
+    def outcome(domain: str, score: int) -> Outcome:
+        return Outcome(domain, dict.fromkeys(DIMENSIONS, score))
+
+    found = standing([outcome("mcp", 5), outcome("mcp", 5), outcome("web", 2), Outcome("web", None, "judging", "no")])
+    assert found.total == pytest.approx((100 + 100 + 25) / 3)
+    assert (found.samples, found.scored, found.unjudged) == (4, 3, 1)

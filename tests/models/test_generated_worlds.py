@@ -1,0 +1,336 @@
+"""Records of fictional worlds: `mcp-sim generate`, without a model and by one behind an endpoint over real HTTP."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.to_thread import run_sync
+from starlette.responses import JSONResponse, Response
+from support.endpoint import Asked, Respond, completion, guided, serving, valid
+from support.places import ROOT
+
+from mcp_sim import Simulator
+from mcp_sim.cli import main
+from mcp_sim.cli.terminal import Progress
+from mcp_sim.models.generated_worlds.checks import flaws
+from mcp_sim.simulator.compile import check, load
+
+Json = Any
+NAMES = {"contact": ("name", "email"), "company": ("name",), "deal": ("title",)}
+SHIPPED = [
+    "calm_crm",
+    "calm_chat",
+    "calm_shop",
+    "calm_issue_tracker",
+    "calm_files",
+    "calm_calendar_mail",
+    "office",
+    "crm",
+]
+
+
+def generate(output: Path, *options: str, scenario: str = "calm_crm") -> dict[str, list[Json]]:
+    """What the command writes."""
+    assert main(["generate", scenario, "-o", str(output), *options]) == 0
+    return json.loads(output.read_text(encoding="utf-8"))
+
+
+async def generate_by(url: str, output: Path, *options: str, expected: int = 0) -> None:
+    """Run the command beside the endpoint that it asks."""
+    words = ["generate", "calm_crm", "-o", str(output), "--count", "40", "--by", f"openai:tiny@{url}", *options]
+    assert await run_sync(main, words) == expected
+
+
+def using(file: Path, name: str = "calm_crm", **world: Json) -> Path:
+    """A scenario beside a file of records that begins with them."""
+    path = file.with_name("scenario.json")
+    tools = {"calm_crm": "crm"}.get(name, name)
+    body = {"mcp_sim": 1, "tools": tools, "world": {"now": "2029-03-01T09:00:00Z", **world, "records": file.name}}
+    path.write_text(json.dumps(body), encoding="utf-8")
+    return path
+
+
+def counted_up(rows: list[Json], *fields: str) -> Iterator[list[str]]:
+    for field in fields:
+        yield [" ".join(row[field].casefold().split()) for row in rows if row.get(field)]
+
+
+# without a model ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", SHIPPED)
+def test_a_world_has_some_hundred_records_without_a_flaw(scenario: str, tmp_path: Path) -> None:
+    found = generate(tmp_path / "records.json", scenario=scenario)
+    assert 300 <= sum(map(len, found.values())) <= 500
+    domain = load(scenario).domain
+    tables = {name: {row[domain.entities[name].key]: row for row in rows} for name, rows in found.items()}
+    assert [*flaws(domain, tables, {})] == []
+
+
+def test_no_two_people_have_the_same_name_or_address(tmp_path: Path) -> None:
+    found = generate(tmp_path / "records.json", "--count", "500", scenario="crm")
+    for entity, fields in NAMES.items():
+        for values in counted_up(found[entity], *fields):
+            assert len(values) == len(set(values)), entity
+
+
+async def test_a_scenario_begins_with_exactly_what_the_file_holds(tmp_path: Path) -> None:
+    file = tmp_path / "records.json"
+    found = await run_sync(generate, file)
+    scenario = using(file)
+    assert check([scenario]) == []
+    async with Simulator.load(scenario).open(seed=99) as world:
+        for name, rows in found.items():
+            assert [record for _, record in world.view.rows(name)] == rows
+
+
+def test_the_same_seed_gives_the_same_file_and_another_seed_another(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
+    for file, seed in zip(files, ("3", "3", "4"), strict=True):
+        generate(file, "--seed", seed)
+    a, b, c = (file.read_bytes() for file in files)
+    assert a == b != c
+
+
+@pytest.mark.parametrize("now", ["2071-06-01T12:00:00Z", "1994-02-03T08:00:00Z"])
+def test_the_dates_of_a_world_far_from_today_are_those_of_its_own_time(now: str, tmp_path: Path) -> None:
+    scenario = tmp_path / "shifted.json"
+    scenario.write_text(json.dumps({"mcp_sim": 1, "tools": "crm", "world": {"now": now}}), encoding="utf-8")
+    found = generate(tmp_path / "records.json", scenario=str(scenario))
+    year = int(now[:4])
+    times = [row["created_at"] for rows in found.values() for row in rows if "created_at" in row]
+    assert len(times) > 300
+    assert all(year - 2 <= int(time[:4]) <= year and time <= now for time in times)
+    assert all(row["updated_at"] <= now for row in found["contact"])
+
+
+def test_count_is_shared_as_the_scenario_counts_and_its_rows_stay(tmp_path: Path) -> None:
+    found = generate(tmp_path / "records.json", "--count", "110")
+    assert {name: len(rows) for name, rows in found.items()} == {
+        "company": 10,
+        "contact": 50,
+        "deal": 20,
+        "activity": 30,
+    }
+    assert found["contact"][0]["email"] == "ada.vos@wielhuis.example"
+
+
+def test_a_file_that_is_replaced_is_kept(tmp_path: Path) -> None:
+    generate(tmp_path / "records.json", "--seed", "1")
+    before = (tmp_path / "records.json").read_bytes()
+    generate(tmp_path / "records.json", "--seed", "2")
+    assert (tmp_path / "records.json.bak").read_bytes() == before
+
+
+# by a model -----------------------------------------------------------------------------------------------------------
+
+
+async def test_what_a_model_invents_fits_the_schemas_and_links_to_records_that_exist(tmp_path: Path) -> None:
+    file = tmp_path / "records.json"
+    async with serving() as engine:
+        await generate_by(engine.url, file)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    domain = load("calm_crm").domain
+    tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
+    assert [*flaws(domain, tables, {})] == []
+    assert check([using(file)]) == []
+    said = {row["subject"] for asked in engine.asked for row in said_by(asked) if "subject" in row}
+    assert said >= {row["subject"] for row in found["activity"]}
+
+
+def said_by(asked: Asked) -> list[Json]:
+    """What the guided endpoint said to a request."""
+    from random import Random
+
+    return valid(asked.schema or {}, Random(asked.body["seed"]))["records"]
+
+
+async def test_a_model_is_told_of_the_world_the_table_and_what_there_is_to_link_to(tmp_path: Path) -> None:
+    async with serving() as engine:
+        await generate_by(engine.url, tmp_path / "records.json")
+    first = engine.asked[0].body["messages"]
+    assert "The CRM of a Dutch bike-parts wholesaler." in first[0]["content"]
+    contact = next(asked for asked in engine.asked if "### Table contact" in asked.question)
+    assert '{"key":"cmp_001","is":"Wielhuis Onderdelen; ' in contact.question
+    assert '**Taken:**\n```json\n{"name":["wielhuis onderdelen"]}' in first[1]["content"]
+    assert "created_at" not in json.dumps(contact.schema)  # times are the world's
+
+
+async def test_a_row_that_cannot_be_used_is_asked_for_again_with_its_problems_and_then_made_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def stubborn(asked: Asked) -> Response:
+        """Always the name that is given already, and a country that is none."""
+        rows = said_by(asked)
+        if "employee_count" in rows[0]:
+            rows[0] |= {"name": "WIELHUIS  Onderdelen"}
+            rows[1] |= {"country": "Netherlands"}
+        return completion(json.dumps({"records": rows}))
+
+    file = tmp_path / "records.json"
+    async with serving(stubborn) as engine:
+        await generate_by(engine.url, file)
+    again = [asked for asked in engine.asked if "**Problems:**" in asked.question]
+    assert len(again) == 2
+    assert "record cmp_002: name: another record has 'WIELHUIS  Onderdelen'" in again[0].question
+    assert "record cmp_003: country: 'Netherlands' does not match" in again[0].question
+    assert "**Answer:** these 2 records" in again[0].question
+    companies = json.loads(file.read_text(encoding="utf-8"))["company"]
+    assert len({row["name"].casefold() for row in companies}) == 4
+    assert "2 were made up without it." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", ["", "no JSON", '{"records": 3}', '{"records": []}', '<think>{"records"', "[[["])
+async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(answer: str, tmp_path: Path) -> None:
+    async def useless(_: Asked) -> Response:
+        return completion(answer)
+
+    async with serving(useless) as engine:
+        await generate_by(engine.url, tmp_path / "records.json")
+    domain = load("calm_crm").domain
+    found = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))
+    tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
+    assert [*flaws(domain, tables, {})] == []
+
+
+async def test_a_question_that_only_fits_without_the_answers_turned_down_is_not_the_end(tmp_path: Path) -> None:
+    async def short_of_room(asked: Asked) -> Response:
+        if "**Problems:**" not in asked.question:
+            return completion('{"records": []}')
+        told = "This model's maximum context length is 4096 tokens"
+        return JSONResponse({"error": {"message": told}}, status_code=400)
+
+    async with serving(short_of_room) as engine:
+        await generate_by(engine.url, tmp_path / "records.json")
+    assert sum(map(len, json.loads((tmp_path / "records.json").read_text(encoding="utf-8")).values())) == 40
+
+
+# ended and gone on with -----------------------------------------------------------------------------------------------
+
+
+def refusing(table: str) -> Respond:
+    """An endpoint that refuses to go on when it comes to a table."""
+
+    async def respond(asked: Asked) -> Response:
+        if f"### Table {table}" in asked.question:
+            return JSONResponse({"error": {"message": "out of credit"}}, status_code=403)
+        return await guided(asked)
+
+    return respond
+
+
+async def test_a_run_that_was_ended_goes_on_where_it_was_and_gives_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, file = tmp_path / "whole.json", tmp_path / "records.json"
+    async with serving() as engine:
+        await generate_by(engine.url, whole)
+        in_all = len(engine.asked)
+    async with serving(refusing("deal")) as engine:
+        await generate_by(engine.url, file, expected=4)
+        answered = sum("### Table deal" not in asked.body["messages"][1]["content"] for asked in engine.asked)
+    assert "--resume goes on with it" in capsys.readouterr().err
+    part = tmp_path / "records.json.part"
+    assert len(part.read_bytes().splitlines()) == 1 + 1 + 3
+    assert not file.exists()
+    with part.open("ab") as stream:
+        stream.write(b'{"entity": "deal", "first": 1, "ro')  # written when the power went
+    async with serving() as engine:
+        await generate_by(engine.url, file, expected=2)
+        assert "go on with --resume" in capsys.readouterr().err
+        await generate_by(engine.url, file, "--resume", "--seed", "8", expected=2)
+        assert "belongs to another run (seed 7 instead of 8" in capsys.readouterr().err
+        assert engine.asked == []
+        await generate_by(engine.url, file, "--resume")
+        assert len(engine.asked) == in_all - answered
+    assert file.read_bytes() == whole.read_bytes()
+    assert not part.exists()
+
+
+async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+    arrived = anyio.Event()
+
+    async def hanging(asked: Asked) -> Response:
+        if "### Table deal" not in asked.question:
+            return await guided(asked)
+        arrived.set()
+        return await engine.hang(asked)
+
+    async with serving(hanging) as engine:
+        words = [
+            "generate",
+            "calm_crm",
+            "-o",
+            str(tmp_path / "r.json"),
+            "--count",
+            "40",
+            "--by",
+            f"openai:tiny@{engine.url}",
+        ]
+        command = [sys.executable, "-m", "mcp_sim", *words]
+        path = {**os.environ, "PYTHONPATH": str(ROOT)}
+        async with await anyio.open_process(command, env=path, stderr=subprocess.PIPE) as process:
+            await arrived.wait()
+            process.send_signal(signal.SIGINT)
+            assert process.stderr is not None
+            told = b"".join([chunk async for chunk in process.stderr]).decode()
+            assert await process.wait() == 130
+    assert "r.json.part; --resume goes on with it" in told
+    assert "\r" not in told
+    assert len((tmp_path / "r.json.part").read_bytes().splitlines()) == 1 + 1 + 3
+
+
+async def test_batches_of_a_table_are_asked_for_at_once_and_it_does_not_matter_which_answers_first(
+    tmp_path: Path,
+) -> None:
+    async def backwards(asked: Asked) -> Response:
+        """The last of three batches is answered first."""
+        if "### Table contact" in asked.question and "**Problems:**" not in asked.question:
+            if "**Answer:** the records 18 to" not in asked.question:
+                await last.wait()
+            last.set()
+        return await guided(asked)
+
+    under_way, last, files = list[int](), anyio.Event(), [tmp_path / "usual.json", tmp_path / "backwards.json"]
+    for file, respond in zip(files, (guided, backwards), strict=True):
+        async with serving(respond) as engine:
+            await generate_by(engine.url, file)
+            under_way.append(engine.most_under_way)
+    assert under_way[1] == 3
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_who_does_not_name_a_model_is_told_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for by in ("openai", "openai:tiny", "replay:x@y", "gpt"):
+        assert main(["generate", "calm_crm", "-o", str(tmp_path / "r.json"), "--by", by]) == 2
+        assert f"--by {by}" in capsys.readouterr().err
+
+
+# the bar --------------------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_is_shown_on_a_terminal_and_nowhere_else() -> None:
+    screen, pipe = Terminal(), io.StringIO()
+    for stream in (screen, pipe):
+        bar = Progress(stream, 40)
+        bar.show(10, "contact")
+        bar.clear()
+    assert "███████░" in screen.getvalue()
+    assert "10/40 contact" in screen.getvalue()
+    assert screen.getvalue().endswith("\r\x1b[K")
+    assert pipe.getvalue() == ""

@@ -1,0 +1,50 @@
+"""How a vendor words a failure."""
+
+from __future__ import annotations
+
+from support.pets import PETS, Write
+
+from mcp_sim.simulator.compile import load
+from mcp_sim.types import RpcError, ToolResult
+from mcp_sim.types.error_templates import Template, VendorErrors
+
+
+def test_a_template_is_filled_from_the_failure_and_the_call() -> None:
+    wording = VendorErrors({"not_found": Template("text", "{entity} {key}: {message} ({kind}) {tags}")})
+    observation = wording("not_found", "gone", {"entity": "deal", "key": 7, "tags": ["a"]})
+    assert observation.body == ToolResult('deal 7: gone (not_found) ["a"]', form="text", is_error=True)
+
+
+def test_a_slot_is_a_plain_name_and_what_it_stands_for_is_not_filled_again() -> None:
+    wording = VendorErrors({"invalid": Template("text", "{a.b} {a[0]} {} {0} {{a}} {a}")})
+    observation = wording("invalid", "", {"a": "{message}"})
+    assert observation.body == ToolResult("{a.b} {a[0]} {} {0} {{message}} {message}", form="text", is_error=True)
+
+
+def test_a_json_template_keeps_the_type_of_a_value() -> None:
+    template = {"error": {"status": "{status}", "detail": ["no {key}"]}}
+    for form in ("json", "structured"):
+        body = VendorErrors({"x": Template(form, template)})("x", "", {"status": 404, "key": 1}).body
+        assert body == ToolResult({"error": {"status": 404, "detail": ["no 1"]}}, form=form, is_error=True)
+
+
+def test_a_template_of_which_a_slot_cannot_be_filled_gives_way() -> None:
+    wording = VendorErrors({"x": Template("text", "wait {seconds}"), "default": Template("text", "E: {message}")})
+    assert wording("x", "late", {}).body == ToolResult("E: late", form="text", is_error=True)
+    assert wording("x", "late", {"seconds": 3}).body == ToolResult("wait 3", form="text", is_error=True)
+
+
+def test_a_failure_without_a_template_is_worded_by_default_or_plainly() -> None:
+    assert VendorErrors({})("timeout", "late", {}).body == ToolResult("late", form="text", is_error=True)
+    assert VendorErrors({"default": Template("text", "E: {message}")})("timeout", "late", {}).body == ToolResult(
+        "E: late", form="text", is_error=True
+    )
+
+
+def test_errors_of_a_spec_word_the_failures_of_its_tools(write: Write) -> None:
+    errors = (
+        "errors:\n  not_found: No pet {pet_id}\n  invalid: {rpc: {code: -32602, message: '{message}', data: ['{n}']}}\n"
+    )
+    tool = load(write(PETS + errors)).domain.tools["get_pet"]
+    assert tool.failure("not_found", "x", pet_id="p1").body == ToolResult("No pet p1", form="text", is_error=True)
+    assert tool.failure("invalid", "bad", n=1).body == RpcError(-32602, "bad", [1])

@@ -1,0 +1,310 @@
+"""What is said of wrong scenarios: each problem with file, line and path."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from support.pets import HEAD, PETS, Told, Write
+
+from mcp_sim.simulator.compile import check, load
+from mcp_sim.spec.editor_schema import scenario_schema, tool_spec_schema
+from mcp_sim.types.errors import DocumentError, UsageError
+
+WRONG: dict[str, tuple[str, list[str]]] = {
+    "an unknown key": (
+        HEAD + "perturbation: []\n",
+        ["x.yaml:3: perturbation: unknown key; did you mean 'perturbations'?"],
+    ),
+    "an unknown kind, and what else is wrong with its entry": (
+        HEAD + "perturbations:\n  - lost_akc: {}\n    tools: creat_deal\n    when: {nth: 0}\n",
+        [
+            "x.yaml:4: perturbations[0].lost_akc: unknown perturbation 'lost_akc'; did you mean 'lost_ack'?",
+            "x.yaml:5: perturbations[0].tools: no tool matches 'creat_deal'; did you mean 'create_deal'?",
+            "x.yaml:6: perturbations[0].when.nth: must be at least 1, not 0",
+        ],
+    ),
+    "wrong types": (
+        HEAD
+        + "seed: x\nname: 3\nworld:\n  now: 2029\n  clock: {per_call: 3, mode: fast, sped: 2}\n"
+        + "  records: {deal: [many]}\n",
+        [
+            "x.yaml:3: seed: must be a whole number, not 'x'",
+            'x.yaml:4: name: must be a string, not 3; quote it: "3"',
+            "x.yaml:6: world.now: 2029 is not a time; write it as 2029-03-01T09:00:00Z",
+            "x.yaml:7: world.clock.mode: must be 'virtual' or 'real', not 'fast'",
+            "x.yaml:7: world.clock.per_call: 3 is not a duration; write 250ms, 30s, 5m, 2h or 1d",
+            "x.yaml:7: world.clock.sped: unknown key; did you mean 'speed'?",
+            "x.yaml:8: world.records.deal: must be a whole number, a file, or {count, rows, file}",
+        ],
+    ),
+    "booleans are no numbers": (
+        HEAD + "seed: true\nworld: {records: {deal: true}}\n",
+        [
+            "x.yaml:3: seed: must be a whole number, not true",
+            "x.yaml:4: world.records.deal: must be a whole number, a file, or {count, rows, file}",
+        ],
+    ),
+    "entries that are none": (
+        HEAD
+        + "perturbations:\n  - lost_ack\n  - id: x\n  - {error: 500, latency: 1s}\n  - {error: 500, whn: {}}\n"
+        + "expect: 3\n",
+        [
+            "x.yaml:4: perturbations[0]: must be a mapping with a kind as a key, not 'lost_ack'; write `lost_ack: {}`",
+            "x.yaml:5: perturbations[1]: has no kind; choose from '",
+            "x.yaml:6: perturbations[2]: has several kinds: error, latency; one entry is one kind",
+            "x.yaml:7: perturbations[3].whn: unknown key; did you mean 'when'?",
+            "x.yaml:8: expect: must be a list, not 3",
+        ],
+    ),
+    "globs that match nothing": (
+        HEAD
+        + "perturbations:\n  - error: 500\n    tools:\n      - get_*\n      - get_deals\n"
+        + "stubs: [{tool: x_*, error: a}]\n",
+        [
+            "x.yaml:7: perturbations[0].tools[1]: no tool matches 'get_deals'; did you mean 'get_deal'?",
+            "x.yaml:8: stubs[0].tool: no tool matches 'x_*'",
+        ],
+    ),
+    "globs that are none": (
+        HEAD
+        + "perturbations:\n  - {error: 500, tools: 5}\n  - {error: 500, tools: []}\n  - {error: 500, tools: [5]}\n",
+        [
+            "x.yaml:4: perturbations[0].tools: must be a glob, or a list of globs",
+            "x.yaml:5: perturbations[1].tools: must ",
+            'x.yaml:6: perturbations[2].tools[0]: must be a string, not 5; quote it: "5"',
+        ],
+    ),
+    "an id that is taken": (
+        HEAD + "perturbations:\n  - error: 500\n    id: a\n  - error: 501\n    id: a\n",
+        ["x.yaml:7: perturbations[1].id: the id 'a' is taken by an earlier entry"],
+    ),
+    "triggers": (
+        HEAD
+        + "perturbations:\n  - error: 500\n    when:\n"
+        + "      evry: 3\n      not: {probability: 2}\n      any: []\n      per: x\n",
+        [
+            "x.yaml:6: perturbations[0].when.evry: unknown trigger; did you mean 'every'?",
+            "x.yaml:7: perturbations[0].when.not.probability: must be at most 1.0, not 2",
+            "x.yaml:8: perturbations[0].when.any: must be a list of mappings of triggers, not an empty one",
+            "x.yaml:9: perturbations[0].when.per: 'x' splits nothing; write tool, entity, or arguments.NAME",
+        ],
+    ),
+    "a when that is no mapping": (
+        HEAD + "perturbations:\n  - error: 500\n    when: [nth]\n  - {error: 501, when: }\n",
+        [
+            "x.yaml:5: perturbations[0].when: must be a mapping of triggers, not a list",
+            "x.yaml:6: perturbations[1].when: must be a mapping of triggers, not null",
+        ],
+    ),
+    "expectations": (
+        HEAD + "expect:\n  - called: {tool: creat_deal}\n  - recovered: lost\n  - state: {entity: deel}\n  - called:\n",
+        [
+            "x.yaml:4: expect[0].called: no tool matches 'creat_deal'; did you mean 'create_deal'?",
+            "x.yaml:5: expect[1].recovered: no perturbation has the id 'lost'",
+            "x.yaml:6: expect[2].state: unknown entity 'deel'; did you mean 'deal'?",
+            "x.yaml:7: expect[3].called.tool: is missing",
+        ],
+    ),
+    "records": (
+        HEAD + "world:\n  records:\n    deel: 3\n    company: {count: 0, rows: [{}]}\n",
+        ["x.yaml:6: world.records.company: count is 0, but there are 1 rows, which count includes"],
+    ),
+    "rows": (
+        HEAD
+        + "world:\n  records:\n    deel: 3\n    contact:\n      rows:\n"
+        + "        - {id: con_00001, stage: leed}\n        - {id: con_00001, nam: x}\n",
+        [
+            "x.yaml:5: world.records.deel: unknown entity; did you mean 'deal'?",
+            "x.yaml:8: world.records.contact.rows[0].stage: 'leed' is not one of ['lead', 'customer', 'churned']",
+            "x.yaml:9: world.records.contact.rows[1].id: a second contact 'con_00001'",
+            "x.yaml:9: warning: world.records.contact.rows[1].nam: no tool speaks of a field 'nam' of contact; did you",
+        ],
+    ),
+    "records that would have to link to nothing": (
+        HEAD + "world:\n  records:\n    contact: 0\n    deal: 10\n    activity: 0\n",
+        ["x.yaml:6: warning: world.records.deal: no deal is made up: each must link to a contact, and there is none"],
+    ),
+    "stubs": (
+        HEAD + "stubs:\n  - {tool: get_deal}\n  - {tool: get_deal, error: x, arguments: {deal_id: {eqals: 3}}}\n",
+        [
+            "x.yaml:4: stubs[0]: write exactly one of result, blocks, error",
+            "x.yaml:5: stubs[1].arguments.deal_id: unknown operator 'eqals'; did you mean 'equals'?",
+        ],
+    ),
+    "a world model that is unknown": (
+        HEAD + "world_model: bultin\n",
+        ["x.yaml:3: world_model: unknown world model 'bultin'; did you mean 'builtin'?"],
+    ),
+    "a world model without what it needs": (
+        HEAD + "world_model:\n  openai: {model: m}\n",
+        ["x.yaml:4: world_model.openai.base_url: is missing"],
+    ),
+    "a tool that nobody answers": (
+        HEAD + "world_model:\n  - builtin:\n    tools: ['[!u]*', update_contact]\n",
+        ["x.yaml:3: world_model: no entry answers update_deal"],
+    ),
+    "no tools": ("mcp_sim: 1\ntask: x\n", ["x.yaml:1: tools: is missing"]),
+    "a spec that does not ship": (
+        "mcp_sim: 1\ntools: crn\n",
+        ["x.yaml:2: tools: no tool spec 'crn' ships; did you mean 'crm'?"],
+    ),
+    "a missing file, and an entry that is looked at nevertheless": (
+        "mcp_sim: 1\ntools: shop.yaml\nperturbations: [{errr: 500}]\n",
+        [
+            "x.yaml:2: tools: there is no file 'shop.yaml' beside x.yaml",
+            "x.yaml:3: perturbations[0].errr: unknown perturbation 'errr'; did you mean 'error'?",
+        ],
+    ),
+    "tools that are a list": (
+        "mcp_sim: 1\ntask: x\ntools: [a]\n",
+        ["x.yaml:3: tools: a list of tools belongs into a tool spec; here goes its file or name"],
+    ),
+    "a server's name": (
+        "mcp_sim: 1\nseed: 1\ntools:\n  a/b: crm\n  c: crm\n",
+        ["x.yaml:4: tools.a/b: the name of a server consists of letters, digits, `.`, `_` and `-`"],
+    ),
+    "another version": ("mcp_sim: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: must be 1, not 2"]),
+    "no version": ("seed: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: is missing"]),
+    "nothing": ("# only a comment\n", ["x.yaml:1: is empty; a scenario or tool spec begins with `mcp_sim: 1`"]),
+    "a text": ("flaky_crm", ["x.yaml:1: must be a mapping, not 'flaky_crm'; a scenario or tool spec begins"]),
+    "malformed YAML": (
+        HEAD + "seed: [1,\n",
+        ["x.yaml:4: is not YAML: while parsing a flow node did not find expected"],
+    ),
+    "a glob that is not quoted": (
+        HEAD + "perturbations:\n  - error: 500\n    tools: *_deal\n",
+        ['x.yaml:5: perturbations[0].tools: `*_deal` is an alias of nothing; quote it where a glob is meant: "*_deal"'],
+    ),
+    "a duration beyond all worlds": (
+        HEAD + "world: {clock: {per_call: 36526d}}\n",
+        ["x.yaml:3: world.clock.per_call: '36526d' is longer than any world lasts: 36525d"],
+    ),
+    "more records than a world can hold": (
+        HEAD + "world: {records: {contact: 1000000000000}}\n",
+        ["x.yaml:3: world.records.contact: must be at most 10000000, not 1000000000000"],
+    ),
+    "a time outside the calendar": (
+        HEAD + "world: {now: 0001-01-01T00:00:00+14:00}\n",
+        ["x.yaml:3: world.now: '0001-01-01T00:00:00+14:00' is outside the years 1900 to 2999"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_scenario_is_told_with_all_its_problems(told: Told, case: str) -> None:
+    text, expected = WRONG[case]
+    problems = told(text)
+    assert len(problems) == len(expected), problems
+    for problem, beginning in zip(problems, expected, strict=True):
+        assert problem.startswith(beginning)
+
+
+def test_a_problem_in_a_file_of_tools_is_told_with_its_own_line(write: Write, told: Told) -> None:
+    write('{\n "tools": [\n  {"name": "a", "inputSchema":\n   {"type": "string"}}\n ]\n}', "lists/a.tools.json")
+    write("mcp_sim: 1\ntools: lists/a.tools.json\n", "a.yaml")
+    (problem,) = told("mcp_sim: 1\nseed: 1\ntools: a.yaml\n")
+    assert problem.startswith("lists/a.tools.json:3: tools[0].inputSchema: is of type 'string'")
+
+
+def test_a_guess_is_told_with_the_line_that_corrects_it(told: Told) -> None:
+    (problem,) = told("mcp_sim: 1\ntools:\n  - {name: frobnicate, inputSchema: {type: object}}\n")
+    assert problem.startswith("x.yaml: warning: what frobnicate does is a guess")
+    assert "`frobnicate: {verb: none}`" in problem
+
+
+def test_a_comparison_by_which_no_single_record_is_found_is_told(told: Told) -> None:
+    tools = "[{name: drop_before, inputSchema: {type: object, properties: {before: {type: string}}}}]"
+    sim = "{drop_before: {verb: delete, entity: plan, filters: {before: {field: day, op: lt}}}}"
+    assert told(f"mcp_sim: 1\ntools: {tools}\nsim: {sim}\n") == [
+        "x.yaml:3: warning: sim.drop_before.filters.before.op: a delete finds its record by equal values, not by 'lt'"
+    ]
+
+
+def test_a_stub_whose_result_a_client_would_refuse_is_told(write: Write, told: Told) -> None:
+    write(PETS, "pets.yaml")
+    assert told("mcp_sim: 1\ntools: pets.yaml\nstubs:\n  - {tool: get_pet, result: {id: 3}}\n") == [
+        "x.yaml:4: stubs[0].result: violates the outputSchema of get_pet: id: 3 is not of type 'string'"
+    ]
+
+
+def test_load_raises_all_problems_and_warnings_alone_do_not_stop_it(write: Write) -> None:
+    with pytest.raises(DocumentError) as caught:
+        load(write(HEAD + "seed: x\nworld: {}\nperturbations: [{errr: 1}]\n"))
+    assert [problem.path for problem in caught.value.problems] == ["seed", "perturbations[0].errr"]
+    assert load(write(HEAD + "world: {records: {deal: {rows: [{titel: x}]}}}\n")).records["deal"].count == 1
+
+
+def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_told_in_every_file(write: Write, told: Told) -> None:
+    assert told(HEAD + "world_model: " + "[" * 5000)[0].endswith("is nested deeper than 128 levels")
+    assert told(b"mcp_sim: 1\nname: \xe9\n") == ["x.yaml:2: is not UTF-8: byte 7 of the line is 0xe9"]
+    write('{"tools": [], "tools": []}', "t.json")
+    assert told("mcp_sim: 1\ntools: t.json\n") == ["t.json:1: the key 'tools' is repeated; it stands in line 1 already"]
+
+
+def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> None:
+    write("", "folder/empty")
+    for reference, reason in {
+        "nope.yaml": "there is no such file$",
+        "elsewhere/flaky_crm.yaml": "no such file; 'flaky_crm' ships, and needs no path",
+        "flaky_crn": "did you mean 'flaky_crm'",
+        "folder": "is a folder",
+    }.items():
+        with pytest.raises(UsageError, match=reason):
+            load(reference)
+
+
+def test_a_folder_does_not_hide_what_ships_and_a_name_that_no_file_can_have_is_no_crash(write: Write) -> None:
+    write("", "crm/empty")
+    assert load("crm").name == "crm"
+    assert [str(problem) for problem in check(["crm"])] == []
+    with pytest.raises(UsageError, match="there is no such file"):
+        load("a" * 5000)
+    (problem,) = check([write(f"mcp_sim: 1\ntools: {'a' * 5000}.yaml\n")])
+    assert (problem.line, problem.path) == (2, "tools")
+
+
+def test_keywords_that_a_dialect_does_not_know_are_not_looked_into(told: Told) -> None:
+    dialect = "http://json-schema.org/draft-07/schema#"
+    schema = f"{{type: object, $schema: '{dialect}', prefixItems: 3, $defs: x, items: [{{pattern: '('}}]}}"
+    problems = told(f"mcp_sim: 1\ntools:\n  - {{name: list_pets, inputSchema: {schema}}}\n")
+    assert all("warning" in problem for problem in problems)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_told(write: Write) -> None:
+    Path(write(HEAD)).chmod(0)
+    assert [str(problem) for problem in check(["x.yaml"])] == ["x.yaml: cannot be read: Permission denied"]
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["crm", "5 calls"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["error", "nth", "when", "any", "not", "tools", "id", "fires", "max", "count", "rows", "name", "state"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+KEYS = [*scenario_schema()["properties"], *tool_spec_schema()["properties"]]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.dictionaries(st.sampled_from(KEYS), ODD, max_size=5))
+@example({"expect": [None]})
+@example({"expect": [0]})
+def test_no_document_whatever_is_a_crash(tmp_path: Path, body: dict[str, Any]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"mcp_sim": 1, "tools": "crm"} | body), encoding="utf-8")
+    for problem in check([path]):
+        assert problem.message

@@ -1,0 +1,157 @@
+"""What is said of wrong tool specs, and of schemas that no value fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.pets import PETS, Told
+
+from mcp_sim.simulator.compile import load
+from mcp_sim.spec.lint import has_end
+
+WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
+    "tools that break a client": (
+        "mcp_sim: 1\ntools:\n"
+        "  - {name: a}\n"
+        "  - {name: b, inputSchema: {}}\n"
+        "  - {name: c, inputSchema: {type: object}}\n"
+        "  - {name: c, inputSchema: {type: object}}\n"
+        "  - {name: d, inputSchema: {type: object}, outputSchema: {type: array}}\n"
+        "  - {inputSchema: {type: object}}\n"
+        "  - 7\n"
+        "  - {name: e, inputSchema: {type: object}, annotations: {readOnlyHint: 'yes'}, description: 3}\n",
+        [
+            'x.yaml:3: tools[0]: has no inputSchema; a tool without arguments has {"type": "object"}',
+            "x.yaml:4: tools[1].inputSchema: is without a type; clients take only schemas with `type: object`",
+            "x.yaml:6: warning: tools[3].name: a second tool 'c' is left out: names are unique within a server",
+            "x.yaml:7: warning: tools[4].outputSchema: is of type 'array'; clients with a handshake (up to 2025-11-25)",
+            "x.yaml:8: tools[5]: has no name",
+            "x.yaml:9: tools[6]: must be a tool, not 7",
+            "x.yaml:10: tools[7].description: must be a string, not 3",
+            "x.yaml:10: tools[7].annotations.readOnlyHint: must be true or false, not 'yes'",
+        ],
+    ),
+    "schemas that are none": (
+        "mcp_sim: 1\ntools:\n"
+        "  - name: a\n    inputSchema:\n      type: object\n      required: x\n"
+        "      properties:\n        n: {type: strng}\n"
+        '  - {name: b, inputSchema: {type: object, properties: {x: {$ref: "#/$defs/q"}}}}\n',
+        [
+            "x.yaml:6: tools[0].inputSchema.required: is no valid JSON Schema: 'x' is not of type 'array'",
+            "x.yaml:8: tools[0].inputSchema.properties.n.type: is no valid JSON Schema: 'strng' is not valid",
+            "x.yaml:9: tools[1].inputSchema: is no usable JSON Schema: Pointer '/$defs/q' does not exist",
+        ],
+    ),
+    "what the spec says of its tools": (
+        PETS
+        + "entities:\n  pet: {fields: {owner: {link: ownr}}}\n"
+        + "sim:\n  get_pt: {verb: get}\n  get_pet: {key: pt_id, sets: {nme: name}}\n  list_pets: {backend: recrds}\n"
+        + "examples:\n  - {tool: get_pet, arguments: {pet_id: 3}, result: {}}\n  - {tool: get_x, result: {}}\n",
+        [
+            "x.yaml:15: sim.get_pt: there is no tool 'get_pt'; did you mean 'get_pet'?",
+            "x.yaml:16: sim.get_pet.key: get_pet has no argument 'pt_id'; did you mean 'pet_id'?",
+            "x.yaml:16: sim.get_pet.sets.nme: get_pet has no argument 'nme'",
+            "x.yaml:17: sim.list_pets.backend: unknown backend; did you mean 'records'?",
+            "x.yaml:19: examples[0].arguments: violates the inputSchema of get_pet: pet_id: 3 is not of type 'string'",
+            "x.yaml:19: examples[0].result: violates the outputSchema of get_pet: 'id' is a required property",
+            "x.yaml:20: examples[1].tool: there is no tool 'get_x'; did you mean 'get_pet'?",
+        ],
+    ),
+    "links to nowhere": (
+        PETS + "entities:\n  pet: {fields: {friend: {link: pett}}}\n",
+        ["x.yaml:13: entities.pet.fields.friend.link: unknown entity 'pett'; did you mean 'pet'?"],
+    ),
+    "wrong types and keys": (
+        PETS
+        + "version: 1.2\nentities:\n  pet: {fields: {x: 3}, key_lik: 1}\n"
+        + "sim: {get_pet: {verb: fetch}}\n"
+        + "errors: {not_found: {txt: a}, invalid: 3, a: {}, b: {rpc: {code: -32019, message: a}}}\n"
+        + "unknown_tool: http\n",
+        [
+            'x.yaml:12: version: must be a string, not 1.2; quote it: "1.2"',
+            "x.yaml:14: entities.pet.fields.x: must be a mapping, not 3",
+            "x.yaml:14: entities.pet.key_lik: unknown key; did you mean 'key_like'?",
+            "x.yaml:15: sim.get_pet.verb: must be 'create', 'get', 'list'",
+            "x.yaml:16: errors.not_found.txt: unknown key; did you mean 'text'?",
+            "x.yaml:16: errors.invalid: must be a text, or a mapping with one of text, json, structured, rpc",
+            "x.yaml:16: errors.a: write exactly one of text, json, structured, rpc",
+            "x.yaml:16: errors.b.rpc: code -32019 means a crash of mcp-sim; choose another",
+            "x.yaml:17: unknown_tool: must be 'rpc' or 'is_error', not 'http'",
+        ],
+    ),
+    "a file of tools that is missing": (
+        "mcp_sim: 1\ntools: pets.tools.json\n",
+        ["x.yaml:2: tools: there is no file 'pets.tools.json' beside x.yaml"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_SPECS)
+def test_a_wrong_tool_spec_is_told_with_all_its_problems(told: Told, case: str) -> None:
+    text, expected = WRONG_SPECS[case]
+    problems = told(text)
+    assert len(problems) == len(expected), problems
+    for problem, beginning in zip(problems, expected, strict=True):
+        assert problem.startswith(beginning)
+
+
+def test_a_pattern_that_cannot_be_compiled_is_a_warning(told: Told) -> None:
+    tools = "  - {name: list_pets, inputSchema: {type: object, properties: {name: {type: string, pattern: '(?<x'}}}}\n"
+    problems = told("mcp_sim: 1\ntools:\n" + tools)
+    assert problems[0].startswith(
+        "x.yaml:3: warning: tools[0].inputSchema.properties.name.pattern: the pattern '(?<x' cannot be compiled"
+    )
+    assert load("x.yaml").domain.tools
+
+
+IMPOSSIBLE = """\
+mcp_sim: 1
+tools:
+  - name: make_box
+    inputSchema:
+      type: object
+      properties: {label: {type: string, minLength: 5, maxLength: 3}}
+    outputSchema:
+      type: object
+      properties: {sides: {type: array, items: {minimum: 7, maximum: 6}}, %s: {$ref: "#"}}
+      required: [box]
+sim: {make_box: {verb: create, entity: box}}
+"""
+
+
+def test_a_schema_that_no_value_fits_is_told_with_its_tool_and_its_place(told: Told) -> None:
+    assert told(IMPOSSIBLE % "box") == [
+        "x.yaml:6: warning: tools[0].inputSchema.properties.label: "
+        "no value fits in make_box: its minLength is 5, its maxLength 3",
+        "x.yaml:7: warning: tools[0].outputSchema: "
+        "no value fits in make_box: what is required holds itself, without an end",
+        "x.yaml:9: warning: tools[0].outputSchema.properties.sides.items: "
+        "no value fits in make_box: its minimum is 7, its maximum 6",
+    ]
+    assert not [problem for problem in told(IMPOSSIBLE % "inner") if "without an end" in problem]
+
+
+@pytest.mark.parametrize(
+    ("schema", "ends"),
+    [
+        ({"$ref": "#"}, False),
+        ({"required": ["a"], "properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}}, True),
+        ({"required": ["a"], "properties": {"a": {"oneOf": [{"$ref": "#"}, {"allOf": [{"$ref": "#"}]}]}}}, False),
+        ({"required": ["a"], "properties": {"a": {"type": "array", "items": {"$ref": "#"}}}}, True),
+        ({"required": ["a"], "properties": {"a": {"type": "array", "minItems": 1, "items": {"$ref": "#"}}}}, False),
+        ({"required": ["a"], "properties": {"a": {"type": ["object", "null"], "required": ["b"]}}}, True),
+        (
+            {
+                "$ref": "#/$defs/a",
+                "$defs": {
+                    "a": {"required": ["b"], "properties": {"b": {"$ref": "#/$defs/b"}}},
+                    "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]},
+                },
+            },
+            True,
+        ),
+    ],
+)
+def test_a_schema_comes_to_an_end_unless_what_it_requires_holds_itself(schema: dict[str, Any], *, ends: bool) -> None:
+    assert has_end(schema) is ends

@@ -1,0 +1,46 @@
+"""A simulator over a few tools that nobody wrote code for, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from support import matched_tools
+
+from mcp_sim import Simulator
+from mcp_sim.types import Observation, ToolResult
+
+Json = Any
+STRING: dict[str, Json] = {"type": "string"}
+NUMBER: dict[str, Json] = {"type": "number"}
+INTEGER: dict[str, Json] = {"type": "integer"}
+NUMBERS: dict[str, Json] = {"type": "array", "items": NUMBER}
+
+
+def tool(name: str, arguments: Json = None, output: Json = None, about: str = "", optional: Sequence[str] = ()) -> Json:
+    """A tool of which all arguments are required, but those that are optional."""
+    given: dict[str, Json] = arguments or {}
+    required = [one for one in given if one not in optional]
+    schema: Json = {"type": "object", "properties": given, "required": required}
+    shown: Json = {"outputSchema": {"type": "object", "properties": output, "required": [*output]}} if output else {}
+    return {"name": name, "description": about, "inputSchema": schema, **shown}
+
+
+def simulator(folder: Path, tools: Sequence[Json], state: Json = None, examples: Json = None) -> Simulator:
+    """A scenario of these tools; `state` is what the world is given."""
+    return matched_tools.simulator(folder, [*tools], state, {"examples": examples or []})
+
+
+def told(observation: Observation) -> Json:
+    """The value of a result that must be a success."""
+    assert isinstance(observation.body, ToolResult), observation
+    assert not observation.body.is_error, observation.body
+    return observation.body.value
+
+
+def refused(observation: Observation) -> str:
+    """The text of a result that must be an error."""
+    assert isinstance(observation.body, ToolResult), observation
+    assert observation.body.is_error, observation.body
+    return observation.body.value

@@ -1,0 +1,83 @@
+"""What is known of a world by now: which records there are, what they hold, and which are gone?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from support.checker.ledger import Json, Record
+
+Key = str | int
+
+
+@dataclass
+class Fact:
+    """What is known of one record. `written`: fields as they were written in this ledger, `told`: as answers showed.
+
+    `made`: it was created in this ledger; `referred`: nothing is known of it but that others link to it. `fleeting`
+    are shown values that nothing says to be stored, with the version of the world that they are of.
+    """
+
+    exists: bool
+    made: bool = False
+    is_whole: bool = False
+    referred: bool = False
+    written: Record = field(default_factory=dict[str, Any])
+    told: Record = field(default_factory=dict[str, Any])
+    fleeting: dict[str, tuple[int, Json]] = field(default_factory=dict[str, tuple[int, Any]])
+
+    @property
+    def fields(self) -> Record:
+        return {**self.told, **self.written}
+
+
+class Knowledge:
+    """Facts by entity and key. `version` counts what was written; `complete` names entities of which all is known."""
+
+    def __init__(self) -> None:
+        self.facts: defaultdict[str, dict[Key, Fact]] = defaultdict(dict)
+        self.complete: set[str] = set()
+        self.version = 0
+
+    def of(self, entity: str, key: Json) -> Fact | None:
+        if not isinstance(key, str | int) or isinstance(key, bool):
+            return None
+        return self.facts[entity].get(key)
+
+    def existing(self, entity: str) -> Iterator[tuple[Key, Fact]]:
+        return ((key, fact) for key, fact in self.facts[entity].items() if fact.exists)
+
+    def gone(self, entity: str) -> Iterator[Key]:
+        return (key for key, fact in self.facts[entity].items() if not fact.exists)
+
+    def is_absent(self, entity: str, key: Json) -> bool:
+        """Is it certain that there is no such record?"""
+        fact = self.of(entity, key)
+        return not fact.exists if fact is not None else entity in self.complete
+
+    # learning
+
+    def write(self, changes: Iterable[Record]) -> None:
+        """What a ledger says was written: puts are whole records."""
+        for change in changes:
+            self.version += 1
+            entity, key = change["entity"], change["key"]
+            before = self.facts[entity].get(key)
+            if change["op"] == "put":
+                made = before is None or not before.exists or before.made
+                self.facts[entity][key] = Fact(True, made, is_whole=True, written=dict(change["record"]))
+            elif change["op"] == "remove":
+                self.facts[entity][key] = Fact(False, made=before.made if before is not None else False)
+
+    def show(self, entity: str, key: Key, stored: Record, other: Record) -> None:
+        """What an answer showed of a record: fields that are stored, and such as may be computed."""
+        fact = self.facts[entity].setdefault(key, Fact(True))
+        fact.referred = False
+        fact.told.update({name: value for name, value in stored.items() if name not in fact.written})
+        fact.fleeting.update({name: (self.version, value) for name, value in other.items()})
+
+    def refer(self, entity: str, key: Key) -> None:
+        """An answer linked to a record, so it exists."""
+        self.facts[entity].setdefault(key, Fact(True, referred=True))

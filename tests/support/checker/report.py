@@ -1,0 +1,93 @@
+"""How many violations of R1 to R8 are there in a ledger, and per 1,000 calls that nothing bent?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from support.checker.knowledge import Knowledge
+from support.checker.ledger import Answered, Happened, Json, Record, entries
+from support.checker.pages import Lists
+from support.checker.prose import prose_problems
+from support.checker.records import missing_problems, record_problems
+from support.checker.specs import NOWHERE, Specs, at
+from support.checker.writes import write_problems
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule, the step and the tool, and what contradicts what."""
+
+    rule: str
+    n: int
+    tool: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a ledger was found to be. `calls` counts those that were judged, `succeeded` those of them that did."""
+
+    calls: int
+    succeeded: int
+    violations: tuple[Violation, ...]
+
+    @property
+    def per_thousand(self) -> float:
+        return 1000 * len(self.violations) / self.calls if self.calls else 0.0
+
+    @property
+    def by_rule(self) -> Counter[str]:
+        return Counter(violation.rule for violation in self.violations)
+
+
+def judged(lines: Iterable[Json], plans: Record, world: str | None = None) -> Report:
+    """The report on one world: `lines` of a trace, parsed (or steps); `plans` is what `mcp-sim plan --json` prints."""
+    specs = Specs(plans["tools"], plans["entities"])
+    calls = succeeded = 0
+    violations = list[Violation]()
+    knowledge = Knowledge()
+    lists = Lists(specs, knowledge)
+    for entry in entries(lines, world):
+        if isinstance(entry, Happened):
+            if entry.restarted:
+                knowledge = Knowledge()
+                lists = Lists(specs, knowledge)
+            knowledge.write(entry.written)
+            continue
+        if entry.judged:
+            calls, succeeded = calls + 1, succeeded + (not entry.failed)
+            found = _findings(entry, specs, knowledge, lists)
+            violations += [Violation(rule, entry.n, entry.tool, what) for rule, what in found]
+        else:
+            knowledge.write(entry.written)
+    return Report(calls, succeeded, tuple(violations))
+
+
+def _findings(call: Answered, specs: Specs, knowledge: Knowledge, lists: Lists) -> Iterator[tuple[str, str]]:
+    plan = specs.plan(call.tool)
+    if plan is None:
+        knowledge.write(call.written)
+        return
+    if call.failed and call.written:
+        yield "R3", f"{call.tool} fails, but {len(call.written)} changes are written"
+    yield from missing_problems(plan, call, specs, knowledge)
+    yield from write_problems(plan, call, specs, knowledge)
+    knowledge.write(call.written)
+    yield from record_problems(plan, call, specs, knowledge)
+    yield from lists.problems(plan, call)
+    yield from prose_problems(plan, call, knowledge)
+    yield from _echo_problems(plan, call)
+
+
+def _echo_problems(plan: Record, call: Answered) -> Iterator[tuple[str, str]]:
+    """R8: what the plan says is returned as given."""
+    if call.failed:
+        return
+    for path, argument in plan["envelope"].get("echoes", {}).items():
+        told: Any = at(call.value, path)
+        given: Any = at(call.arguments, argument)
+        if NOWHERE not in (told, given) and told != given:
+            yield "R8", f"{path} is {told!r}, but {argument} was given as {given!r}"

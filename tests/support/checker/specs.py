@@ -1,0 +1,98 @@
+"""What do the specs claim: which argument means which field, and where in a result does what stand?
+
+Reads the JSON that `mcp-sim plan --json` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from support.checker.ledger import Answered, Json, Record
+
+NOWHERE = object()
+READS = frozenset({"get", "list", "search"})
+
+
+def at(value: Json, path: str | None) -> Any:
+    """What stands at a dotted path; '' is the whole, NOWHERE where there is nothing."""
+    if path is None:
+        return NOWHERE
+    for part in path.split(".") if path else ():
+        if not isinstance(value, dict) or part not in value:
+            return NOWHERE
+        value = cast("Record", value)[part]
+    return value
+
+
+@dataclass(frozen=True)
+class Specs:
+    """Plans by tool, entities by name: as plain JSON."""
+
+    tools: Mapping[str, Record]
+    entities: Mapping[str, Record]
+
+    def plan(self, tool: str) -> Record | None:
+        """The plan of a tool that works on records."""
+        plan = self.tools.get(tool)
+        return plan if plan is not None and plan.get("entity") in self.entities else None
+
+    def key_of(self, entity: str) -> str:
+        return self.entities[entity]["key"]
+
+    def links(self, entity: str) -> Iterator[tuple[str, str]]:
+        """The fields of an entity that refer to another, and which."""
+        for name, field in self.entities.get(entity, {}).get("fields", {}).items():
+            if field.get("link") is not None and not field.get("derived"):
+                yield name, field["link"]
+
+    def is_plain(self, entity: str, field: str) -> bool:
+        """Is it a stored field of this entity, rather than one that is looked up or computed when it is shown?"""
+        known = self.entities[entity]["fields"].get(field)
+        return known is not None and not known.get("derived")
+
+
+def shown_record(plan: Record, call: Answered) -> Record | None:
+    """The one record in a result, where the plan says that it stands."""
+    if plan["verb"] == "delete" or call.failed:
+        return None
+    record = at(call.value, plan["envelope"].get("record"))
+    return cast("Record", record) if isinstance(record, dict) else None
+
+
+def shown_rows(plan: Record, call: Answered) -> list[Json] | None:
+    """The rows of a result; None where the plan or the result has none."""
+    if call.failed or plan["verb"] not in READS:
+        return None
+    rows = at(call.value, plan["envelope"].get("rows"))
+    return cast("list[Json]", rows) if isinstance(rows, list) else None
+
+
+def shown(plan: Record, call: Answered) -> Iterator[Record]:
+    """Every record in a result."""
+    record = shown_record(plan, call)
+    if record is not None:
+        yield record
+    for row in shown_rows(plan, call) or ():
+        if isinstance(row, dict):
+            yield cast("Record", row)
+
+
+def given_key(plan: Record, call: Answered) -> str | int | None:
+    """The key that the arguments name, where the tool takes one."""
+    key = at(call.arguments, plan["key"]) if plan.get("key") else NOWHERE
+    return key if isinstance(key, str | int) and not isinstance(key, bool) else None
+
+
+def given(call: Answered, path: str) -> Any:
+    """An argument; NOWHERE where it is not given, or null."""
+    value = at(call.arguments, path)
+    return NOWHERE if value is None else value
+
+
+def is_set_whole(plan: Record, field: str) -> bool:
+    """Does a field become what an argument says, nothing of it kept, and nothing in it said by another argument?"""
+    return plan["how"].get(field, "set") == "set" and not any(
+        one.startswith(f"{field}.") for one in plan["sets"].values()
+    )

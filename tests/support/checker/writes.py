@@ -1,0 +1,158 @@
+"""R3, R4, R7 of what is written: does it say what the call said, under a new key like those before it?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from support.checker.knowledge import Key, Knowledge
+from support.checker.ledger import Answered, Json, Record
+from support.checker.records import time_problems
+from support.checker.specs import NOWHERE, Specs, at, given, is_set_whole
+
+Finding = tuple[str, str]
+
+_CENT = 0.005
+_SIBLINGS = 5
+"""So many keys must be known before they say how a key of this entity looks."""
+
+
+def write_problems(plan: Record, call: Answered, specs: Specs, knowledge: Knowledge) -> Iterator[Finding]:
+    """What is wrong with what a call wrote; look before it is learnt."""
+    puts = [change for change in call.written if change["op"] == "put"]
+    mine = [change for change in puts if change["entity"] == plan["entity"]]
+    if call.failed:
+        return
+    if plan["verb"] == "create" and plan["backend"] == "records" and not call.written:
+        yield "R3", f"{call.tool} succeeds, but nothing is written"
+    if plan["verb"] in {"create", "update"} and len(mine) == 1:
+        yield from _said_problems(plan, call, mine[0]["record"])
+    if len(mine) == 1:
+        yield from _elsewhere_problems(plan, call, mine[0]["record"], knowledge)
+    if plan["verb"] == "create":
+        for change in mine if plan.get("if_exists", "refuse") == "refuse" else ():
+            yield from _key_problems(change["entity"], change["key"], call, knowledge)
+    for change in puts:
+        yield from time_problems(change["entity"], change["key"], change["record"], call.at)
+        yield from _link_problems(change, specs, knowledge, puts)
+
+
+def _said_problems(plan: Record, call: Answered, record: Record) -> Iterator[Finding]:
+    """R3: what a write was told is what is written."""
+    for argument, field in plan["sets"].items():
+        value = given(call, argument)
+        if value is NOWHERE or field == "*" or field not in record or not is_set_whole(plan, field):
+            continue
+        if not _says(record[field], value):
+            yield "R3", f"{field} is written as {record[field]!r}, but {argument} was given as {value!r}"
+
+
+def _says(written: Json, value: Json) -> bool:
+    """A text may say a number, or a moment in part; lines of a list may say more than was given of each."""
+    if written == value or str(written).lower() == str(value).lower():
+        return True
+    is_moment = isinstance(written, str) and isinstance(value, str) and value[:4].isdigit() and len(value) > 9
+    if is_moment:
+        return written[:10] == value[:10] and written[11:].startswith(value[11:])
+    if not (isinstance(written, list) and isinstance(value, list)):
+        return False
+    lines, given_lines = cast("list[Any]", written), cast("list[Any]", value)
+    return len(lines) == len(given_lines) and all(map(_says_line, lines, given_lines))
+
+
+def _says_line(written: Json, value: Json) -> bool:
+    if not (isinstance(written, dict) and isinstance(value, dict)):
+        return written == value
+    line = cast("Record", written)
+    return all(name in line and line[name] == said for name, said in cast("Record", value).items())
+
+
+def _elsewhere_problems(plan: Record, call: Answered, record: Record, knowledge: Knowledge) -> Iterator[Finding]:
+    """R3: what a write takes from another record, or gives to it, is no longer there, or is there."""
+    for also in plan.get("also", ()):
+        key, amount = (_said(call, record, also.get(name)) for name in ("key", "value"))
+        amount = also.get("fixed") if also.get("value") is None else amount
+        fact, field = knowledge.of(also["entity"], key), also["field"]
+        before = fact.fields.get(field) if fact is not None else None
+        if also["how"] not in {"add", "subtract"} or not isinstance(before, int | float) or amount in (None, NOWHERE):
+            continue
+        expected = before + cast("float", amount) * (1 if also["how"] == "add" else -1)
+        puts = (
+            one["record"].get(field) for one in call.written if (one["entity"], one["key"]) == (also["entity"], key)
+        )
+        told = next(puts, before)
+        if not isinstance(told, int | float) or abs(told - expected) > _CENT:
+            yield "R3", f"{field} of {also['entity']} {key!r} was {before!r}, must be {expected!r} and is {told!r}"
+
+
+def _said(call: Answered, record: Record, name: str | None) -> Any:
+    """An argument; else the field of the record that is written."""
+    value = given(call, name) if name is not None else NOWHERE
+    return at(record, name) if value is NOWHERE else value
+
+
+def _link_problems(change: Record, specs: Specs, knowledge: Knowledge, puts: list[Record]) -> Iterator[Finding]:
+    made = {(put["entity"], put["key"]) for put in puts}
+    for name, target in specs.links(change["entity"]):
+        value = change["record"].get(name)
+        for key in cast("list[Json]", value) if isinstance(value, list) else [value]:
+            if isinstance(key, str | int) and (target, key) not in made and knowledge.is_absent(target, key):
+                yield "R5", f"{change['entity']} {change['key']!r} is written with {name} {key!r}, which is no {target}"
+
+
+def _key_problems(entity: str, key: Key, call: Answered, knowledge: Knowledge) -> Iterator[Finding]:
+    """R4: a key that the service chose is new, and looks like its siblings; R7: counters go up."""
+    if any(text and str(text) in str(key) for text in _scalars(call.arguments) if isinstance(text, str) or text == key):
+        return  # made of what was given
+    siblings = [known for known, fact in knowledge.facts[entity].items() if not fact.referred]
+    if key in knowledge.facts[entity]:
+        yield "R4", f"the new {entity} has the key {key!r}, which was used before"
+        return
+    looks = Counter(look(known) for known in siblings)
+    if sum(looks.values()) >= _SIBLINGS and look(key) not in looks:
+        yield "R4", f"the new {entity} has the key {key!r}, unlike {siblings[-1]!r}"
+    made = [known for known in siblings if knowledge.facts[entity][known].made]
+    if made and all(_number(known) is not None for known in (*made, key)):
+        last = made[-1]
+        if look(last) == look(key) and cast("int", _number(last)) > cast("int", _number(key)):
+            yield "R7", f"the new {entity} has the key {key!r}, after {last!r}"
+
+
+def look(key: Key) -> tuple[str, ...]:
+    """What keys of one kind share: type, length of hexadecimal ones, letters around a counter, being a path."""
+    if isinstance(key, int):
+        return ("integer",)
+    if re.fullmatch(r"/?([^/\s]+/)+[^/\s]+", key):
+        return ("path", key[:1] if key.startswith("/") else "")
+    if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", key):
+        return ("uuid",)
+    if re.fullmatch(r"[0-9a-f]{7,64}", key):
+        return ("hex", str(len(key)))
+    if re.search(r"[A-Za-z]\d|\d[A-Za-z]", key) and not re.fullmatch(r"[A-Za-z]+[-_]?\d+", key):
+        return ("token", re.sub(r"[A-Za-z0-9]+$", "", key))
+    if " " in key:
+        return ("words",)
+    return ("text", re.sub(r"\d+", "#", key))
+
+
+def _number(key: Key) -> int | None:
+    """The counter of a key; None where it has none."""
+    if isinstance(key, int):
+        return key
+    found = re.fullmatch(r"[A-Za-z]+[-_]?(\d+)", key)
+    return int(found[1]) if found is not None else None
+
+
+def _scalars(value: Json) -> Iterator[Any]:
+    """Every text and number in the arguments."""
+    parts: Iterable[Json] = ()
+    if isinstance(value, dict):
+        parts = cast("Record", value).values()
+    elif isinstance(value, list):
+        parts = cast("list[Json]", value)
+    elif isinstance(value, str | int | float):
+        yield value
+    for part in parts:
+        yield from _scalars(part)

@@ -1,0 +1,111 @@
+"""What does docs/clients.md say? The marked lines of the scripts that `.ci/run clients` runs, a client each.
+
+python tests/support/client_page.py      writes the page
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from support.places import ROOT
+
+SCRIPTS = ROOT / "tests" / "clients"
+PAGE = ROOT / "docs" / "clients.md"
+REGION = re.compile(r"^ *(?:#|//) page: (?!end)([^\n]+)\n(.*?)^ *(?:#|//) page: end$", re.MULTILINE | re.DOTALL)
+SUMMARY = re.compile(r'^(?:"""|# |// )[^:\n]+: an error is (.+)\.(?:""")?$', re.MULTILINE)
+LANGUAGES = {".py": ("py", "#"), ".mjs": ("js", "//"), ".sh": ("sh", "#")}
+URL = "http://127.0.0.1:8000/w/anne/mcp"
+WRITTEN_OUT = {  # what the scripts are given, as a reader would write it
+    "new URL(url(world))": f'new URL("{URL}")',
+    "url(world)": f'"{URL}"',
+    '"--world", world': '"--world", "anne"',
+    '"--store", store': '"--store", "worlds.db"',
+    "crm=$url": f"crm={URL}",
+    "--world $world": "--world anne",
+    '--tool-name "$tool" --tool-arg "$@"': "--tool-name get_contact --tool-arg contact_id=con_00001",
+}
+HEAD = """\
+# Clients
+
+What follows is run by `.ci/run clients`, through each client in an environment of its own: it lists the tools, makes a
+call, meets an error and the lost acknowledgement of `flaky_crm`, and finds two worlds apart, over stdio and over HTTP.
+`python tests/support/client_page.py` makes this page of those scripts.
+
+Over stdio a process is a world. Where a client starts a process for every call, `--world NAME --store FILE` keeps the
+world ([serving.md](serving.md#a-process-per-call)). Over HTTP the URL names the world, whatever the client does about
+sessions:
+
+```sh
+mcp-sim serve flaky_crm --http 127.0.0.1:8000
+```
+
+`mcp-sim` stands for its full path where it is not on the client's `PATH`. Desktop clients and editors are told by
+[`mcp-sim client-config`](cli.md#client-config).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client's script: `said` is how errors reach the agent, `parts` are (heading, lines)."""
+
+    title: str
+    needs: tuple[str, ...]
+    language: str
+    remark: str
+    said: str
+    parts: tuple[tuple[str, str], ...]
+
+    @property
+    def install(self) -> str:
+        """The command that brings it."""
+        quoted = " ".join(f"'{need}'" if "[" in need else need for need in self.needs)
+        return f"npm install {quoted}" if self.needs[0].startswith("@") else f"pip install {quoted}"
+
+    @property
+    def lines(self) -> str:
+        """What a user writes: the imports, then each way to the server."""
+        return "\n\n".join(
+            text if heading == "imports" else f"{self.remark} {heading}\n{text}" for heading, text in self.parts
+        )
+
+
+def clients() -> Iterator[Client]:
+    """Those of clients.toml, in its order."""
+    for name, body in tomllib.loads((SCRIPTS / "clients.toml").read_text(encoding="utf-8")).items():
+        script = next(path for kind in (".sh", ".mjs", ".py") if (path := SCRIPTS / f"with_{name}{kind}").exists())
+        text = script.read_text(encoding="utf-8")
+        said = SUMMARY.search(text)
+        assert said is not None, f"{script}: its first line does not say how an error arrives"
+        language, remark = LANGUAGES[script.suffix]
+        parts = tuple((found[1], shown(found[2])) for found in REGION.finditer(text))
+        yield Client(body["title"], tuple(body["needs"]), language, remark, said[1], parts)
+
+
+def shown(region: str, written_out: Mapping[str, str] = WRITTEN_OUT) -> str:
+    """The lines of a region, as a reader would write them. A `with` has a body to be filled in."""
+    text = textwrap.dedent(region).strip()
+    for given, written in written_out.items():
+        text = text.replace(given, written)
+    return f"{text}\n    ..." if "async with" in text else text
+
+
+def page() -> str:
+    """The whole page."""
+    found = list(clients())
+    rows = [f"| [{one.title}](#{anchor(one.title)}) | `{one.install}` | {one.said} |" for one in found]
+    table = "\n".join(["| client | tried in this version | an error of a tool is |", "| --- | --- | --- |", *rows])
+    sections = [f"## {one.title}\n\n```{one.language}\n{one.lines}\n```\n" for one in found]
+    return "\n".join([HEAD, table, "", *sections])
+
+
+def anchor(title: str) -> str:
+    """What a heading is called in a link."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

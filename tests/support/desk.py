@@ -1,0 +1,105 @@
+"""A help desk whose world model is an endpoint, and what tests ask about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from support.endpoint import Engine
+
+from mcp_sim import Simulator
+from mcp_sim.simulator.compile import load
+from mcp_sim.types import Observation, ToolResult
+from mcp_sim.types.kinds import Sink
+from mcp_sim.world import World
+
+Json = Any
+TEXT = {"type": "string"}
+TICKET = {
+    "type": "object",
+    "properties": {
+        "id": TEXT,
+        "title": TEXT,
+        "summary": {"type": "string", "minLength": 3},
+        "effort": {"type": "integer", "minimum": 1, "maximum": 9},
+        "customer_id": TEXT,
+    },
+    "required": ["id", "title", "summary", "effort", "customer_id"],
+}
+WEATHER = {
+    "type": "object",
+    "properties": {"outlook": TEXT, "degrees": {"type": "integer", "maximum": 60}},
+    "required": ["outlook", "degrees"],
+}
+OPEN = {"summary": "The chain slips under load.", "effort": 3}
+"""What a good model says about the fields of a new ticket that the world leaves open."""
+
+
+def tool(name: str, arguments: list[str], output: Json = None) -> Json:
+    properties = dict.fromkeys(arguments, TEXT)
+    declared = {"name": name, "inputSchema": {"type": "object", "properties": properties, "required": arguments[:1]}}
+    return declared if output is None else {**declared, "outputSchema": output}
+
+
+def listed(name: str, item: Json) -> Json:
+    rows = {"type": "array", "items": item}
+    return {"type": "object", "properties": {name: rows, "total": {"type": "integer"}}, "required": [name, "total"]}
+
+
+CUSTOMER = {"type": "object", "properties": {"id": TEXT, "name": TEXT}, "required": ["id", "name"]}
+TOOLS = [
+    tool("create_ticket", ["title", "customer_id"], TICKET),
+    tool("get_ticket", ["ticket_id"], TICKET),
+    tool("list_tickets", [], listed("tickets", TICKET)),
+    tool("get_customer", ["customer_id"], CUSTOMER),
+    tool("forecast", ["city"], WEATHER),
+    tool("explain", ["topic"]),
+]
+
+Desk = Callable[..., Simulator]
+"""Makes the simulator, given the endpoint's URL, sinks and options of the world model."""
+
+
+def desk_in(folder: Path, world: Json = None) -> Desk:
+    """A help desk whose documents are in this folder; `world` says more of its world."""
+    more: dict[str, Json] = world or {}
+
+    def simulator(url: str, sinks: tuple[Sink, ...] = (), **options: Json) -> Simulator:
+        scenario: Json = {
+            "mcp_sim": 1,
+            "name": "desk",
+            "tools": "desk.tools.json",
+            "world": {
+                "description": "The help desk of a bicycle shop in Ghent.",
+                "records": {"ticket": {"count": 2, "rows": [{"id": "ticket_00001"}]}, "customer": 1},
+                **more,
+            },
+            "world_model": {"openai": {"base_url": url, "model": "tiny", **options}},
+        }
+        (folder / "desk.tools.json").write_text(json.dumps({"tools": TOOLS}), encoding="utf-8")
+        path = folder / "desk.yaml"
+        path.write_text(json.dumps(scenario), encoding="utf-8")
+        return Simulator(load(path), sinks)
+
+    return simulator
+
+
+def value(observation: Observation) -> Json:
+    assert isinstance(observation.body, ToolResult), observation
+    assert not observation.body.is_error, observation
+    return observation.body.value
+
+
+def measured(world: World) -> dict[str, Json]:
+    return [entry["measured"] for entry in world.ledger][-1]
+
+
+def fenced(text: str) -> list[Json]:
+    """Every fenced JSON value in a message."""
+    return [json.loads(block.partition("\n```")[0]) for block in text.split("```json\n")[1:]]
+
+
+def last_asked(engine: Engine) -> list[dict[str, str]]:
+    return engine.asked[-1].body["messages"]

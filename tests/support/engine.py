@@ -1,0 +1,24 @@
+"""Scenarios whose world model is a real engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from support.long_walks import unperturbed
+
+from mcp_sim.simulator.compile import load
+from mcp_sim.types.scenario import Scenario
+
+Json = Any
+OFF = {"thinking": "off"}
+
+
+def with_model(name: str, url: str, **options: Json) -> Scenario:
+    """A calm shipped scenario whose world model is the engine."""
+    scenario = unperturbed(load(name, world_model=f"openai:tiny@{url}"))
+    (entry,) = scenario.world_models
+    model = type(entry.world_model).model_validate(
+        {**entry.world_model.model_dump(), "max_tokens": 2048, "transcript": 16_000, "retries": 6, **options}
+    )
+    return replace(scenario, world_models=(replace(entry, world_model=model),))

@@ -1,0 +1,249 @@
+"""What does a random walk over a scenario show: successes, crashes, violations, and records that are found again?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, cast
+
+from support.checker import Report, judged
+from support.walking import MAKING, Walker
+
+from mcp_sim import Simulator
+from mcp_sim.types import Observation, Record, Tool, ToolResult
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.errors import Crash
+from mcp_sim.types.json_schema.shapes import expanded, types_of
+from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.scenario import Scenario
+from mcp_sim.world import World
+
+READING = {
+    "get": frozenset({"get", "read", "view", "show", "fetch", "retrieve", "describe"}),
+    "list": frozenset({"list", "search", "find", "all", "query", "filter"}),
+}
+
+MOST_PROBES = 60
+"""So many of the created records are looked for."""
+
+MOST_PAGES = 50
+
+ASKING = frozenset({"pattern", "query", "search", "text", "term", "keyword"})
+"""Words in the names of arguments by which one looks for what one knows."""
+
+
+@dataclass
+class Walked:
+    """What became of one walk. `created` counts the records that were looked for, by the kind of tool that looked."""
+
+    calls: int = 0
+    succeeded: int = 0
+    crashes: list[str] = field(default_factory=list[str])
+    created: dict[str, int] = field(default_factory=lambda: {"get": 0, "list": 0})
+    found: dict[str, int] = field(default_factory=lambda: {"get": 0, "list": 0})
+    lost: list[str] = field(default_factory=list[str])
+    failures: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    report: Report = field(default_factory=lambda: Report(0, 0, ()))
+
+    @property
+    def success(self) -> float:
+        return self.succeeded / self.calls if self.calls else 1.0
+
+    @property
+    def found_again(self) -> float:
+        """The share of created records that a later get or list showed."""
+        sought = sum(self.created.values())
+        return sum(self.found.values()) / sought if sought else 1.0
+
+    def __add__(self, other: Walked) -> Walked:
+        mine, its = self.report, other.report
+        return Walked(
+            self.calls + other.calls,
+            self.succeeded + other.succeeded,
+            [*self.crashes, *other.crashes],
+            {kind: self.created[kind] + other.created[kind] for kind in self.created},
+            {kind: self.found[kind] + other.found[kind] for kind in self.found},
+            report=Report(mine.calls + its.calls, mine.succeeded + its.succeeded, mine.violations + its.violations),
+        )
+
+
+def unperturbed(scenario: Scenario) -> Scenario:
+    """The scenario in which nothing goes wrong on purpose."""
+    return replace(scenario, perturbations=(), expectations=())
+
+
+def plans_json(domain: Domain) -> dict[str, Any]:
+    """Plans and entities as `mcp-sim plan --json` prints them."""
+    tools = {plan.tool: {**asdict(plan), "guessed": plan.guessed} for plan in domain.plans.values()}
+    entities = {entity.name: asdict(entity) for entity in domain.entities.values()}
+    return json.loads(json.dumps({"tools": tools, "entities": entities}))
+
+
+async def walked(scenario: Scenario, seed: int, calls: int) -> Walked:
+    """Make so many calls on a calm world of a scenario, look for what was created, and judge the whole ledger."""
+    async with Simulator(unperturbed(scenario), ledger_keep=4 * calls + 1000).open(seed=seed) as world:
+        result = Walked()
+        walker = Walker(tools_of(world), seed, world)
+        made = [one async for one in _walk(world, walker, calls, result)]
+        await _look_for(world, walker, made, result)
+        result.report = judged(world.ledger, plans_json(scenario.domain))
+        return result
+
+
+def tools_of(world: World) -> list[Tool]:
+    return [tool for server in world.scenario.servers for tool in world.catalogue(server)]
+
+
+async def _walk(world: World, walker: Walker, calls: int, result: Walked) -> AsyncGenerator[Made]:
+    for _ in range(calls):
+        tool, arguments = walker.call()
+        observation = await _called(world, tool, arguments, result)
+        if observation is None:
+            continue
+        walker.learn(tool, arguments, observation)
+        result.calls, result.succeeded = result.calls + 1, result.succeeded + observation.ok
+        if not observation.ok:
+            result.failures.setdefault(tool.name, []).append(f"{json.dumps(arguments)[:200]} -> {text_of(observation)}")
+        for made in _made(world, tool, observation):
+            yield made
+
+
+async def _called(world: World, tool: Tool, arguments: dict[str, Any], result: Walked) -> Observation | None:
+    try:
+        return await world.call(tool.id, arguments)
+    except Crash as crash:
+        result.crashes.append(f"{tool.id} {json.dumps(arguments)[:300]}: {crash.error[:300]}")
+        return None
+
+
+# what was created, and whether it is found ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Made:
+    """A record that a call created; without a key where the answer said so, and nothing was written."""
+
+    tool: Tool
+    entity: str
+    key: Any
+
+
+def _made(world: World, tool: Tool, observation: Observation) -> Iterator[Made]:
+    plan = world.scenario.domain.plans[tool.id]
+    name = {*words(tool.name)}
+    says_so = bool(name & MAKING) and not name & (READING["get"] | READING["list"])
+    if not observation.ok or not (plan.verb == "create" or says_so):
+        return
+    committed = world.ledger.newest["step"]["committed"]
+    if not committed:
+        yield Made(tool, plan.entity or "", None)
+    for change in committed:
+        if change["op"] == "put" and world.view.version(change["entity"], change["key"]) == 1:
+            yield Made(tool, change["entity"], change["key"])
+
+
+async def _look_for(world: World, walker: Walker, made: Sequence[Made], result: Walked) -> None:
+    alive = [one for one in made if one.key is None or world.view.get(one.entity, one.key) is not None]
+    for one in alive[:: max(1, len(alive) // MOST_PROBES)]:
+        for kind in ("get", "list"):
+            readers = _readers(world, one, kind)
+            if not readers:
+                continue
+            result.created[kind] += 1
+            asked = readers if one.key is not None else []
+            shown = [reader for reader in asked if await _shows(world, walker, reader, one, result)]
+            if shown:
+                result.found[kind] += 1
+            else:
+                result.lost.append(f"{one.tool.name}: {one.entity} {one.key!r} by {kind} ({readers[0].tool})")
+
+
+def _readers(world: World, made: Made, kind: str) -> list[Plan]:
+    """The tools that should show it: by their plans; where nothing was written, by their names."""
+    domain = world.scenario.domain
+    if made.key is None:
+        nouns = set(words(made.tool.name)) - MAKING
+        return [
+            plan
+            for plan in domain.plans.values()
+            if READING[kind].intersection(words(domain.tools[plan.tool].name))
+            and nouns
+            and nouns <= {*words(domain.tools[plan.tool].name)}
+        ]
+    verbs = {"get"} if kind == "get" else {"list", "search"}
+    mine = [plan for plan in domain.plans.values() if plan.entity == made.entity and plan.verb in verbs]
+    record = world.view.get(made.entity, made.key) or {}
+    return [
+        plan
+        for plan in mine
+        if (plan.key is not None if kind == "get" else _can_ask_for(plan, record, domain.tools[plan.tool]))
+    ]
+
+
+def _can_ask_for(plan: Plan, record: Record, tool: Tool) -> bool:
+    """Has the record all that this list must be asked by?"""
+    needed = {*tool.input_schema.get("required", ())}
+    return all(record.get(rule.field) for argument, rule in plan.filters.items() if argument in needed)
+
+
+async def _shows(world: World, walker: Walker, plan: Plan, made: Made, result: Walked) -> bool:
+    """Does this tool, asked as one would who knows the record, show it?"""
+    record = world.view.get(made.entity, made.key) or {}
+    tool = world.scenario.domain.tools[plan.tool]
+    schemas = expanded(tool.input_schema).get("properties", {})
+    known: Record = {argument: record[rule.field] for argument, rule in plan.filters.items() if rule.field in record}
+    for argument, value in known.items():
+        if "array" in types_of(schemas.get(argument, {})) and not isinstance(value, list):
+            known[argument] = [value]
+    if plan.key is not None:
+        known[plan.key] = made.key
+    needed = {*tool.input_schema.get("required", ())}
+    arguments = {**walker.needed(tool), **{name: value for name, value in known.items() if name in needed}}
+    if plan.verb == "get" and plan.key is not None:
+        arguments[plan.key] = made.key
+    arguments |= {name: str(made.key).rpartition("/")[2] for name in needed if ASKING.intersection(words(name))}
+    for _ in range(MOST_PAGES):
+        observation = await _called(world, tool, arguments, result)
+        if observation is None or not observation.ok:
+            return False
+        if json.dumps(made.key).strip('"') in text_of(observation, 10**9):
+            return True
+        following = _next_page(plan, arguments, observation)
+        if following is None:
+            return False
+        arguments = following
+    return False
+
+
+def _next_page(plan: Plan, arguments: dict[str, Any], observation: Observation) -> dict[str, Any] | None:
+    body, paging, envelope = observation.body, plan.paging, plan.envelope
+    value = body.value if isinstance(body, ToolResult) else None
+    rows = _at(value, envelope.rows)
+    if not isinstance(rows, list) or not rows:
+        return None
+    count = len(rows)  # pyright: ignore[reportUnknownArgumentType] - rows of anything
+    if paging.cursor is not None and isinstance(_at(value, envelope.cursor), str):
+        return {**arguments, paging.cursor: _at(value, envelope.cursor)}
+    if paging.offset is not None:
+        return {**arguments, paging.offset: arguments.get(paging.offset, 0) + count}
+    if paging.page is not None:
+        return {**arguments, paging.page: arguments.get(paging.page, paging.first_page) + 1}
+    if paging.limit is not None and arguments.get(paging.limit) != (paging.most or 1000):
+        return {**arguments, paging.limit: paging.most or 1000}
+    return None
+
+
+def _at(value: Any, path: str | None) -> Any:
+    for part in path.split(".") if path else ():
+        value = cast("Record", value).get(part) if isinstance(value, dict) else None
+    return None if path is None else value
+
+
+def text_of(observation: Observation, most: int = 300) -> str:
+    """An answer as an agent reads it."""
+    body = observation.body
+    if isinstance(body, ToolResult):
+        return (body.value if isinstance(body.value, str) else json.dumps(body.value, ensure_ascii=False))[:most]
+    return str(body)[:most]

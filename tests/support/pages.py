@@ -1,0 +1,131 @@
+"""How does a page of the documentation run? Its code blocks, in order, in a folder of its own.
+
+The info string of a block says what it is: a language, then a file name where the block is a file to be written.
+
+    ```yaml shop.yaml         written to shop.yaml
+    ```console                `$ command` lines run in bash; what follows is what they print; `...` stands for anything
+    ```python                 run as a script; a ```text block right behind it is what it prints
+    ```toml pyproject.toml    written; its entry points are installed for the commands that follow
+    ```sh                     for the reader's own machine, not run
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.places import ROOT
+
+BLOCK = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROMPT = "$ "
+SAID_OF_TERMINALS = frozenset({"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    language: str
+    file: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    text: str
+    expected: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    """All fenced blocks of a page that name a language."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 2)
+        for found in BLOCK.finditer(text)
+    ]
+
+
+def commands(block: Block) -> Iterator[Command]:
+    """The commands of a console block, each with the output that is shown for it."""
+    starts = [at for at, line in enumerate(block.text.splitlines()) if line.startswith(PROMPT)]
+    lines = block.text.splitlines()
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        yield Command(lines[start].removeprefix(PROMPT), "\n".join(lines[start + 1 : end]), block.line + start)
+
+
+class Workplace:
+    """A folder with the shipped documents in it, in which `mcp-sim` and `python` are this checkout's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("scenarios", "tool_specs", "examples"):
+            shutil.copytree(ROOT / name, folder / name)
+        programs = folder / ".bin"
+        programs.mkdir()
+        for name, command in (("mcp-sim", "-m mcp_sim"), ("python", "")):
+            program = programs / name
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n', encoding="utf-8")
+            program.chmod(0o755)
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if name not in SAID_OF_TERMINALS},
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def write(self, block: Block) -> Path:
+        path = self.folder / block.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
+        if block.file == "pyproject.toml":
+            self._install(block.text)
+        return path
+
+    def output(self, command: list[str]) -> str:
+        """What a command prints, on stdout and stderr together. Raises where it fails."""
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            check=False,
+        )
+        text = done.stdout.decode()
+        assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{text}"
+        return text
+
+    def _install(self, pyproject: str) -> None:
+        """What `pip install .` would leave of a project that is only Python files: its entry points."""
+        project = tomllib.loads(pyproject)["project"]
+        info = self.folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+        info.mkdir()
+        metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        (info / "METADATA").write_text(metadata, encoding="utf-8")
+        groups = [
+            f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in entries.items())
+            for group, entries in project["entry-points"].items()
+        ]
+        (info / "entry_points.txt").write_text("\n".join(groups), encoding="utf-8")
+
+
+def shown(expected: str, printed: str) -> bool:
+    """Is this what was printed? A line of `...` stands for any lines, `...` within a line for any part of it."""
+    parts = [_line_pattern(line) for line in expected.rstrip().splitlines()]
+    lines = [f"{line.rstrip()}\n" for line in printed.rstrip().splitlines()]
+    return re.fullmatch("".join(parts), "".join(lines)) is not None
+
+
+def _line_pattern(line: str) -> str:
+    if line.strip() == "...":
+        return r"(?:.*\n)*?"
+    return ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"\n"

@@ -1,0 +1,163 @@
+"""The ledger: bounded, and written as format 1 says."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mcp_sim.types import (
+    BrokenDelivery,
+    Change,
+    Decision,
+    Observation,
+    PastCall,
+    RpcError,
+    Step,
+    ToolResult,
+    Transition,
+)
+from mcp_sim.types.errors import Crash, Unwritable
+from mcp_sim.world.sinks.jsonl import Jsonl
+from mcp_sim.world.trace import MOST_BYTES, History, Ledger, crash_line, fork_line, header_line, step_line
+
+AT = datetime(2030, 1, 1, 9, 0, 1, tzinfo=UTC)
+PUT = Change("put", "deal", "d1", {"id": "d1"}, part=2)
+
+
+def step_of(observation: Observation, truth: Transition | None = None) -> dict[str, object]:
+    step = Step(2, "call", AT, 1, "get", {"a": "é"}, truth, observation, committed=(PUT,))
+    return json.loads(step_line("w", step, {"seconds": 0.5}))["step"]
+
+
+def test_the_header_names_the_format() -> None:
+    assert json.loads(header_line("s", "abc", "1.0")) == {
+        "format": 1,
+        "scenario": "s",
+        "sha256": "abc",
+        "version": "1.0",
+    }
+
+
+def test_a_call_holds_truth_served_committed_and_who_bent_it() -> None:
+    told = Observation(ToolResult({"id": "d1"}))
+    served = Observation(ToolResult("no", form="text", is_error=True), delay=timedelta(milliseconds=250))
+    decided = Decision("x", "lost_ack", "applied", "nth 1")
+    step = Step(2, "call", AT, 1, "get", {}, Transition(told, (PUT,)), served, (PUT,), perturbations=(decided,))
+    put = {"op": "put", "entity": "deal", "key": "d1", "record": {"id": "d1"}, "part": 2}
+    assert json.loads(step_line("w", step, {})) == {
+        "world": "w",
+        "measured": {},
+        "step": {
+            "n": 2,
+            "entry": "call",
+            "at": "2030-01-01T09:00:01Z",
+            "index": 1,
+            "tool": "get",
+            "arguments": {},
+            "truth": {"observation": {"result": {"id": "d1"}, "form": "structured"}, "changes": [put]},
+            "served": {"result": "no", "form": "text", "is_error": True, "delay_ms": 250.0},
+            "committed": [put],
+            "pins": [],
+            "guessed": False,
+            "perturbations": [{"id": "x", "kind": "lost_ack", "outcome": "applied", "why": "nth 1"}],
+        },
+    }
+
+
+def test_served_is_null_when_it_is_the_truth_and_truth_is_null_when_nobody_asked() -> None:
+    told = Observation(ToolResult({"id": "d1"}))
+    assert step_of(told, Transition(told))["served"] is None
+    assert step_of(told)["truth"] is None
+    assert step_of(told)["served"] == {"result": {"id": "d1"}, "form": "structured"}
+
+
+def test_every_kind_of_observation_has_its_form() -> None:
+    assert step_of(Observation(RpcError(-32602, "no", {"a": 1})))["served"] == {
+        "rpc_error": {"code": -32602, "message": "no", "data": {"a": 1}}
+    }
+    assert step_of(Observation(BrokenDelivery("http", 502)))["served"] == {
+        "broken": {"how": "http", "status": 502, "headers": {}, "body": ""}
+    }
+    assert step_of(Observation(ToolResult("hi", form="text", text="ho")))["served"] == {
+        "result": "hi",
+        "form": "text",
+        "text": "ho",
+    }
+
+
+def test_an_event_a_crash_and_a_fork_have_lines_of_their_own() -> None:
+    event = Step(3, "event", AT, actor="ops", committed=(Change("remove", "deal", "d1"),))
+    assert json.loads(step_line("w", event, {}))["step"] == {
+        "n": 3,
+        "entry": "event",
+        "at": "2030-01-01T09:00:01Z",
+        "actor": "ops",
+        "committed": [{"op": "remove", "entity": "deal", "key": "d1"}],
+    }
+    crash = Crash("get", "no route", [{"raw": "x", "problems": ["y"]}])
+    assert json.loads(crash_line("w", crash, {"a": 1}, {"seconds": 1})) == {
+        "world": "w",
+        "crash": {
+            "tool": "get",
+            "arguments": {"a": 1},
+            "error": "no route",
+            "attempts": [{"raw": "x", "problems": ["y"]}],
+        },
+        "measured": {"seconds": 1},
+    }
+    assert json.loads(fork_line("v", "w", 7, "s")) == {"world": "v", "fork": {"of": "w", "n": 7, "stream": "s"}}
+
+
+def test_a_lone_surrogate_is_written_as_an_escape() -> None:
+    step = Step(2, "call", AT, 1, "get", {"a": "\ud800"})
+    assert json.loads(step_line("w", step, {}))["step"]["arguments"] == {"a": "\ud800"}
+
+
+def test_a_ledger_is_bounded_in_entries_and_bytes_and_keeps_the_newest() -> None:
+    ledger = Ledger(keep=3)
+    for n in range(5):
+        ledger.append(b'{"step":{"n":%d}}' % n)
+    assert [step["n"] for step in ledger.steps] == [2, 3, 4]
+    ledger.append(b'{"step":{"n":5,"x":"%b"}}' % (b"x" * MOST_BYTES))
+    assert [step["n"] for step in ledger.steps] == [5]
+
+
+def test_a_forked_ledger_and_history_grow_on_their_own() -> None:
+    ledger, history = Ledger(keep=3), History(keep=2)
+    past = PastCall(1, "get", {}, ok=True, at=AT, changes=())
+    ledger.append(b"{}")
+    history.append(past, 10)
+    twins = ledger.fork(), history.fork()
+    ledger.append(b"{}")
+    history.append(past, 10)
+    history.append(past, MOST_BYTES + 1)
+    assert (len(ledger), len(twins[0]), len(history), len(twins[1])) == (2, 1, 1, 1)
+    assert twins[1][-1] is past
+    assert twins[1][0:1] == [past]
+
+
+def test_a_trace_has_whole_lines_only_whatever_the_disk_has_room_for(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    trace = Jsonl(tmp_path / "trace.jsonl", b"{}")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, before[1]))
+    try:
+        trace.write(b'{"a":1}')
+        with pytest.raises(Unwritable, match="too large"):
+            trace.write(b'{"b":22222222222222222222}')
+        trace.write(b"[1]")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        trace.close()
+    assert (tmp_path / "trace.jsonl").read_bytes() == b'{}\n{"a":1}\n[1]\n'
+
+
+def test_a_trace_on_a_full_disk_is_told_at_once() -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this platform has no full device")
+    with pytest.raises(Unwritable, match="cannot write the trace to /dev/full: No space left"):
+        Jsonl(full, b"{}")
