@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mcp_sim.backends.graph.given import given_graph, keyed
-from mcp_sim.backends.graph.recognition import plans_of, shape_of
-from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.backends.graph.matching import plans_of, shape_of
+from mcp_sim.backends.matching.tool_profiles import server_purposes
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -21,16 +21,16 @@ class Graph(Backend):
 
     order = 60
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
-        shape = shape_of([survey.tools[plan.tool] for plan in plans])
-        nodes, edges, rest = given_graph(survey.state, shape)
+        shape = shape_of([evidence.tools[plan.tool] for plan in plans])
+        nodes, edges, rest = given_graph(evidence.state, shape)
         records = {shape.node: nodes, shape.edge: [keyed(edge, shape) for edge in edges]}
         return Match(plans, shape.entities(), records, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.graph.answers import answer
+        from mcp_sim.backends.graph.answer import answer
 
         return answer(tool, plan, domain)

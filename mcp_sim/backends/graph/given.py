@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from mcp_sim.backends.graph.recognition import Shape
+from mcp_sim.backends.graph.matching import Shape
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.key_value.recognition import ENTRY, plans_of
-from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.backends.key_value.matching import ENTRY, plans_of
+from mcp_sim.backends.matching.tool_profiles import server_purposes
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.lexicon.words import snake, vocabulary
 from mcp_sim.types.plans import Plan
+
+_HOLDING = vocabulary("store data entries cache memory memories settings kv values keys storage preferences variables")
 
 
 @backends.register("key_value")
@@ -21,15 +23,15 @@ class KeyValue(Backend):
 
     order = 50
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
-        rows, rest = given_entries(survey.state, is_whole=len(plans) == len(survey.tools))
+        rows, rest = given_entries(evidence.state, is_whole=len(plans) == len(evidence.tools))
         return Match(plans, [_entity()], {ENTRY: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.key_value.answers import answer
+        from mcp_sim.backends.key_value.answer import answer
 
         return answer(tool, plan, domain)
 
@@ -48,9 +50,6 @@ def given_entries(state: Json, *, is_whole: bool) -> tuple[list[Record], Json]:
             rest = {other: kept for other, kept in body.items() if other != name}
             return _entries(as_object(value)), rest or None
     return (_entries(body), None) if is_whole and body else ([], state)
-
-
-_HOLDING = vocabulary("store data entries cache memory memories settings kv values keys storage preferences variables")
 
 
 def _entries(body: Record) -> list[Record]:

@@ -7,9 +7,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from mcp_sim.backends.key_value.entries import Store
-from mcp_sim.backends.key_value.recalling import recall, said_besides
-from mcp_sim.backends.key_value.recognition import ENTRY, is_database
+from mcp_sim.backends.key_value.matching import ENTRY, is_database
+from mcp_sim.backends.key_value.store import Store, recall, said_besides
 from mcp_sim.backends.key_value.structures import STRUCTURES
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome

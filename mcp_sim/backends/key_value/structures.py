@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcp_sim.backends.key_value.entries import Store
+from mcp_sim.backends.key_value.store import Store
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, plain
 from mcp_sim.types import Change, Json, Record

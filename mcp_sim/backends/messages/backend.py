@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.purposes import whole_purposes
-from mcp_sim.backends.messages.recognition import claimed, recognised
+from mcp_sim.backends.matching.tool_profiles import whole_purposes
+from mcp_sim.backends.messages.matching import claimed, recognised
 from mcp_sim.backends.messages.replies import REPLYING, reply_plans
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -22,16 +22,17 @@ class Messages(Backend):
 
     order = 70
 
-    def match(self, survey: Survey) -> Match | None:
-        listed = survey.once(whole_purposes)
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        listed = evidence.once(whole_purposes)
         found = recognised(listed)
         if found:
-            return claimed(survey, listed, found)
+            return claimed(evidence, listed, found)
         replies = reply_plans(listed)
-        return Match(replies, state=survey.state) if replies else None
+        return Match(replies, state=evidence.state) if replies else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.messages import answers, replying
+        from mcp_sim.backends.messages import answer as answers
+        from mcp_sim.backends.messages import reply_answer as replying
 
         of = replying if plan.operation in REPLYING else answers
         return of.answer(tool, plan, domain)

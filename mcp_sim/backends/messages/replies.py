@@ -1,7 +1,7 @@
-"""Which tools reply to a message by its id, show a thread, or mark as read?
+"""Match tools that reply to a message by its id, show a thread, or mark a message as read.
 
-Messages that go by ids are records; what is of them here is only what no field says: that a reply goes back to the
-sender, and belongs to the thread of what it replies to.
+Messages with ids are records. This package adds what no field declares: a reply goes back to the sender, and belongs
+to the thread of the message that it replies to.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types.lexicon.words import singular, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.purposes import whole_purposes
-from mcp_sim.backends.notes.recognition import entities, given_notes, plans_for, recognised
+from mcp_sim.backends.matching.tool_profiles import whole_purposes
+from mcp_sim.backends.notes.matching import entities, given_notes, plans_for, recognised
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -20,15 +20,15 @@ class Notes(Backend):
 
     order = 80
 
-    def match(self, survey: Survey) -> Match | None:
-        found = recognised(survey.once(whole_purposes))
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        found = recognised(evidence.once(whole_purposes))
         if not found:
             return None
         made = entities(found)
-        rows, rest = given_notes(survey.state, [entity.name for entity in made])
+        rows, rest = given_notes(evidence.state, [entity.name for entity in made])
         return Match(plans_for(found), made, rows, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.notes.answers import answer
+        from mcp_sim.backends.notes.answer import answer
 
         return answer(tool, plan, domain)

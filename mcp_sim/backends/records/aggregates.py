@@ -15,6 +15,20 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.words import last_word, plural, singular, snake, vocabulary, words
 
+_FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
+_SUMS = vocabulary("total sum")
+_MEANS = vocabulary("average avg mean")
+_LEAST, _MOST = vocabulary("min minimum lowest smallest cheapest"), vocabulary("max maximum highest largest biggest")
+_SHARES = vocabulary("rate percentage percent ratio share pct")
+_MONEY = vocabulary("revenue value sales spent spending worth income turnover cost amount price")
+_PRICED = ("total", "total_amount", "amount", "total_price", "grand_total", "price", "value", "cost", "balance")
+_AMOUNT = "amount"
+"""The field of what is spent, earned or paid; such records are summed up by what they come to."""
+
+_OPEN = vocabulary("pending open remaining active incomplete todo unfinished outstanding unread undone")
+_DONE = vocabulary("completed complete done finished closed resolved read")
+_KINDS = ("status", "state", "stage", "priority", "severity", "category", "type", "kind", "level")
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -25,40 +39,6 @@ class Seen:
 
 
 Measure: TypeAlias = Callable[[Seen], Json]
-
-
-_FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
-
-
-_SUMS = vocabulary("total sum")
-
-
-_MEANS = vocabulary("average avg mean")
-
-
-_LEAST, _MOST = vocabulary("min minimum lowest smallest cheapest"), vocabulary("max maximum highest largest biggest")
-
-
-_SHARES = vocabulary("rate percentage percent ratio share pct")
-
-
-_MONEY = vocabulary("revenue value sales spent spending worth income turnover cost amount price")
-
-
-_PRICED = ("total", "total_amount", "amount", "total_price", "grand_total", "price", "value", "cost", "balance")
-
-
-_AMOUNT = "amount"
-"""The field of what is spent, earned or paid; such records are summed up by what they come to."""
-
-
-_OPEN = vocabulary("pending open remaining active incomplete todo unfinished outstanding unread undone")
-
-
-_DONE = vocabulary("completed complete done finished closed resolved read")
-
-
-_KINDS = ("status", "state", "stage", "priority", "severity", "category", "type", "kind", "level")
 
 
 def measure(name: str, entity: Entity | None, entities: Mapping[str, Entity], schema: Record) -> Measure | None:

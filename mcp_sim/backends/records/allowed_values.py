@@ -24,6 +24,24 @@ from mcp_sim.types.plans import Plan
 Test: TypeAlias = "Callable[[Json], str | None]"
 """Why a value is not allowed; None where it is."""
 
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(
+    rf"(?:(?<![\w.,:/'\"-]){_NUMBER}\s?(?:-|–|\.\.|to)\s?{_NUMBER}|\bbetween {_NUMBER} and {_NUMBER})"
+    r"(?![\w:/'\"-]|\.\d)",
+    re.IGNORECASE,
+)
+_LOOSE = re.compile(
+    r"\b(?:e\.?g\.?|for example|such as|like|typically|usually|about|around|recommended|if|or)\b", re.IGNORECASE
+)
+_PAIRS = (
+    ("start", "end"), ("starts", "ends"), ("begin", "end"), ("from", "to"), ("from", "until"), ("since", "until"),
+    ("check_in", "check_out"), ("checkin", "checkout"), ("departure", "return"), ("pickup", "dropoff"),
+    ("pickup", "return"),
+)  # fmt: skip
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")
+_SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default"})
+_NUMBERS = frozenset({"integer", "number"})
+
 
 def as_said(tool: Tool, plan: Plan) -> Check | None:
     """What forbids a write: a value that the tool's words do not allow, or two out of order; None where any may be."""
@@ -69,21 +87,6 @@ def _within(least: float, most: float) -> Test:
     return test
 
 
-_NUMBER = r"(-?\d+(?:\.\d+)?)"
-
-
-_RANGE = re.compile(
-    rf"(?:(?<![\w.,:/'\"-]){_NUMBER}\s?(?:-|–|\.\.|to)\s?{_NUMBER}|\bbetween {_NUMBER} and {_NUMBER})"
-    r"(?![\w:/'\"-]|\.\d)",
-    re.IGNORECASE,
-)
-
-
-_LOOSE = re.compile(
-    r"\b(?:e\.?g\.?|for example|such as|like|typically|usually|about|around|recommended|if|or)\b", re.IGNORECASE
-)
-
-
 def ranges_said(schemas: dict[str, Record], about: str) -> dict[str, tuple[float, float]]:
     """The least and the most of the numbers among arguments; what the tool says itself is of its only number."""
     numbers = {name: part for name, part in schemas.items() if main_type(part) in {"integer", "number"}}
@@ -100,16 +103,6 @@ def _range(text: str) -> tuple[float, float] | None:
         return None
     least, most = (float(one) for one in next(iter(found)) if one)
     return (least, most) if least < most else None
-
-
-_PAIRS = (
-    ("start", "end"), ("starts", "ends"), ("begin", "end"), ("from", "to"), ("from", "until"), ("since", "until"),
-    ("check_in", "check_out"), ("checkin", "checkout"), ("departure", "return"), ("pickup", "dropoff"),
-    ("pickup", "return"),
-)  # fmt: skip
-
-
-_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")
 
 
 def spans_among(paths: Iterable[str]) -> list[tuple[str, str]]:
@@ -131,12 +124,6 @@ def is_reversed(begun: Json, ended: Json) -> bool:
         return False
     is_alike = len(begun) == len(ended) and begun[19:] == ended[19:]
     return ended < begun if is_alike else ended[:10] < begun[:10] and begun[10:] == ended[10:] == ""
-
-
-_SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default"})
-
-
-_NUMBERS = frozenset({"integer", "number"})
 
 
 def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:

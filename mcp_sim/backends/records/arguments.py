@@ -14,7 +14,7 @@ from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
-
+Reading: TypeAlias = Callable[[Json], Json]
 
 ABSENT = object()
 
@@ -34,9 +34,6 @@ def argument(path: str) -> Fetch:
         return value
 
     return fetch
-
-
-Reading: TypeAlias = Callable[[Json], Json]
 
 
 def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -> Answer:

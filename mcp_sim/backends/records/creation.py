@@ -27,6 +27,10 @@ from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Children, Plan
 
 Numbered: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
+Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
+
+_PARENT = "$parent"
+"""The argument, given by nobody, that names the record they belong to."""
 
 
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
@@ -120,9 +124,6 @@ def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> t
     return numbered_as(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
 
 
-Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
-
-
 def copying(tool: Tool, plan: Plan, entity: Entity) -> Copied:
     """The fields that a new record has from the one that it is a copy of, compiled."""
     if plan.copies is None:
@@ -155,10 +156,6 @@ def _left_out(entity: Entity) -> Iterator[str]:
     for field in entity.fields.values():
         if sense(field.name, field.schema) in {"created", "updated"} or is_unique(entity, field):
             yield field.name
-
-
-_PARENT = "$parent"
-"""The argument, given by nobody, that names the record they belong to."""
 
 
 def together(tool: Tool, plan: Plan, domain: Domain) -> list[Consequence]:

@@ -21,8 +21,16 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Plan
 
+Bequeath: TypeAlias = Callable[[View, Record], None]
+"""Fills in what a record that is made now has from others, where it says nothing of it."""
+
+Settle: TypeAlias = Callable[[Record, Container[str]], None]
+"""Brings the amounts of a record into line, except for those that a call gave itself."""
+
 MOST_OFFERED = 32
 """A link that nobody gave leads to one of so many records."""
+
+_TOLD = ("price", "unit_price", "name", "product_name", "item_name", "title", "sku", "currency")
 
 
 # what nobody gave -----------------------------------------------------------------------------------------------------
@@ -94,7 +102,7 @@ def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
     first = next(keys, None)
     if first is None:
         return ABSENT
-    key = invent.refer(turn, entity, field.name, field.link, chain((first,), keys))
+    key = invent.choose_reference(turn, entity, field.name, field.link, chain((first,), keys))
     return [key] if main_type(field.schema) == "array" else key
 
 
@@ -102,7 +110,7 @@ def _offered(turn: Turn, field: Field, target: str) -> Iterator[Key]:
     """Records that a link may lead to; the first is the one that chance has chosen."""
     first = turn.draws.unit(f"link/{field.name}")
     count = min(turn.view.count(target), MOST_OFFERED)
-    found = (turn.view.some(target, (first + step / count) % 1) for step in range(count))
+    found = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
     return (key for key in found if key is not None)
 
 
@@ -135,13 +143,6 @@ def _settled(field: Field) -> Json:
         return max(1, schema.get("minimum", 1))
     counts = main_type(schema) == "integer" and snake(field.name).endswith(("count", "_total"))
     return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT
-
-
-Bequeath: TypeAlias = Callable[[View, Record], None]
-"""Fills in what a record that is made now has from others, where it says nothing of it."""
-
-
-_TOLD = ("price", "unit_price", "name", "product_name", "item_name", "title", "sku", "currency")
 
 
 def bequests(entity: Entity, domain: Domain) -> Bequeath:
@@ -233,10 +234,6 @@ def _completed(view: View, line: Json, link: str, target: str, theirs: Mapping[s
 def _source(view: View, target: str, asked: Json) -> Record | None:
     key = found_key(view, target, asked)
     return None if key is None else view.get(target, key)
-
-
-Settle: TypeAlias = Callable[[Record, Container[str]], None]
-"""Brings the amounts of a record into line, except for those that a call gave itself."""
 
 
 def settling(entity: Entity, domain: Domain) -> Settle:

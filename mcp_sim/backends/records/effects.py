@@ -13,6 +13,13 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, at, expanded, t
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import Plan
 
+Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
+Check: TypeAlias = Callable[[Turn], "Observation | None"]
+"""What forbids a write before anything is written; None where nothing does."""
+
+Step: TypeAlias = Callable[[View], "Change | Observation | None"]
+"""One more change on what is written so far, or what forbids all of it; None where there is nothing to change."""
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -23,19 +30,8 @@ class Effect:
     changes: tuple[Change, ...]
 
 
-Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
-
-
-Check: TypeAlias = Callable[[Turn], "Observation | None"]
-"""What forbids a write before anything is written; None where nothing does."""
-
-
 Consequence: TypeAlias = Callable[[Turn, Invent, Effect], "Effect | Observation"]
 """The effect together with what follows from it, or what forbids all of it."""
-
-
-Step: TypeAlias = Callable[[View], "Change | Observation | None"]
-"""One more change on what is written so far, or what forbids all of it; None where there is nothing to change."""
 
 
 def checked(write: Write, *checks: Check | None) -> Write:

@@ -21,11 +21,15 @@ from mcp_sim.types.plans import Plan
 Refunded: TypeAlias = Callable[[Record], Record]
 """The field of payments as it is afterwards, by its name; {} where nothing is paid back."""
 
+Settled: TypeAlias = Callable[[Turn, Record, Record], Record]
+"""The field of payments after a record got other parts, by its name; {} where nothing is to be paid."""
+
+Swapped: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
+"""The field as it is afterwards, by its name; {} where nothing is exchanged."""
 
 _SAID = re.compile(r"\b(?:refunded|full refund)\b", re.IGNORECASE)
-
-
 _AMOUNTS = frozenset({"amount", "total", "sum", "value"})
+_PRICES = ("price", "unit_price", "cost", "amount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,6 @@ def _as(word: str, other: str) -> str:
     return word.upper() if other.isupper() else word.capitalize() if other.istitle() else word
 
 
-Settled: TypeAlias = Callable[[Turn, Record, Record], Record]
-"""The field of payments after a record got other parts, by its name; {} where nothing is to be paid."""
-
-
-_PRICES = ("price", "unit_price", "cost", "amount")
-
-
 def settling_difference(tool: Tool, plan: Plan, entity: Entity) -> Settled:
     """One more payment, or refund, of what the parts cost more or less, where the tool speaks of the difference."""
     payments, swap = payments_of(entity), plan.swap
@@ -113,10 +110,6 @@ def _speaks_of_it(tool: Tool) -> bool:
 def _cost(parts: Json) -> float:
     prices = (next((part[name] for name in _PRICES if name in part), 0) for part in map(as_object, as_list(parts)))
     return sum(price for price in prices if isinstance(price, int | float))
-
-
-Swapped: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
-"""The field as it is afterwards, by its name; {} where nothing is exchanged."""
 
 
 def swapping(tool: Tool, plan: Plan, domain: Domain) -> Swapped:

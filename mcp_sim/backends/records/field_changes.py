@@ -18,8 +18,9 @@ from mcp_sim.types.plans import How, Plan
 _FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
 """States that nothing but a new beginning leads out of."""
 
-
 _AFRESH = vocabulary("open active draft pending new enabled restored reopened todo")
+_NAMING = ("id", "key", "name", "title")
+_MOST = 10**300
 
 
 def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
@@ -75,12 +76,6 @@ def _is_final(state: Json) -> bool:
 
 def _is_afresh(state: str) -> bool:
     return snake(state) in _AFRESH
-
-
-_NAMING = ("id", "key", "name", "title")
-
-
-_MOST = 10**300
 
 
 @dataclass(frozen=True, slots=True)

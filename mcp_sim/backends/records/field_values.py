@@ -15,8 +15,13 @@ from mcp_sim.generate.lookup import found_key
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_object, at, expanded, items, takes_null, type_name, types_of
-from mcp_sim.types.json_text import parsed
+from mcp_sim.types.json_text import decode_strict
 from mcp_sim.types.plans import Plan
+
+Keep: TypeAlias = Callable[[Json], Json]
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
+_PLAIN = frozenset(("integer", "number", "boolean"))
 
 
 def amounts_given(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
@@ -130,15 +135,6 @@ def linked(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Recor
     return {**said, **found} if found else said
 
 
-Keep: TypeAlias = Callable[[Json], Json]
-
-
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
-
-
-_PLAIN = frozenset(("integer", "number", "boolean"))
-
-
 def keeper(domain: Domain, entity: Entity, field: str) -> Keep:
     """A number becomes a text where there are only texts, a text the number or the flag that it says where there are
     only these, and a day or a time of a day the moment that results promise.
@@ -171,6 +167,6 @@ def _moment(value: Json) -> Json:
 def _plain(value: Json, kinds: frozenset[str]) -> Json:
     if isinstance(value, str):
         with suppress(ValueError):
-            said = parsed(value.strip().lower())
+            said = decode_strict(value.strip().lower())
             return said if type_name(said) in kinds or (isinstance(said, int) and "number" in kinds) else value
     return value

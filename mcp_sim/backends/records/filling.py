@@ -30,6 +30,13 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.lexicon.words import plural, snake
 from mcp_sim.types.plans import Envelope, Plan
 
+_MANY = frozenset({"list", "search"})
+_TELLING = frozenset({"message", "msg", "confirmation"})
+_TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
+_MESSAGES = frozenset(
+    {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
+)
+
 
 class Filler:
     """Compiles a schema into what fills it, place by place."""
@@ -239,11 +246,3 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
 
 def _given(argument: str) -> Fill:
     return lambda facts: facts.turn.call.arguments.get(argument, ABSENT)
-
-
-_MANY = frozenset({"list", "search"})
-_TELLING = frozenset({"message", "msg", "confirmation"})
-_TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
-_MESSAGES = frozenset(
-    {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
-)

@@ -24,11 +24,10 @@ from mcp_sim.world.tables import lowered
 
 Test: TypeAlias = Callable[[Record], bool]
 
-
 _DAY = timedelta(days=1)
-
-
 _PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
+ANY = vocabulary("all any both everything")
+"""Choices of an argument that narrow nothing."""
 
 
 def equal(left: Json, right: Json) -> bool:
@@ -147,10 +146,6 @@ def text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
         return all(word in whole for word in words)
 
     return test
-
-
-ANY = vocabulary("all any both everything")
-"""Choices of an argument that narrow nothing."""
 
 
 class Everything(Sequence[Row]):

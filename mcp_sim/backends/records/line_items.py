@@ -22,6 +22,14 @@ from mcp_sim.types.plans import Plan
 Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
 """Takes what a call says of a record, and the record before; what it says with whole lines, or what forbids it."""
 
+_BOOKS = frozenset({"book", "reserve"})
+_THINGS = "seat|room|place|spot|slot|ticket|unit|table"
+_LEFT = re.compile(
+    rf"(available|free|remaining|open|left)_({_THINGS})s?|({_THINGS})s?_(available|free|remaining|left)|availability"
+)
+_WHO = ("passengers", "guests", "travelers", "travellers", "attendees", "participants", "people")
+_HOW_MANY = ("quantity", "seats", "count", "number", "tickets")
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -155,23 +163,6 @@ def value_in(record: Record, place: Sequence[str]) -> Json:
     for part in place:
         value = cast("Record", value)[part]
     return value
-
-
-_BOOKS = frozenset({"book", "reserve"})
-
-
-_THINGS = "seat|room|place|spot|slot|ticket|unit|table"
-
-
-_LEFT = re.compile(
-    rf"(available|free|remaining|open|left)_({_THINGS})s?|({_THINGS})s?_(available|free|remaining|left)|availability"
-)
-
-
-_WHO = ("passengers", "guests", "travelers", "travellers", "attendees", "participants", "people")
-
-
-_HOW_MANY = ("quantity", "seats", "count", "number", "tickets")
 
 
 def taking(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:

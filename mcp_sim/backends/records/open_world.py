@@ -26,14 +26,11 @@ from mcp_sim.types.plans import Filter, Plan
 MOST_CANDIDATES = 32
 """A link leads to one of so many records."""
 
-
 FEWEST = 2
 """At least so many records are made up for a list, and less than twice as many."""
 
-
 AGE = timedelta(days=30)
 """So long before the world's start a record was made that nobody mentioned."""
-
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -78,15 +75,15 @@ def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> An
         given = [(rule, value) for fetch, rule in asked if (value := fetch(arguments)) not in (ABSENT, None)]
         if not given or not needed <= arguments.keys() or not all(_says(rule, value) for rule, value in given):
             return answer(turn, invent)
-        pins = list[Change]()
+        absorbed = list[Change]()
         for known in _each({rule.field: value for rule, value in given}):
             if _leads_somewhere(turn.view, entity, known) and not _is_there(turn.view, entity, known):
                 many = fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)
                 for _ in range(many):
-                    here = turn.after(pins)
+                    here = turn.after(absorbed)
                     key = next_key(entity, keys, here.view, turn.draws)
-                    pins.append(_put(here, entity, key, invent, known))
-        return _pinned(answer, turn, invent, pins) if pins else answer(turn, invent)
+                    absorbed.append(_put(here, entity, key, invent, known))
+        return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
 
     return invented
 
@@ -125,11 +122,11 @@ def _put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | N
     return Change("put", entity.name, key, made_up(turn, entity, key, invent, known), expected=0)
 
 
-def _pinned(answer: Answer, turn: Turn, invent: Invent, pins: list[Change]) -> Transition:
-    transition = answer(turn.after(pins), invent)
+def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: list[Change]) -> Transition:
+    transition = answer(turn.after(absorbed), invent)
     if not transition.observation.ok:
         return answer(turn, invent)
-    return replace(transition, pins=(*pins, *transition.pins))
+    return replace(transition, absorbed=(*absorbed, *transition.absorbed))
 
 
 def may_exist(view: View, entity: Entity, key: Json) -> bool:

@@ -19,6 +19,9 @@ from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, 
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
 Lookup: TypeAlias = Callable[[View, Record], Json]
+Show: TypeAlias = Callable[[Record, View], Json]
+
+_SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 
 
 def lookup(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Lookup | None:
@@ -47,12 +50,6 @@ def _linked(via: str, target: str, name: str) -> Lookup:
         return found.get(name)
 
     return linked
-
-
-_SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
-
-
-Show: TypeAlias = Callable[[Record, View], Json]
 
 
 def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:

@@ -18,7 +18,16 @@ from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Owner, Picked, Plan
 
+Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
+Foremost: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
+
 Find = Callable[[Turn], "Key | Observation"]
+_EVER = datetime.max.replace(tzinfo=UTC)
+_URGENCY = {
+    name: rank
+    for rank, names in enumerate(("critical blocker", "urgent highest", "high", "medium normal", "low", "lowest"))
+    for name in names.split()
+}
 
 
 def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
@@ -111,9 +120,6 @@ def parts_of(held: Json) -> list[Record]:
     return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))
 
 
-Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
-
-
 def picking(tool: Tool, plan: Plan) -> Pick:
     """The record with the entry that the call names in the place of all; the failure that it has no such entry."""
     picked = plan.picked
@@ -156,19 +162,6 @@ def picked_rows(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
         return [(key, record) for key, record in found if record is not None]
 
     return rows_with
-
-
-Foremost: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
-
-
-_EVER = datetime.max.replace(tzinfo=UTC)
-
-
-_URGENCY = {
-    name: rank
-    for rank, names in enumerate(("critical blocker", "urgent highest", "high", "medium normal", "low", "lowest"))
-    for name in names.split()
-}
 
 
 def foremost(way: str, entity: Entity) -> Foremost:

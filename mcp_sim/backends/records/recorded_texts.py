@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.infer.result_forms.prose import SAYING
-from mcp_sim.types import Json, Record, Tool, plain_failure
+from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Domain, Example
-from mcp_sim.types.error_templates import DEFAULT, Template, VendorWording
+from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Plan
@@ -57,15 +57,15 @@ def fails(text: str) -> bool:
 
 def failing(tool: Tool, plan: Plan, domain: Domain) -> Tool:
     """The tool with failures worded as recorded ones are, where the spec has no words for them."""
-    if not isinstance(tool.wording, VendorWording) and tool.wording is not plain_failure:
+    if not isinstance(tool.render_failure, VendorErrors) and tool.render_failure is not render_plain_failure:
         return tool
-    own: Mapping[str, Template] = tool.wording.templates if isinstance(tool.wording, VendorWording) else {}
+    own: Mapping[str, Template] = tool.render_failure.templates if isinstance(tool.render_failure, VendorErrors) else {}
     found: dict[str, Template] = {}
     for sample in samples(domain.examples, tool):
         kind = _kind_of_failure(sample.text)
         if kind is not None and kind not in own and DEFAULT not in own:
             found.setdefault(kind, Template("text", _template(sample, plan)))
-    return replace(tool, wording=VendorWording({**found, **own})) if found else tool
+    return replace(tool, render_failure=VendorErrors({**found, **own})) if found else tool
 
 
 def _kind_of_failure(text: str) -> str | None:

@@ -19,6 +19,15 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import plural, singular, vocabulary, words
 from mcp_sim.types.plans import Plan
 
+Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
+
+_ALONG = re.compile(
+    r"\b(?:delet|remov|eras|destroy)\w*\b[^.;]*?\b(?:and|with|including|plus|as well as) "
+    r"((?:all|any|every|everything|its|their)\b[^.;]*)",
+    re.IGNORECASE,
+)
+_ANYTHING = vocabulary("data content record item information everything resource object thing")
+
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record that a call removes, compiled."""
@@ -48,19 +57,6 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         return Effect(key, record, changes)
 
     return followed(remove, side_effects(tool, plan, domain))
-
-
-Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
-
-
-_ALONG = re.compile(
-    r"\b(?:delet|remov|eras|destroy)\w*\b[^.;]*?\b(?:and|with|including|plus|as well as) "
-    r"((?:all|any|every|everything|its|their)\b[^.;]*)",
-    re.IGNORECASE,
-)
-
-
-_ANYTHING = vocabulary("data content record item information everything resource object thing")
 
 
 def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:

@@ -18,6 +18,8 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.lexicon.words import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
+_SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
+
 
 def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     """The outputSchema, if it says what is in a result; else the shape of an example; else what the description shows.
@@ -64,9 +66,6 @@ def _plain_schema(plan: Plan) -> Record:
     if plan.paging.cursor and envelope.cursor is not None:
         parts[envelope.cursor] = {"type": ["string", "null"]}
     return {"type": "object", "properties": parts, "required": [*parts]}
-
-
-_SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
 
 
 def is_optional(schema: Record) -> bool:

@@ -17,6 +17,11 @@ from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.paths import NOWHERE, value_at
 
 EMPTY = Page((), 0)
+_PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
+_COUNTS = ("quantity", "qty")
+_LINES = ("line_total", "subtotal", "total", "total_price", "amount")
+_TOTALS = frozenset({"total", "total_price", "total_amount", "total_cost", "subtotal", "grand_total", "total_value"})
+_NUMBERS = frozenset({"integer", "number"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,6 @@ class Facts:
 
 
 Fill: TypeAlias = Callable[[Facts], Json]
-
-
 Told: TypeAlias = Callable[[Facts], Observation]
 
 
@@ -96,18 +99,6 @@ NUMBERS: dict[str, Fill] = {
 }
 
 
-_PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
-
-
-_COUNTS = ("quantity", "qty")
-
-
-_LINES = ("line_total", "subtotal", "total", "total_price", "amount")
-
-
-_TOTALS = frozenset({"total", "total_price", "total_amount", "total_cost", "subtotal", "grand_total", "total_value"})
-
-
 def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
     """What fills a number beside rows; None where no number of theirs is meant."""
     if main_type(schema) not in {"integer", "number"}:
@@ -122,9 +113,6 @@ def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
         return None
     rows = entity.name
     return lambda facts: measure(Seen({rows: [record for _, record in facts.page.rows]}, facts.turn.now))
-
-
-_NUMBERS = frozenset({"integer", "number"})
 
 
 def _cost(record: Record, line: str | None, price: str | None, count: str | None) -> Json:

@@ -15,15 +15,10 @@ from mcp_sim.types.lexicon.words import snake
 
 Test: TypeAlias = Callable[[Record], bool]
 
-
 _CLAUSE = re.compile(
     r"(?<![\w.-])(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)"
 )
-
-
 _WORD = re.compile(r"[^\s\"'(),;]+")
-
-
 _SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 

@@ -22,6 +22,8 @@ from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.json_text import canonical
 from mcp_sim.types.plans import Plan
 
+Select: TypeAlias = Callable[[Turn], "Page | Observation"]
+
 _LONGEST_OFFSET = 18
 
 
@@ -98,9 +100,6 @@ def _question(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> 
     """A digest of what was asked for, except the page: a cursor continues one question, not another."""
     kept = {name: value for name, value in arguments.items() if name not in chooses}
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 
 
 def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:

@@ -18,7 +18,6 @@ from mcp_sim.types.plans import Plan
 Say: TypeAlias = Callable[[Facts], str]
 
 DONE: Final = {"create": "created", "update": "updated", "delete": "deleted"}
-
 _NAMES = ("name", "title", "subject", "summary", "label", "full_name", "display_name")
 
 

@@ -21,6 +21,9 @@ from mcp_sim.types.lexicon.words import singular, snake
 from mcp_sim.types.paths import values_at, with_value
 from mcp_sim.types.plans import Also, Among, Plan
 
+_LEFT = ("balance", "amount", "credit")
+_PAID = ("amount", "sum", "value")
+
 
 def side_effects(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
     """What a write does elsewhere; None where it does nothing there."""
@@ -96,12 +99,6 @@ def _named(turn: Turn, record: Record, name: str) -> Json:
     """An argument of the call; else a field of the record that it writes."""
     given = argument(name)(turn.call.arguments)
     return record.get(name, ABSENT) if given is ABSENT else given
-
-
-_LEFT = ("balance", "amount", "credit")
-
-
-_PAID = ("amount", "sum", "value")
 
 
 def kept_among(tool: Tool, plan: Plan) -> Check | None:

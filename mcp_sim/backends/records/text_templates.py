@@ -22,6 +22,13 @@ from mcp_sim.types.plans import Plan
 
 Sort: TypeAlias = Literal["key", "field", "argument", "count", "total", "number"]
 
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_TIME = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+ROW_START = re.compile(r"^(\s*)(?:(?:([-*•]|#{2,4})|(\d+)[.)]|\[[ xX✓]\])\s+|(\*\*))")
+_JOINTS = re.compile(
+    r"(^\s*(?:[-*•]|\d+[.)])\s+|\s+[-–—|→]\s+|:\s+|,\s+|;\s+|\s*[()\[\]{}]+\s*|\*{1,2}|\s*\n\s*|\t|(?<!\w)[\"'`#]+|[\"'`]+(?!\w))"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -77,20 +84,6 @@ def _spelt(value: Json, sample: str) -> str:
     ):
         return value.capitalize() if "_" not in value else value
     return written(value)
-
-
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-
-
-_TIME = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-
-
-ROW_START = re.compile(r"^(\s*)(?:(?:([-*•]|#{2,4})|(\d+)[.)]|\[[ xX✓]\])\s+|(\*\*))")
-
-
-_JOINTS = re.compile(
-    r"(^\s*(?:[-*•]|\d+[.)])\s+|\s+[-–—|→]\s+|:\s+|,\s+|;\s+|\s*[()\[\]{}]+\s*|\*{1,2}|\s*\n\s*|\t|(?<!\w)[\"'`#]+|[\"'`]+(?!\w))"
-)
 
 
 def told_elsewhere(domain: Domain, entity: Entity) -> dict[str, Record]:

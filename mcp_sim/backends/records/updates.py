@@ -25,10 +25,12 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import snake, vocabulary
-from mcp_sim.types.paths import unfolded
+from mcp_sim.types.paths import nest_paths
 from mcp_sim.types.plans import Plan
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
+
+_MONEY = vocabulary("balance funds cash money credit savings")
 
 
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
@@ -60,7 +62,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         refused = stood(key, before)
         if refused is not None:
             return refused
-        said = complete(turn, unfolded(said, before), before)
+        said = complete(turn, nest_paths(said, before), before)
         if isinstance(said, Observation):
             return said
         new_key = said.pop(entity.key, key)
@@ -100,9 +102,6 @@ def _entered(
             return conflict(tool, entity.name, key, found.why, field=name)
         after[name] = found
     return after
-
-
-_MONEY = vocabulary("balance funds cash money credit savings")
 
 
 def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:

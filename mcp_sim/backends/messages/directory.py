@@ -1,4 +1,4 @@
-"""Who can be written to: users by name and id, as a given state and the tools of a server tell of them?"""
+"""The directory of users, from a given state and the tools of a server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.purposes import Purpose, within
+from mcp_sim.backends.matching.tool_profiles import Purpose, within
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
@@ -19,6 +19,7 @@ MAPS = vocabulary("user_map users user_ids user_directory contacts contact_map d
 _COUNTS = vocabulary("user_count users_count contact_count")
 _NAMES = vocabulary("user user_name username name contact_name full_name contact")
 _PEOPLE = frozenset({"user", "users", "contact", "contacts", "member", "members"})
+_VERBS: Mapping[str, Verb] = {"user_id": "get", "users": "list", "add_user": "create"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,6 @@ def directory_in(body: Record, listed: Sequence[Purpose]) -> Directory | None:
         "name": Field("name", {"type": "string"}, required=True),
     }
     return Directory(Entity(DIRECTORY, "id", like, fields), rows, frozenset(str(one) for one in taken))
-
-
-_VERBS: Mapping[str, Verb] = {"user_id": "get", "users": "list", "add_user": "create"}
 
 
 def directory_plans(known: Directory, listed: Sequence[Purpose], backend: str) -> Iterator[Plan]:

@@ -1,16 +1,16 @@
-"""How does a tool answer that works on a graph?"""
+"""Answer calls of tools that work on a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.backends.graph.asking import Asked, Graph
+from mcp_sim.backends.graph.matching import operation_of, roles_of, shape_of
 from mcp_sim.backends.graph.operations import OPERATIONS
-from mcp_sim.backends.graph.recognition import operation_of, roles_of, shape_of
-from mcp_sim.backends.matching.purposes import Purpose
-from mcp_sim.backends.matching.ways import Way, way_chooser
-from mcp_sim.backends.rendering.fitting import Names
+from mcp_sim.backends.graph.request import Asked, Graph
+from mcp_sim.backends.matching.operations import Way, way_chooser
+from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer

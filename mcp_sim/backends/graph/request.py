@@ -1,11 +1,11 @@
-"""What does one call ask of a graph: the arguments by what they are for, and the graph as it stands?"""
+"""A call by argument roles, and the graph as the call sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from mcp_sim.backends.graph.recognition import Shape
+from mcp_sim.backends.graph.matching import Shape
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Change, Json, Record, View

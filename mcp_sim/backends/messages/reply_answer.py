@@ -1,4 +1,4 @@
-"""What do tools do to records of messages that reply to one, show a thread, or mark as read?"""
+"""Answer calls that reply to a message record, show its thread, or mark it as read."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from mcp_sim.backends.messages.replies import TEXTS, THREADS
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.fitting import Names
 from mcp_sim.backends.rendering.outcomes import Outcome, done, inventing, plain
+from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.generate.keys import keys_of, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.clock import iso
@@ -17,13 +17,13 @@ from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
+_Work: TypeAlias = Callable[[Turn, Invent], Outcome]
+
 _SENDERS = ("sender", "from", "sender_id", "from_id", "from_email", "author", "author_id", "from_address")
 _RECEIVERS = ("to", "receiver", "recipient", "recipients", "receiver_id", "recipient_id", "to_email", "to_address")
 _TIMES = ("sent_at", "created_at", "timestamp", "date", "received_at", "sent", "created")
 _FLAGS: Mapping[str, bool] = {"is_read": True, "read": True, "seen": True, "unread": False, "is_unread": False}
-
 _NAMES: Names = {"messages": ("replies", "emails", "thread", "results", "comments", "posts", "items")}
-_Work: TypeAlias = Callable[[Turn, Invent], Outcome]
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -1,7 +1,7 @@
-"""Which of a server's tools work on a graph, and what are nodes and edges called there?
+"""Match the tools of a server to operations on a graph, and find its names of nodes and edges.
 
-What is looked at: nouns (`entity`, `node`; `relation`, `edge`) beside a verb, and arguments that lead from one node to
-another. A graph has at least a tool that makes edges and one that makes or shows nodes.
+Evidence is a noun (`entity`, `node`; `relation`, `edge`) beside a verb, and arguments that lead from one node to
+another. A graph has at least a tool that adds edges and one that adds or shows nodes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.backends.matching.purposes import Purpose, purposes
+from mcp_sim.backends.matching.tool_profiles import Purpose, purposes
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
@@ -50,7 +50,6 @@ _ADDS = ("create", "add", "insert", "new", "upsert", "make", "store", "connect",
 _REMOVES = ("delete", "remove", "drop", "disconnect", "forget")
 _CHANGES = ("update", "edit", "set", "change", "modify")
 _SEARCHES = ("search", "find", "query")
-
 VERBS: Mapping[str, Verb] = {
     "add_nodes": "create", "add_edges": "create", "add_notes": "update", "delete_nodes": "delete",
     "delete_edges": "delete", "delete_notes": "update", "read": "list", "search": "search", "open": "get",
@@ -58,6 +57,9 @@ VERBS: Mapping[str, Verb] = {
     "update_edges": "update",
 }  # fmt: skip
 """Operation -> what it does, as plans say it."""
+
+_ENDS = frozenset({"add_edges", "delete_edges", "update_edges", "path"})
+_LISTED = _ENDS - {"path"} | {"add_nodes", "add_notes", "delete_notes", "update"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +186,6 @@ def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
         argument = purpose.argument_like(names)
         if argument is not None:
             yield role, argument
-
-
-_ENDS = frozenset({"add_edges", "delete_edges", "update_edges", "path"})
-_LISTED = _ENDS - {"path"} | {"add_nodes", "add_notes", "delete_notes", "update"}
 
 
 def _items(purpose: Purpose) -> str | None:

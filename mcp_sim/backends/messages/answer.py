@@ -1,4 +1,4 @@
-"""What do tools answer that send messages, show them, and tell who there is?"""
+"""Answer calls of tools that send and show messages, and look up users."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mcp_sim.backends.messages.directories import DIRECTORY
-from mcp_sim.backends.messages.recognition import ENTITY
+from mcp_sim.backends.messages.directory import DIRECTORY
+from mcp_sim.backends.messages.matching import ENTITY
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.fitting import Names
 from mcp_sim.backends.rendering.outcomes import Outcome, answering, done, plain
+from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.generate.keys import keys_of, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.clock import iso
@@ -175,7 +175,6 @@ def adding(_tool: Tool, _plan: Plan, domain: Domain) -> Callable[[Mail], Outcome
 
 
 Work: TypeAlias = Callable[[Mail], Outcome]
-
 _COMPILED: Mapping[str, Callable[[Tool, Plan, Domain], Work]] = {
     "send": sending, "view": viewing, "users": listing, "add_user": adding,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which tools pass messages between people, without ids of messages, and what does a given state hold of them?"""
+"""Match tools that pass messages between people without message ids, and read a given state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.purposes import Purpose
 from mcp_sim.backends.matching.scopes import Scope, kinship, scopes, without
-from mcp_sim.backends.messages.directories import DIRECTORY, MAPS, Directory, directory_in, directory_plans
+from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.messages.directory import DIRECTORY, MAPS, Directory, directory_in, directory_plans
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
-from mcp_sim.types.kinds import Match, Survey
+from mcp_sim.types.kinds import Match, ServerEvidence
 from mcp_sim.types.lexicon.words import snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
@@ -34,6 +34,7 @@ _UNKNOWN: Record = {}
 _VERBS: Mapping[str, Verb] = {
     "send": "create", "unsend": "delete", "search": "search", "view": "list", "count": "get", "mark": "update",
 }  # fmt: skip
+_NEEDS = {"send": {"receiver", "text"}, "unsend": {"receiver"}, "search": {"query"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,6 @@ def _recognised(purpose: Purpose) -> Found | None:
     return Found(purpose, operation, given)
 
 
-_NEEDS = {"send": {"receiver", "text"}, "unsend": {"receiver"}, "search": {"query"}}
-
-
 def _operation(purpose: Purpose, named: set[str]) -> str | None:
     if named & _SENDS:
         return "send"
@@ -93,10 +91,10 @@ def _has_records(listed: Sequence[Purpose]) -> bool:
     return bool(names & _OF_RECORDS)
 
 
-def claimed(survey: Survey, listed: Sequence[Purpose], found: Sequence[Found]) -> Match:
+def claimed(evidence: ServerEvidence, listed: Sequence[Purpose], found: Sequence[Found]) -> Match:
     """The plans of these tools, and what the state holds of messages and users."""
     sender = next(one.purpose for one in found if one.operation == "send")
-    home = _home(survey.state, sender)
+    home = _home(evidence.state, sender)
     body = home.body if home is not None else {}
     boxes = [name for name, value in body.items() if snake(name) in _BOXES and isinstance(value, list)]
     key_schema = _key_schema(sender)
@@ -112,7 +110,7 @@ def claimed(survey: Survey, listed: Sequence[Purpose], found: Sequence[Found]) -
         entities.append(known.entity)
         records[DIRECTORY] = known.rows
         taken |= known.taken
-    state = without(survey.state, home.path, taken) if home is not None else survey.state
+    state = without(evidence.state, home.path, taken) if home is not None else evidence.state
     return Match(plans, entities, records, state)
 
 

@@ -1,14 +1,14 @@
-"""What do tools answer that add to a list of notes, read it, tick off or clear it?"""
+"""Answer calls of tools that add to a list of notes, read it, check entries off or clear it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from mcp_sim.backends.notes.recognition import NUMBER, entry
+from mcp_sim.backends.notes.matching import NUMBER, entry
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.fitting import Names
 from mcp_sim.backends.rendering.outcomes import Outcome, answering, done
+from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain

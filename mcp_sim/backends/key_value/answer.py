@@ -1,12 +1,12 @@
-"""How does a tool answer that keeps values under keys?"""
+"""Answer calls of tools that keep values under keys."""
 
 from __future__ import annotations
 
+from mcp_sim.backends.key_value.matching import ENTRY, judged
 from mcp_sim.backends.key_value.operations import OPERATIONS, Store
-from mcp_sim.backends.key_value.recognition import ENTRY, judged
-from mcp_sim.backends.matching.ways import way_chooser
-from mcp_sim.backends.rendering.fitting import Names
+from mcp_sim.backends.matching.operations import way_chooser
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer

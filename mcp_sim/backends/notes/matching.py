@@ -1,7 +1,7 @@
-"""Which tools keep one list of notes or things to do, without ids, and what does a given state hold of it?
+"""Match tools that keep one list of notes or tasks without ids, and read the entries of a given state.
 
-What is looked at: a tool that adds a text, or writes the whole list, and one that reads, clears, or ticks off by place.
-Where a tool takes the id of a note, notes are records.
+Evidence is a tool that adds a text or writes the whole list, and one that reads it, clears it, or addresses entries by
+position. Where a tool takes the id of a note, notes are records.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties

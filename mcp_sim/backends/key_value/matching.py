@@ -1,7 +1,7 @@
-"""Which of a server's tools keep values under keys, and what does each do?
+"""Match the tools of a server to operations on a key-value store.
 
-What is looked at: a tool that sets a value under a key and one that gets it; that the key is called one, or that names
-speak of a store; and that no required argument means something else.
+Evidence is a tool that sets a value under a key and one that gets it, an argument called `key`, or names that mention
+a store. No required argument may mean something else. Redis commands on structures match by name.
 """
 
 from __future__ import annotations
@@ -9,12 +9,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.backends.key_value.commands import command_of, verb_of
-from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types import Tool
 from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 from mcp_sim.types.plans import Plan, Verb
 
+_KEY = ("name", "hash_name", "hash_key", "list_name", "set_name", "stream", "hash", "list", "set", "key")
+_COMMAND_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "key": _KEY, "field": ("field", "field_name", "key"), "value": ("value", "member", "element", "values", "members"),
+    "fields": ("fields", "mapping", "entries", "values"), "score": ("score",), "start": ("start", "index", "from"),
+    "stop": ("stop", "end", "to"), "count": ("count", "limit"), "with_scores": ("with_scores", "withscores"),
+    "channel": ("channel", "channel_name"), "message": ("message", "payload"),
+    "entry": ("entry_id", "id"), "seconds": ("expire_seconds", "expire", "expiration", "ttl", "seconds", "ex"),
+}  # fmt: skip
+_COMMAND_NEEDS: Mapping[str, str] = {
+    "hset": "key field value", "hget": "key field", "hdel": "key field", "hgetall": "key", "hkeys": "key",
+    "hvals": "key", "hlen": "key", "hexists": "key field", "lpush": "key value", "rpush": "key value", "lpop": "key",
+    "rpop": "key", "lrange": "key start stop", "llen": "key", "lindex": "key start", "lrem": "key value",
+    "sadd": "key value", "srem": "key value", "smembers": "key", "sismember": "key value", "scard": "key",
+    "zadd": "key value score", "zrem": "key value", "zrange": "key", "zscore": "key value", "zcard": "key",
+    "xadd": "key fields", "xrange": "key", "xlen": "key", "xdel": "key entry", "type": "key",
+    "publish": "channel message",
+}  # fmt: skip
+_COMMAND_OPTIONS: Mapping[str, str] = {
+    "hset": "seconds", "lpush": "seconds", "rpush": "seconds", "lrem": "count", "sadd": "seconds", "zadd": "seconds",
+    "zrange": "start stop with_scores", "xadd": "seconds", "xrange": "count",
+}  # fmt: skip
+_COMMAND_WRITES = frozenset(
+    {"hset", "lpush", "rpush", "lpop", "rpop", "lrem", "sadd", "srem", "zadd", "zrem", "xadd", "xdel"}
+)
 ENTRY = "entry"
 _KEYS = ("key", "old_key", "name", "setting", "variable", "setting_name", "variable_name", "memory_key")
 _VALUES = ("value", "data", "content", "new_value")
@@ -26,8 +49,10 @@ _DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
 _SPOKEN = _DATABASES | vocabulary("key keys")
 _ENOUGH = 4
 """So many commands on structures make a store."""
+
 _BEGINNING = 12
 """So many words of a description may tell that a tool works on a store."""
+
 _VERBS: dict[str, Verb] = {
     "set": "update", "get": "get", "delete": "delete", "exists": "get", "list": "list", "increment": "update",
     "decrement": "update", "append": "update", "expire": "update", "ttl": "get", "clear": "delete", "get_many": "get",
@@ -60,6 +85,32 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("delete", ("delete", "del", "remove", "forget", "unset", "invalidate", "evict")),
     ("get", ("get", "mget", "read", "fetch", "retrieve", "recall", "lookup", "load", "show")),
 )  # fmt: skip
+
+
+def command_of(purpose: Purpose) -> tuple[str, dict[str, str]] | None:
+    """The command that a tool goes by, and what it needs -> the argument that gives it; None where it is none."""
+    name = next((word for word in ("".join(purpose.words), *purpose.words[-1:]) if word in _COMMAND_NEEDS), None)
+    if name is None:
+        return None
+    roles: dict[str, str] = {}
+    for role in (*_COMMAND_NEEDS[name].split(), *_COMMAND_OPTIONS.get(name, "").split()):
+        found = next(
+            (
+                one
+                for other in _COMMAND_ARGUMENTS[role]
+                if (one := purpose.argument((other,))) not in (None, *roles.values())
+            ),
+            None,
+        )
+        if found is not None:
+            roles[role] = found
+    is_whole = all(role in roles for role in _COMMAND_NEEDS[name].split()) and purpose.needed <= set(roles.values())
+    return (name, roles) if is_whole else None
+
+
+def verb_of(command: str) -> Verb:
+    """What a command does to the entries."""
+    return "delete" if command == "hdel" else "update" if command in _COMMAND_WRITES else "get"
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
