@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.backends.auth.recognition import claimed, recognised, session_part
+from mcp_sim.backends.auth.matching import claimed, recognised, session_part
 from mcp_sim.backends.auth.session import begun
-from mcp_sim.backends.matching.purposes import whole_purposes
 from mcp_sim.backends.matching.scopes import scopes
+from mcp_sim.backends.matching.tool_profiles import whole_purposes
 from mcp_sim.types import Key, Record, Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, Tables, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -25,19 +25,19 @@ class Auth(Backend):
 
     order = 100
 
-    def match(self, survey: Survey) -> Match | None:
-        purposes = survey.once(whole_purposes)
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        purposes = evidence.once(whole_purposes)
         found = [one for purpose in purposes if (one := recognised(purpose)) is not None]
         logins = [one for one in found if one.operation == "login"]
         logouts = [one for one in found if one.operation == "logout"]
         if not logins and not logouts:
             return None
-        places = [scope for scope in scopes(survey.state) if session_part(scope.body)]
+        places = [scope for scope in scopes(evidence.state) if session_part(scope.body)]
         if not logins and not places:
             return None
-        return claimed(survey, found, logins or logouts, places)
+        return claimed(evidence, found, logins or logouts, places)
 
-    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """Nobody is logged in, where nothing says who is."""
         started: dict[str, Mapping[Key, Record]] = dict(tables)
         for name in dict.fromkeys(plan.entity or "" for plan in plans):
@@ -45,6 +45,6 @@ class Auth(Backend):
         return started
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.auth.answers import answer
+        from mcp_sim.backends.auth.answer import answer
 
         return answer(tool, plan, domain)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.backends.document.given import DOCUMENT, ONLY, document_of, entity, given_documents
-from mcp_sim.backends.document.recognition import plan_for, recognised
-from mcp_sim.backends.matching.purposes import whole_purposes
+from mcp_sim.backends.document.matching import plan_for, recognised
+from mcp_sim.backends.matching.tool_profiles import whole_purposes
 from mcp_sim.types import Key, Record, Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, Tables, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -23,25 +23,25 @@ class Document(Backend):
 
     order = 90
 
-    def match(self, survey: Survey) -> Match | None:
-        found = recognised(survey.once(whole_purposes))
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        found = recognised(evidence.once(whole_purposes))
         if not found:
             return None
-        rows, state = given_documents(survey.state)
+        rows, state = given_documents(evidence.state)
         return Match([plan_for(one) for one in found], [entity()], {DOCUMENT: rows}, state)
 
-    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """A document of which nothing is known is empty; where no tool names one, there is one."""
         rows: dict[Key, Record] = {
             key: {**row, "parts": row.get("parts") or []} for key, row in tables.get(DOCUMENT, {}).items()
         }
         if not any("document" in plan.arguments for plan in plans):
             rows = {ONLY: rows.get(ONLY, document_of(ONLY, []))}
-        completed: dict[str, Mapping[Key, Record]] = dict(tables)
-        completed[DOCUMENT] = rows
-        return completed
+        complete_tables: dict[str, Mapping[Key, Record]] = dict(tables)
+        complete_tables[DOCUMENT] = rows
+        return complete_tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.document.answers import answer
+        from mcp_sim.backends.document.answer import answer
 
         return answer(tool, plan, domain)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import parsed
+from mcp_sim.types.json_text import decode_strict
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
 DOCUMENT = "document"
@@ -45,7 +45,7 @@ def _notebooks(files: Record) -> Iterator[Record]:
 
 def _read(text: str) -> Record:
     try:
-        return as_object(parsed(text))
+        return as_object(decode_strict(text))
     except ValueError:
         return {}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mcp_sim.backends.matching.arguments import kinds_of
-from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
 from mcp_sim.types.lexicon.words import singular, snake, vocabulary

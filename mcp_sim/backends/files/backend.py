@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL, entities
 from mcp_sim.backends.files.given import Given, given_files
+from mcp_sim.backends.files.matching import plans_of
 from mcp_sim.backends.files.paths import ROOT, directories_above, names_of, normal, parent
-from mcp_sim.backends.files.recognition import plans_of
-from mcp_sim.backends.git.recognition import plans_of as repository_plans
-from mcp_sim.backends.matching.purposes import server_purposes
+from mcp_sim.backends.git.matching import plans_of as repository_plans
+from mcp_sim.backends.matching.tool_profiles import server_purposes
 from mcp_sim.types import Key, Record, Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, Tables, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -28,24 +28,24 @@ class Files(Backend):
 
     order = 40
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
-        given, rest = given_files(survey.state)
+        given, rest = given_files(evidence.state)
         records = _records(given, plans)
-        if given.is_open and not any(repository_plans(listed) for listed in survey.once(server_purposes)):
+        if given.is_open and not any(repository_plans(listed) for listed in evidence.once(server_purposes)):
             records[SHELL][0]["above"] = None
         return Match(plans, entities(), records, rest)
 
-    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         made = dict(tables)
         for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
             made |= _completed(tables, prefix)
         return made
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.files.answers import answer
+        from mcp_sim.backends.files.answer import answer
 
         return answer(tool, plan, domain)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcp_sim.backends.files.asking import Asked
-from mcp_sim.backends.files.tagging import ahead, fields_of
+from mcp_sim.backends.files.request import Asked
+from mcp_sim.backends.files.tags import ahead, fields_of
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record

@@ -1,16 +1,88 @@
-"""What becomes of a command line: each command does its part on a tree of files, and what it tells goes on?"""
+"""What does a command line say: commands with their words, piped, redirected, one after another?"""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from mcp_sim.backends.files.command_lines import Command, Pipe
 from mcp_sim.backends.files.paths import parent, resolved
 from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.refusal import Refused
+
+_LONGEST = 20_000
+_ERRORS = re.compile(r"(?<=\s)(?:2>\s*(?:&1|/dev/null)|&>\s*/dev/null)")
+_SUBSTITUTES = re.compile(r"\$\(|`|<<")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The words of one command; the file that it writes into, or at whose end it writes; the file that it reads."""
+
+    words: tuple[str, ...] = ()
+    into: str | None = None
+    appends: bool = False
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe:
+    """Commands each of which reads what the one before it tells. `when`: `&&` after a success, `||` after a failure."""
+
+    when: str
+    commands: tuple[Command, ...]
+
+
+def pipes(line: str) -> list[Pipe]:
+    """What a line asks for, in order. Raises Refused where it is more than that: a substitution, a loop."""
+    if len(line) > _LONGEST or _SUBSTITUTES.search(line):
+        raise Refused("invalid", "Substitutions, here-documents and very long lines are not understood")
+    lexer = shlex.shlex(_ERRORS.sub(" ", line).replace("\n", ";"), posix=True, punctuation_chars="|&;<>")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError as error:
+        raise Refused("invalid", f"Syntax error in the command: {error}") from None
+    return list(_pipes(words))
+
+
+def in_words(words: Sequence[str]) -> list[Pipe]:
+    """The same where the words are given one by one."""
+    return list(_pipes(words))
+
+
+def _pipes(words: Sequence[str]) -> Iterator[Pipe]:
+    when, commands, current = "", list[Command](), Command()
+    rest = iter(words)
+    for word in rest:
+        if word in {";", "&&", "||", "&"}:
+            if current.words or commands:
+                yield Pipe(when, (*commands, current))
+            when, commands, current = word, [], Command()
+        elif word == "|":
+            commands, current = [*commands, current], Command()
+        elif word in {">", ">>"}:
+            current = replace(current, into=_file(rest, word), appends=word == ">>")
+        elif word == "<":
+            current = replace(current, source=_file(rest, word))
+        elif set(word) <= set("|&;<>"):
+            raise Refused("invalid", f"Syntax error near {word!r}")
+        else:
+            current = replace(current, words=(*current.words, word))
+    if current.words or commands:
+        yield Pipe(when, (*commands, current))
+
+
+def _file(rest: Iterator[str], sign: str) -> str:
+    found = next(rest, None)
+    if found is None:
+        raise Refused("invalid", f"Syntax error: a file is missing behind {sign!r}")
+    return found
+
 
 MISSING = "No such file or directory"
 _MOST_TOLD = 1_000_000
@@ -143,3 +215,36 @@ class Shell:
 
 Does: TypeAlias = Callable[[Shell, list[str], str], str]
 """What a command does: of the shell, its words, and what it reads; returns what it tells."""
+
+
+# arguments of commands ----------------------------------------------------------------------------------------------
+
+
+def split_flags(args: list[str]) -> tuple[set[str], list[str]]:
+    """The flags, each letter for itself, and the words that are none."""
+    flags = {letter for one in args if one.startswith("-") and not one.startswith("--") for letter in one[1:]}
+    return flags | {one for one in args if one.startswith("--")}, [one for one in args if not one.startswith("-")]
+
+
+def join_lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def operands(paths: list[str], least: int = 1) -> list[str]:
+    if len(paths) < least:
+        raise Failed("missing operand")
+    return paths
+
+
+def line_count(args: list[str]) -> tuple[int, list[str]]:
+    """`-n 3`, `-n3`, `-3`: how many lines, and the other words."""
+    many, rest, words = 10, list[str](), iter(args)
+    for word in words:
+        said = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None
+        if said is None:
+            rest.append(word)
+        elif said.isdigit():
+            many = int(said)
+        else:
+            raise Failed(f"invalid number of lines: '{said}'")
+    return many, rest

@@ -12,10 +12,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
-from mcp_sim.backends.files.paths import ROOT, directories_above, is_within, joined, names_of, parent, resolved
-from mcp_sim.backends.files.standing import above_of, above_told, below, is_absolute
+from mcp_sim.backends.files.paths import (
+    ROOT,
+    above_of,
+    above_told,
+    below,
+    directories_above,
+    is_absolute,
+    is_within,
+    joined,
+    names_of,
+    parent,
+    resolved,
+)
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types import Change, Past, Record, Turn, View
+from mcp_sim.types import Change, PastCall, Record, Turn, View
 from mcp_sim.types.clock import iso
 
 
@@ -48,7 +59,7 @@ class Tree:
     view: View
     now: datetime
     prefix: str = ""
-    history: Sequence[Past] = ()
+    history: Sequence[PastCall] = ()
     above: str = ROOT
     changes: list[Change] = field(default_factory=list[Change])
 

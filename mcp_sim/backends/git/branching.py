@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
-from mcp_sim.backends.git import changing, looking
-from mcp_sim.backends.git.asking import Asked
-from mcp_sim.backends.git.changing import keep_staged, move_to
-from mcp_sim.backends.git.commits import told
+from mcp_sim.backends.git import inspection, staging
 from mcp_sim.backends.git.entities import BRANCH, TAG
+from mcp_sim.backends.git.history import told
+from mcp_sim.backends.git.inspection import rendered
 from mcp_sim.backends.git.repository import Repository, difference, unknown
+from mcp_sim.backends.git.request import Asked
+from mcp_sim.backends.git.staging import keep_staged, move_to
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, done
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list
 
 _BAD_NAME = re.compile(r"^[-/.]|\.\.|[\s~^:?*\[\\]|[/.]$|\.lock$|@\{|^@$")
 
@@ -25,7 +27,7 @@ def _done(asked: Asked, text: str, **facts: Json) -> Outcome:
 def branch(asked: Asked) -> Outcome:
     """A tool for all of it: a new branch where one is named, else those that there are."""
     if asked.text("branch") is None:
-        return looking.branches(asked)
+        return inspection.branches(asked)
     return delete_branch(asked) if asked.flag("delete") else create_branch(asked)
 
 
@@ -56,7 +58,7 @@ def _make(asked: Asked, name: str, base: str | None) -> str:
 def delete_branch(asked: Asked) -> Outcome:
     """A branch is gone; one that is checked out, or not merged, is not let go."""
     one, name = asked.repository, asked.needed("branch")
-    tip = looking.branch_named(one, name)["commit"]
+    tip = inspection.branch_named(one, name)["commit"]
     if name == one.branch:
         raise Refused("conflict", f"Cannot delete branch '{name}': it is checked out", branch=name)
     if not asked.flag("force") and not _leads_to(one, one.head, tip):
@@ -68,7 +70,7 @@ def delete_branch(asked: Asked) -> Outcome:
 def rename_branch(asked: Asked) -> Outcome:
     one, new = asked.repository, asked.needed("new_name")
     old = asked.text("old_name") or one.branch or ""
-    row = looking.branch_named(one, old)
+    row = inspection.branch_named(one, old)
     if _BAD_NAME.search(new):
         raise Refused("invalid", f"'{new}' is not a valid branch name", branch=new)
     if one.get(BRANCH, new) is not None:
@@ -112,7 +114,7 @@ def reset(asked: Asked) -> Outcome:
     mode = str(asked.text("mode") or "").strip("-")
     is_hard, is_soft = asked.flag("hard") or mode == "hard", asked.flag("soft") or mode == "soft"
     if not asked.is_everything or (revision is None and not is_hard and not is_soft):
-        return changing.unstage(asked)
+        return staging.unstage(asked)
     if one.head is None:
         raise unknown(revision or "HEAD")
     target, head = one.resolve(revision or "HEAD"), one.head
@@ -151,7 +153,7 @@ def merge(asked: Asked) -> Outcome:
     one, name, into = asked.repository, asked.needed("merged"), asked.text("into")
     target = one.resolve(name)
     if into is not None and into != one.branch:
-        move_to(one, looking.branch_named(one, into)["commit"], "checkout")
+        move_to(one, inspection.branch_named(one, into)["commit"], "checkout")
         _enter(one, into, None)
     head = one.head
     if head is None:
@@ -210,7 +212,7 @@ def _common(one: Repository, first: str, second: str) -> str | None:
 def tag(asked: Asked) -> Outcome:
     """A tool for all of it: a new tag where one is named, else those that there are."""
     if asked.text("tag") is None:
-        return looking.tags(asked)
+        return inspection.tags(asked)
     return delete_tag(asked) if asked.flag("delete") else create_tag(asked)
 
 
@@ -229,3 +231,52 @@ def delete_tag(asked: Asked) -> Outcome:
         raise Refused("not_found", f"Tag '{name}' not found", tag=name, key=name, entity=TAG)
     one.put(TAG, name, None)
     return _done(asked, f"Deleted tag '{name}'", tag=name, deleted=name)
+
+
+def cherry_pick(asked: Asked) -> Outcome:
+    """What other commits changed, changed here too, with a commit for each."""
+    made = [_repeated(asked, row, str(row.get("message"))) for row in _commits(asked)]
+    return _told(asked, "Cherry-picked", made)
+
+
+def revert(asked: Asked) -> Outcome:
+    """What commits changed, changed back, with a commit for each."""
+    made = [_repeated(asked, row, f'Revert "{row.get("message")}"', is_back=True) for row in _commits(asked)]
+    return _told(asked, "Reverted", made)
+
+
+def _commits(asked: Asked) -> Iterator[Record]:
+    one, value = asked.repository, asked.get("commits")
+    for name in as_list(value) if isinstance(value, list) else [value]:
+        if not name:
+            raise unknown(str(name))
+        yield one.commit(one.resolve(str(name)))
+
+
+def _repeated(asked: Asked, row: Record, message: str, *, is_back: bool = False) -> Record:
+    one = asked.repository
+    if one.staged():
+        raise Refused("conflict", "your local changes would be overwritten: commit or stash them first")
+    before, after = one.snapshot(next(iter(row.get("parents") or []), None)), one.snapshot(row["hash"])
+    changes = difference(after, before) if is_back else difference(before, after)
+    here = one.snapshot(one.head)
+    torn = [one.shown(path) for path, (old, _) in changes.items() if here.get(path) != old]
+    if torn or not changes:
+        told_of = f"merge conflict in {', '.join(torn)}" if torn else "the commit is empty"
+        raise Refused("conflict", f"could not apply {row['short_hash']}... {row.get('message')}: {told_of}")
+    files: Mapping[str, Json] = {path: new for path, (_, new) in changes.items()}
+    for path, content in files.items():
+        one.write(path, None if content is None else str(content))
+    author = {"author": row.get("author"), "email": row.get("email")} if not is_back else asked.author()
+    return one.add(message, [] if one.head is None else [one.head], files, author)
+
+
+def _told(asked: Asked, verb: str, made: list[Record]) -> Outcome:
+    one = asked.repository
+    last = made[-1]
+    before = one.snapshot(next(iter(last["parents"]), None))
+    patch = rendered(one, difference(before, one.snapshot(last["hash"])))
+    hashes: list[Json] = [row["hash"] for row in made]
+    text = "\n".join(f"[{one.branch} {row['short_hash']}] {row['message']}" for row in made)
+    facts: Record = {**told(one, last), "commits": hashes, "branch": one.branch, "diff": patch, "conflicts": False}
+    return done(f"{verb} {len(made)} commits\n{text}", *one.changes, **facts)

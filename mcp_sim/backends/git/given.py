@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from mcp_sim.backends.git.asking import author_of
+from mcp_sim.backends.git.request import author_of
 from mcp_sim.backends.matching.scopes import Scope, scopes, without
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object

@@ -5,8 +5,8 @@ Nothing is at the other end but what was pushed there: it is remembered to which
 
 from __future__ import annotations
 
-from mcp_sim.backends.git.asking import Asked
 from mcp_sim.backends.git.entities import USUAL
+from mcp_sim.backends.git.request import Asked
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, done
 from mcp_sim.types import Json, Record

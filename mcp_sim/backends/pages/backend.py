@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.purposes import whole_purposes
-from mcp_sim.backends.pages.recognition import PAGE, entity, given_pages, plan_for, recognised
+from mcp_sim.backends.matching.tool_profiles import whole_purposes
+from mcp_sim.backends.pages.matching import PAGE, entity, given_pages, plan_for, recognised
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -20,14 +20,14 @@ class Pages(Backend):
 
     order = 20
 
-    def match(self, survey: Survey) -> Match | None:
-        found = recognised(survey.once(whole_purposes))
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        found = recognised(evidence.once(whole_purposes))
         if not found:
             return None
-        key, rows, rest = given_pages(survey.state)
+        key, rows, rest = given_pages(evidence.state)
         return Match([plan_for(one) for one in found], [entity(key)], {PAGE: rows}, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.pages.answers import answer
+        from mcp_sim.backends.pages.answer import answer
 
         return answer(tool, plan, domain)

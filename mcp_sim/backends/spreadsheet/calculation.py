@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.spreadsheet.formula_values import Failing, Value
+from mcp_sim.backends.spreadsheet.formula_functions import Failing, Value
 from mcp_sim.backends.spreadsheet.formulas import compiled, is_formula, worked_out
 from mcp_sim.backends.spreadsheet.grids import Area, filled, read
 from mcp_sim.types import Json, Record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.spreadsheet.words import BOOKS, SHEETS
+from mcp_sim.backends.spreadsheet.arguments import BOOKS, SHEETS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object

@@ -1,12 +1,122 @@
-"""Which functions does a formula of a sheet know, and what do they make of their arguments?"""
+"""What do signs make of the values in a formula of a sheet?"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from mcp_sim.backends.spreadsheet.formula_values import Cells, Failing, Value, flat, in_full, number_of, power, text_in
+from mcp_sim.backends.spreadsheet.grids import Area
+from mcp_sim.types import Json
+
+Cells: TypeAlias = Callable[[str | None, Area], list[list[Json]]]
+"""The values of an area of a sheet; None is the sheet that the formula stands on."""
+
+Value: TypeAlias = Callable[[Cells], Any]
+"""A part of a formula, compiled."""
+
+COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+LONGEST_TEXT = 32_767
+"""So many characters may a formula come to, as in other sheets."""
+
+EXACT = 2**53
+
+
+class Failing(Exception):
+    """A formula that comes to an error: `#DIV/0!`, `#VALUE!`, `#REF!`, `#NUM!`."""
+
+
+def single_or_all(values: list[list[Json]], place: Area) -> Any:
+    if (place.top, place.left) == (place.bottom, place.right):
+        return checked(values[0][0] if values and values[0] else None)
+    return values
+
+
+def checked(value: Any) -> Any:
+    """The value of a cell; raises Failing where that is an error itself."""
+    if isinstance(value, str) and value.startswith("#") and value.endswith(("!", "?", "A")):
+        raise Failing(value)
+    return value
+
+
+def number_of(value: Any) -> Any:
+    value = next(flat([value]), None) if isinstance(value, list) else value
+    if value is None or value == "":
+        return 0
+    if isinstance(value, bool):
+        return int(value)
+    return float(value) if isinstance(value, str) or abs(value) > EXACT else value
+
+
+def text_in(value: Any) -> str:
+    value = next(flat([value]), None) if isinstance(value, list) else value
+    if isinstance(value, bool):
+        return str(value).upper()
+    is_whole = isinstance(value, float) and value.is_integer()
+    return "" if value is None else str(int(value)) if is_whole else str(value)
+
+
+Join: TypeAlias = Callable[[Any, Any], Any]
+
+
+def joined(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
+    """A part, and what one after the other is joined to it."""
+
+    def value(cells: Cells) -> Any:
+        found = first(cells)
+        for join, other in rest:
+            found = join(found, other(cells))
+        return found
+
+    return value
+
+
+def join_by(sign: str) -> Join:
+    if sign == "&":
+        return lambda one, other: in_full([one, other])
+    if sign in COMPARED:
+        compare = COMPARED[sign]
+        return lambda one, other: compare(*_alike(one, other))
+    work = _ARITHMETIC[sign]
+    return lambda one, other: work(number_of(one), number_of(other))
+
+
+def in_full(values: Sequence[Any]) -> str:
+    """Texts one after the other; raises Failing where a cell has no room for them."""
+    texts = [text_in(value) for value in values]
+    if sum(map(len, texts)) > LONGEST_TEXT:
+        raise Failing("#VALUE!")
+    return "".join(texts)
+
+
+def _alike(one: Any, other: Any) -> tuple[Any, Any]:
+    if isinstance(one, str) or isinstance(other, str):
+        return text_in(one).lower(), text_in(other).lower()
+    return number_of(one), number_of(other)
+
+
+def power(base: Any, exponent: Any) -> Any:
+    found = float(base) ** exponent
+    if isinstance(found, complex):
+        raise Failing("#NUM!")
+    return found
+
+
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b, "^": power,
+}  # fmt: skip
+
+
+def flat(values: Sequence[Any]) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list):
+            yield from flat(value)  # pyright: ignore[reportUnknownArgumentType] (rows of cells hold JSON)
+        else:
+            yield checked(value)
+
 
 Function: TypeAlias = Callable[[Cells, Sequence[Value]], Any]
 

@@ -7,10 +7,10 @@ import re
 
 from mcp_sim.backends.compute.expression import LONGEST
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.spreadsheet.formula_functions import FUNCTIONS
-from mcp_sim.backends.spreadsheet.formula_values import (
+from mcp_sim.backends.spreadsheet.formula_functions import (
     COMPARED,
     EXACT,
+    FUNCTIONS,
     Cells,
     Failing,
     Join,

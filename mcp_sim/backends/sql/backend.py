@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.purposes import server_purposes
-from mcp_sim.backends.sql.recognition import SCHEMA, plans_of
+from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.sql.matching import SCHEMA, plans_of
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -22,22 +22,22 @@ class Sql(Backend):
 
     order = 120
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
-        entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, survey.state
-        if survey.state is not None and 2 * len(plans) >= len(survey.tools):
+        entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, evidence.state
+        if evidence.state is not None and 2 * len(plans) >= len(evidence.tools):
             from mcp_sim.backends.sql.given import given_tables
 
-            tables, rest = given_tables(survey.state)
+            tables, rest = given_tables(evidence.state)
             entities += [table.entity() for table in tables]
             records |= {table.name: table.records() for table in tables}
             records[SCHEMA] = [{"name": table.name, "sql": table.statement} for table in tables]
         return Match(plans, entities, records, rest)
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.sql.answers import answer
+        from mcp_sim.backends.sql.answer import answer
 
         return answer(tool, plan, domain)
 

@@ -50,7 +50,7 @@ def copy_of(connection: sqlite3.Connection, name: str, statement: str, entity: s
 
 def bring(connection: sqlite3.Connection, copy: Copy, view: View) -> None:
     """Make a table what the view has."""
-    origin = view.origin(copy.entity)
+    origin = view.initial_records(copy.entity)
     if copy.origin is not origin or not copy.positions:
         _fill(connection, copy, origin)
     wanted = view.written(copy.entity)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.catalogues import VIEWS
+from mcp_sim.backends.sql.catalogs import VIEWS
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, bring, copy_of, makes_table, row_of, rows_of
-from mcp_sim.backends.sql.recognition import SCHEMA
+from mcp_sim.backends.sql.matching import SCHEMA
 from mcp_sim.backends.sql.sandbox import MOST_ROWS, MOST_TOLD, Sandbox
 from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, shown, to_sql
 from mcp_sim.types import Change, Json, Key, Record, Turn, View

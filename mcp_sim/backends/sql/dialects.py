@@ -10,9 +10,8 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.sql.catalogues import CATALOGUES, asking_for_tables
-from mcp_sim.backends.sql.rewriting import REWRITTEN, counted_up, replaced_first, without_columns
-from mcp_sim.backends.sql.summaries import summing_up
+from mcp_sim.backends.sql.catalogs import CATALOGUES, asking_for_tables
+from mcp_sim.backends.sql.rewriting import REWRITTEN, counted_up, replaced_first, summing_up, without_columns
 
 _LONGEST = 100_000
 _PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}

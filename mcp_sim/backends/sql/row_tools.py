@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.backends.matching.arguments import kinds_of
-from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.tables import quoted, to_sql
 from mcp_sim.types import Json, Record

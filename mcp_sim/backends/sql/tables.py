@@ -10,7 +10,7 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, type_name
-from mcp_sim.types.json_text import encode, parsed
+from mcp_sim.types.json_text import decode_strict, encode
 from mcp_sim.types.lexicon.words import singular, snake
 
 ROWID = "rowid"
@@ -88,7 +88,7 @@ def from_sql(value: object, like: str) -> Json:
         return bool(value)
     if like in {"object", "array"} and isinstance(value, str):
         try:
-            return parsed(value)
+            return decode_strict(value)
         except ValueError:
             return value
     return value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.purposes import server_purposes
-from mcp_sim.backends.vectors.recognition import COLLECTION, DOCUMENT, plans_of
+from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT, plans_of
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 
@@ -20,13 +20,13 @@ class Vectors(Backend):
 
     order = 150
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for listed in survey.once(server_purposes) for plan in plans_of(listed)]
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
         empty: dict[str, list[Record]] = {COLLECTION: [], DOCUMENT: []}
-        return Match(plans, _entities(), empty, survey.state) if plans else None
+        return Match(plans, _entities(), empty, evidence.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.vectors.answers import answer
+        from mcp_sim.backends.vectors.answer import answer
 
         return answer(tool, plan, domain)
 

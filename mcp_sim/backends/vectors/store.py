@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.vectors.recognition import COLLECTION, DOCUMENT
+from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT
 from mcp_sim.types import Change, Json, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.json_schema.shapes import as_list, as_object

@@ -1,0 +1,149 @@
+"""What does a tool do to files, by its words and arguments?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mcp_sim.backends.files.arguments import EXACT, given_roles, ranged
+from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.types.plans import Verb
+
+VERBS: Mapping[str, Verb] = {
+    "allowed": "get", "append": "update", "batch": "update", "delete_lines": "update", "replace_lines": "update",
+    "cd": "update", "copy": "create", "delete": "delete", "diff": "get",
+    "du": "get", "edit": "update", "exists": "get", "find": "search", "grep": "search", "head": "get",
+    "insert": "update", "list": "list", "mkdir": "create", "move": "update", "pwd": "get", "read": "get",
+    "read_many": "get", "rmdir": "delete", "run": "update", "sort": "get", "stat": "get", "tail": "get",
+    "touch": "create",
+    "tree": "list", "wc": "get", "write": "update", "prepend": "update", "overwrite": "update",
+    "add_tags": "update", "remove_tags": "update", "rename_tag": "update",
+    "read_ranges": "get", "front_matter": "get", "change_ranges": "update",
+}  # fmt: skip
+"""Operation -> what it does to files, as plans say it."""
+
+_SHELL = {
+    "ls": "list", "dir": "list", "cat": "read", "cd": "cd", "chdir": "cd", "pwd": "pwd", "cp": "copy", "mv": "move",
+    "rm": "delete", "unlink": "delete", "rmdir": "rmdir", "mkdir": "mkdir", "touch": "touch", "grep": "grep",
+    "find": "find", "glob": "find", "tail": "tail", "head": "head", "wc": "wc", "sort": "sort", "diff": "diff",
+    "du": "du", "echo": "write", "tree": "tree", "stat": "stat",
+}  # fmt: skip
+_WHOLE = ("replace", "overwrite", "update", "rewrite")
+"""The choices of a tool by which the whole of a file is written again."""
+
+_IN_FILES = ("frontmatter", "front matter", "hierarch")
+"""What descriptions speak of where tags stand in files."""
+
+_FILES = ("file", "filename", "filesystem")
+_DIRECTORIES = ("directory", "dir", "folder", "subdirectory", "subfolder")
+_READS = ("read", "get", "view", "open", "show", "load", "fetch", "display", "print", "retrieve", "cat")
+_WRITES = ("write", "save", "create", "put", "overwrite", "update", "store", "upload", "set", "add", "new", "make")
+DEEDS: frozenset[str] = frozenset((*_READS, *_WRITES, "create", "by", "path", "content", "text", "the", "a"))
+"""The words that say what is done to a file, and none that says what it is called."""
+
+_RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
+_COMMANDS = vocabulary(
+    "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe process in the a and"
+)
+"""The words that the name of a tool consists of which runs command lines."""
+
+
+def is_named(purpose: Purpose) -> bool:
+    return purpose.has(*_FILES, *_DIRECTORIES) or _shell(purpose) is not None or _runs(purpose)
+
+
+def _runs(purpose: Purpose) -> bool:
+    """Does it run command lines, of any kind?"""
+    named = {*words(purpose.tool.name)}
+    is_all = bool(named & _RUNS) and named <= _RUNS | _COMMANDS
+    return is_all and "command" in given_roles(purpose, ("command",)) and purpose.selector is None
+
+
+def _shell(purpose: Purpose) -> str | None:
+    """The shell command that a name is."""
+    return _SHELL.get(purpose.words[0]) if len(purpose.words) == 1 else None
+
+
+def operation_of(purpose: Purpose) -> str | None:
+    """What the words and arguments of a purpose come to."""
+    command = _shell(purpose)
+    if command is not None:
+        return command
+    return next((name for name, holds in _RULES if holds(purpose)), None)
+
+
+def _many(purpose: Purpose) -> bool:
+    return "paths" in given_roles(purpose, ("paths",))
+
+
+def _is_cwd(purpose: Purpose) -> bool:
+    return purpose.has("cwd") or (purpose.has(*_DIRECTORIES) and purpose.has("current", "working", "change", "set"))
+
+
+def _of_content(purpose: Purpose) -> bool:
+    told = purpose.has("content", "text", "line", "code", "grep") or "note contents" in purpose.said
+    return told or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
+
+
+def _of_notes(purpose: Purpose) -> bool:
+    """Does it search for words in what it does not call files?"""
+    return not is_named(purpose) and "query" in purpose.arguments and not purpose.says("filename", "title", "glob")
+
+
+def _by_lines(purpose: Purpose) -> bool:
+    """Does it take lines by their numbers?"""
+    given = given_roles(purpose, ("start", "end"))
+    return any("line" in name for name in given.values()) and not _edits(purpose)
+
+
+def _edits(purpose: Purpose) -> bool:
+    given = given_roles(purpose, ("edits", "old", "new"))
+    return "edits" in given or {"old", "new"} <= given.keys()
+
+
+def _of_tags(purpose: Purpose) -> bool:
+    """Is it about the tags that stand in files?"""
+    return purpose.has("tag") and any(word in purpose.said for word in _IN_FILES)
+
+
+_RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
+    ("run", _runs),
+    ("change_ranges", lambda p: p.has("edit", "patch", "update", "modify", "change", "delete") and bool(ranged(p))),
+    ("read_ranges", lambda p: p.has(*_READS) and bool(ranged(p))),
+    ("allowed", lambda p: p.has("allowed", "permitted") and p.has(*_DIRECTORIES, "path", "root")),
+    ("tree", lambda p: p.has("tree") and not p.needed - EXACT),
+    ("cd", lambda p: _is_cwd(p) and p.has("change", "set", "switch", "cd") and bool(p.needed)),
+    ("pwd", lambda p: (_is_cwd(p) and not p.needed) or (p.has("get") and p.has("directory") and not p.arguments)),
+    ("rename_tag", lambda p: p.has("rename", "replace") and _of_tags(p)),
+    ("add_tags", lambda p: p.has("add", "insert") and _of_tags(p)),
+    ("remove_tags", lambda p: p.has("remove", "delete") and _of_tags(p)),
+    ("move", lambda p: p.has("move", "rename", "mv")),
+    ("copy", lambda p: p.has("copy", "duplicate", "cp")),
+    ("append", lambda p: p.has("append")),
+    ("prepend", lambda p: p.has("prepend")),
+    ("insert", lambda p: p.has("insert") and "line" in given_roles(p, ("line",))),
+    ("replace_lines", lambda p: p.has("edit", "replace", "update", "modify", "change", "set") and _by_lines(p)),
+    ("delete_lines", lambda p: p.has("delete", "remove") and p.has("line") and _by_lines(p)),
+    ("edit", lambda p: p.has("edit", "replace", "patch", "modify", "update") and _edits(p)),
+    ("overwrite", lambda p: p.choice in _WHOLE and not _edits(p)),
+    ("mkdir", lambda p: p.has("create", "make", "new", "add", "mkdir") and p.has(*_DIRECTORIES, "mkdir")),
+    ("rmdir", lambda p: p.has("delete", "remove", "rmdir") and p.has(*_DIRECTORIES, "rmdir") and not p.has(*_FILES)),
+    ("delete", lambda p: p.has("delete", "remove", "unlink", "trash", "rm")),
+    ("exists", lambda p: p.has("exist", "exists")),
+    ("front_matter", lambda p: p.has("frontmatter", "front") and p.has(*_READS)),
+    ("stat", lambda p: p.has("info", "stat", "metadata", "property", "attribute", "detail", "status", "information")),
+    ("du", lambda p: p.has("size", "usage")),
+    ("grep", lambda p: p.has("search", "find", "grep") and (_of_content(p) or _of_notes(p))),
+    ("find", lambda p: p.has("search", "find", "glob", "locate")),
+    ("head", lambda p: p.has("head")),
+    ("tail", lambda p: p.has("tail")),
+    ("wc", lambda p: p.has("count") and p.has("word", "line", "character")),
+    ("diff", lambda p: p.has("diff", "compare")),
+    ("read", lambda p: p.has("extract") and _by_lines(p)),
+    ("list", lambda p: p.has("list", "ls", "browse", "enumerate", "show", "listing") and not p.has("content")),
+    ("list", lambda p: p.has("list") and p.has(*_DIRECTORIES)),
+    ("read_many", lambda p: p.has(*_READS) and _many(p)),
+    ("write", lambda p: p.has(*_WRITES) and "content" in given_roles(p, ("content",))),
+    ("touch", lambda p: p.has("create", "touch") and p.has(*_FILES)),
+    ("read", lambda p: p.has(*_READS)),
+)

@@ -1,0 +1,295 @@
+"""What do the commands of a shell tell of a tree of files, and do to it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from mcp_sim.backends.files.paths import joined, names_of
+from mcp_sim.backends.files.request import Asked
+from mcp_sim.backends.files.shell import (
+    MISSING,
+    Does,
+    Failed,
+    Pipe,
+    Shell,
+    in_words,
+    join_lines,
+    line_count,
+    operands,
+    pipes,
+    split_flags,
+)
+from mcp_sim.backends.files.tree import Entry
+from mcp_sim.backends.patterns import holds_match
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.rendering.outcomes import Outcome
+from mcp_sim.types import Record
+from mcp_sim.types.lexicon.words import vocabulary, words
+
+
+def _echo(_shell: Shell, args: list[str], _given: str) -> str:
+    bare = args[1:] if args[:1] == ["-n"] else args[1:] if args[:1] == ["-e"] else args
+    text = " ".join(bare)
+    text = text.replace("\\n", "\n").replace("\\t", "\t") if args[:1] == ["-e"] else text
+    return text if args[:1] == ["-n"] else f"{text}\n"
+
+
+def _cat(shell: Shell, args: list[str], given: str) -> str:
+    flags, paths = split_flags(args)
+    text = "".join(content for _, content in shell.texts(paths, given))
+    if "n" not in flags:
+        return text
+    return join_lines([f"{at:6}\t{line}" for at, line in enumerate(text.splitlines(), 1)])
+
+
+def _ls(shell: Shell, args: list[str], _given: str) -> str:
+    flags, paths = split_flags(args)
+    found = [(path, shell.find(path)) for path in paths or ["."]]
+    blocks: list[str] = []
+    for path, entry in found:
+        held = [entry] if entry.is_file else shell.tree.inside(entry.path)
+        rows = [one for one in held if "a" in flags or "A" in flags or not one.name.startswith(".")]
+        names = [path] if entry.is_file else [one.name for one in rows]
+        lines = [_long(one, name) for one, name in zip(rows, names, strict=True)] if "l" in flags else names
+        blocks.append((f"{path}:\n" if len(found) > 1 and not entry.is_file else "") + join_lines(lines))
+    return "\n".join(blocks)
+
+
+def _long(entry: Entry, name: str) -> str:
+    mode, size = ("-rw-r--r--", entry.size) if entry.is_file else ("drwxr-xr-x", 4096)
+    return f"{mode} 1 user user {size:>6} {str(entry.record.get('modified_at', ''))[:10]} {name}"
+
+
+def _pwd(shell: Shell, _args: list[str], _given: str) -> str:
+    return f"{shell.here}\n"
+
+
+def _cd(shell: Shell, args: list[str], _given: str) -> str:
+    entry = shell.find(args[0] if args else shell.tree.working)
+    if entry.is_file:
+        raise Failed(f"{args[0]}: Not a directory")
+    shell.here = entry.path
+    return ""
+
+
+def _mkdir(shell: Shell, args: list[str], _given: str) -> str:
+    flags, paths = split_flags(args)
+    deep = bool({"p", "--parents"} & flags)
+    for path in operands(paths):
+        place = shell.at(path)
+        if shell.tree.find(place) is not None and not deep:
+            raise Failed(f"cannot create directory '{path}': File exists")
+        if not deep:
+            shell.above(path)
+        shell.tree.make(place)
+    return ""
+
+
+def _rmdir(shell: Shell, args: list[str], _given: str) -> str:
+    for path in operands(split_flags(args)[1]):
+        entry = shell.find(path)
+        if entry.is_file or shell.tree.inside(entry.path):
+            raise Failed(f"failed to remove '{path}': {'Not a directory' if entry.is_file else 'Directory not empty'}")
+        shell.tree.remove(entry)
+    return ""
+
+
+def _rm(shell: Shell, args: list[str], _given: str) -> str:
+    flags, paths = split_flags(args)
+    for path in operands(paths):
+        entry = shell.tree.find(shell.at(path))
+        if entry is None and "f" not in flags:
+            raise Failed(f"cannot remove '{path}': {MISSING}")
+        if entry is not None and not entry.is_file and not {"r", "R", "--recursive"} & flags:
+            raise Failed(f"cannot remove '{path}': Is a directory")
+        if entry is not None and not names_of(entry.path):
+            raise Failed("it is dangerous to operate recursively on '/'")
+        if entry is not None:
+            shell.tree.remove(entry)
+    return ""
+
+
+def _touch(shell: Shell, args: list[str], _given: str) -> str:
+    for path in operands(split_flags(args)[1]):
+        found = shell.tree.find(shell.at(path))
+        if found is None or found.is_file:
+            shell.write(path, "" if found is None else found.content or "")
+    return ""
+
+
+def _cp(shell: Shell, args: list[str], _given: str) -> str:
+    flags, paths = split_flags(args)
+    for entry, target in _targets(shell, paths):
+        if not entry.is_file and not {"r", "R", "a", "--recursive"} & flags:
+            raise Failed(f"-r not specified; omitting directory '{entry.name}'")
+        shell.tree.copy(entry, target)
+    return ""
+
+
+def _mv(shell: Shell, args: list[str], _given: str) -> str:
+    for entry, target in _targets(shell, split_flags(args)[1]):
+        shell.tree.copy(entry, target)
+        shell.tree.remove(entry)
+    return ""
+
+
+def _targets(shell: Shell, paths: list[str]) -> Iterator[tuple[Entry, str]]:
+    """What is to be copied or moved, and where to."""
+    *sources, last = operands(paths, 2)
+    place = shell.at(last)
+    found = shell.tree.find(place)
+    is_directory = found is not None and not found.is_file
+    if len(sources) > 1 and not is_directory:
+        raise Failed(f"target '{last}' is not a directory")
+    shell.above(last)
+    for path in sources:
+        entry = shell.tree.find(shell.at(path))
+        if entry is None:
+            raise Failed(f"cannot stat '{path}': {MISSING}")
+        target = joined(place, entry.name) if is_directory else place
+        if target == entry.path or target.startswith(f"{entry.path}/"):
+            raise Failed(f"'{path}' and '{last}' are the same file")
+        yield entry, target
+
+
+def _head(shell: Shell, args: list[str], given: str) -> str:
+    many, paths = line_count(args)
+    return "".join(join_lines(text.splitlines()[:many]) for _, text in shell.texts(paths, given))
+
+
+def _tail(shell: Shell, args: list[str], given: str) -> str:
+    many, paths = line_count(args)
+    return "".join(join_lines(text.splitlines()[-many:] if many else []) for _, text in shell.texts(paths, given))
+
+
+def _wc(shell: Shell, args: list[str], given: str) -> str:
+    flags, paths = split_flags(args)
+    told: list[str] = []
+    for path, text in shell.texts(paths, given):
+        counts = {"l": text.count("\n"), "w": len(text.split()), "c": len(text.encode("utf-8", "replace"))}
+        shown = [str(count) for letter, count in counts.items() if letter in flags or not flags]
+        told.append(" ".join([*shown, path] if path else shown))
+    return join_lines(told)
+
+
+def _grep(shell: Shell, args: list[str], given: str) -> str:
+    flags, words = split_flags(args)
+    pattern, *paths = operands(words)
+    holds = _holding(pattern, flags)
+    if {"r", "R"} & flags:
+        paths = [one for path in paths or ["."] for one in _below(shell, path)]
+    named = len(paths) > 1 or bool({"r", "R"} & flags)
+    told = [
+        (f"{path}:" if named and "h" not in flags else "") + (f"{at}:" if "n" in flags else "") + line
+        for path, text in shell.texts(paths, given)
+        for at, line in enumerate(text.splitlines(), 1)
+        if holds(line) != ("v" in flags)
+    ]
+    if not told:
+        raise Failed("")
+    return f"{len(told)}\n" if "c" in flags else join_lines(told)
+
+
+def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
+    if "F" in flags:
+        return lambda line: pattern in line
+    try:
+        return holds_match(pattern, ignores_case="i" in flags)
+    except Refused as refused:
+        raise Failed(str(refused)) from None
+
+
+def _below(shell: Shell, path: str) -> Iterator[str]:
+    """The paths of the files below a directory, as they begin with the path that was given."""
+    entry = shell.find(path)
+    if entry.is_file:
+        yield path
+        return
+    for one in shell.tree.below(entry.path):
+        if one.is_file:
+            yield path.rstrip("/") + one.path[len(entry.path.rstrip("/")) :]
+
+
+def _sort(shell: Shell, args: list[str], given: str) -> str:
+    flags, paths = split_flags(args)
+    lines = [line for _, text in shell.texts(paths, given) for line in text.splitlines()]
+    return join_lines(sorted(set(lines) if "u" in flags else lines, reverse="r" in flags))
+
+
+def _uniq(shell: Shell, args: list[str], given: str) -> str:
+    lines = [line for _, text in shell.texts(split_flags(args)[1], given) for line in text.splitlines()]
+    return join_lines([line for at, line in enumerate(lines) if at == 0 or line != lines[at - 1]])
+
+
+def _find(shell: Shell, args: list[str], _given: str) -> str:
+    """`find DIRECTORY -name PATTERN -type f|d`."""
+    at = next((place for place, one in enumerate(args) if one.startswith("-")), len(args))
+    tests = dict(zip(args[at::2], args[at + 1 :: 2], strict=False))
+    unknown = set(tests) - {"-name", "-iname", "-type", "-maxdepth"}
+    if unknown or (len(args) - at) % 2:
+        raise Failed(f"unknown predicate '{next(iter(sorted(unknown)), args[-1])}'")
+    told: list[str] = []
+    for path in args[:at] or ["."]:
+        entry = shell.find(path)
+        levels = int(tests["-maxdepth"]) if tests.get("-maxdepth", "").isdigit() else None
+        below = shell.tree.below(entry.path, levels) if levels != 0 else ()
+        start = len(entry.path.rstrip("/"))
+        told += [path.rstrip("/") + one.path[start:] for one in (entry, *below) if _is_found(one, tests)]
+    return join_lines(told)
+
+
+def _is_found(entry: Entry, tests: Mapping[str, str]) -> bool:
+    name = tests.get("-name", tests.get("-iname", "*"))
+    called = fnmatchcase(entry.name.lower(), name.lower()) if "-iname" in tests else fnmatchcase(entry.name, name)
+    return called and tests.get("-type", "f" if entry.is_file else "d") == ("f" if entry.is_file else "d")
+
+
+def _date(shell: Shell, _args: list[str], _given: str) -> str:
+    return f"{shell.tree.now:%a %b %d %H:%M:%S UTC %Y}\n"
+
+
+def _base(_shell: Shell, args: list[str], _given: str) -> str:
+    return f"{operands(args)[0].rstrip('/').rsplit('/', 1)[-1]}\n"
+
+
+def _false(_shell: Shell, _args: list[str], _given: str) -> str:
+    raise Failed("")
+
+
+COMMANDS: Mapping[str, Does] = {
+    "basename": _base, "cat": _cat, "cd": _cd, "cp": _cp, "date": _date, "echo": _echo, "false": _false,
+    "find": _find, "grep": _grep, "head": _head, "ls": _ls, "mkdir": _mkdir, "mv": _mv, "pwd": _pwd, "rm": _rm,
+    "rmdir": _rmdir, "sort": _sort, "tail": _tail, "touch": _touch, "true": lambda _shell, _args, _given: "",
+    "uniq": _uniq, "wc": _wc, "whoami": lambda _shell, _args, _given: "user\n",
+}  # fmt: skip
+
+
+_STARTS = vocabulary("start launch spawn")
+
+
+def run(asked: Asked) -> Outcome:
+    """What the commands tell.
+
+    One that fails is an error, unless the result has a place for the code it ends with, or it is only started.
+    """
+    here = asked.tree.directory(asked.text("cwd", asked.tree.working)).path
+    ran = Shell(asked.tree, here, COMMANDS).run(_pipes(asked), asked.text("stdin"))
+    text = ran.told + (f"\n{ran.wrong}" if ran.told and ran.wrong else ran.wrong)
+    changes = tuple(asked.tree.changes)
+    is_started = bool(_STARTS.intersection(words(asked.tool.name)))
+    if ran.code and asked.tool.output_schema is None and not changes and not is_started:
+        raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
+    facts: Record = {"stdout": ran.told, "stderr": ran.wrong, "exit_code": ran.code, "success": ran.code == 0}
+    return Outcome(text, {**facts, "output": text}, changes=changes)
+
+
+def _pipes(asked: Asked) -> list[Pipe]:
+    command = asked.get("command")
+    if isinstance(command, list) or asked.texts("args"):
+        found = in_words([*asked.texts("command"), *asked.texts("args")])
+    else:
+        found = pipes(asked.text("command"))
+    if not found:
+        raise Refused("invalid", "The command is empty")
+    return found

@@ -1,0 +1,149 @@
+"""What do tools answer that make, name, copy, describe and list sheets and workbooks as wholes?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.rendering.outcomes import Outcome, done, plain, valued
+from mcp_sim.backends.spreadsheet import grids
+from mcp_sim.backends.spreadsheet.entities import SHEET, WHOLE, key_of, sheet_of
+from mcp_sim.backends.spreadsheet.request import Asking
+from mcp_sim.types import Change, Json, Record, Turn
+from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties
+from mcp_sim.types.lexicon.words import words
+
+
+class Wholes(Asking):
+    """The answers about whole sheets and workbooks."""
+
+    def _create_book(self, turn: Turn) -> Outcome:
+        name = str(self._given(turn, "book"))
+        if turn.view.get(WHOLE, name) is not None and self._given(turn, "overwrite") is not True:
+            raise Refused("conflict", f"Workbook already exists: {name}")
+        named = [str(one) for one in as_list(self._given(turn, "sheets"))]
+        sheets = [sheet_of(name, one, []) for one in named or [str(self._given(turn, "sheet", "Sheet1"))]]
+        return self._made(turn, name, sheets, f"Created workbook {name}")
+
+    def _made(self, turn: Turn, name: str, sheets: list[Record], sentence: str) -> Outcome:
+        """A workbook of these sheets and no others."""
+        gone = tuple(Change("remove", SHEET, row["id"]) for row in self._of_book(turn, name))
+        put = tuple(Change("put", SHEET, row["id"], row) for row in sheets)
+        return done(
+            self._told(sentence, name), *gone, Change("put", WHOLE, name, {"name": name}), *put, path=name, file=name
+        )
+
+    def _copy_book(self, turn: Turn) -> Outcome:
+        source, name = str(self._given(turn, "from_book", self._given(turn, "book"))), str(self._given(turn, "to_book"))
+        if turn.view.get(WHOLE, source) is None:
+            raise Refused("not_found", f"Workbook not found: {source}", key=source, entity=WHOLE)
+        if turn.view.get(WHOLE, name) is not None and self._given(turn, "overwrite") is not True:
+            raise Refused("conflict", f"Workbook already exists: {name}")
+        copied = [{**row, "workbook": name, "id": key_of(name, row["name"])} for row in self._of_book(turn, source)]
+        return self._made(turn, name, copied, f"Workbook {source} copied to {name}")
+
+    def _books(self, turn: Turn) -> Outcome:
+        """The workbooks of a directory, where one is named; by their paths as callers write them."""
+        directory = str(self._given(turn, "directory", "")).rstrip("/")
+        names = [str(key) for key, _ in turn.view.rows(WHOLE)]
+        names = sorted(one for one in names if directory in {"", "."} or one.rpartition("/")[0] == directory)
+        if self._tells_sizes():
+            sizes: Record = {name: self._size(turn, name) for name in names}
+            return Outcome(plain(sizes), sizes, is_json=True)
+        return valued(names, workbooks=names, files=names, total=len(names))
+
+    def _tells_sizes(self) -> bool:
+        """Is its result a number for each path?"""
+        shown = expanded(self.tool.output_schema or {})
+        return main_type(as_object(shown.get("additionalProperties"))) == "integer"
+
+    def _size(self, turn: Turn, name: str) -> int:
+        """About so many bytes does the file of a workbook have."""
+        return 5000 + sum(16 * len(row) for sheet in self._of_book(turn, name) for row in sheet["rows"])
+
+    def _about_sheet(self, turn: Turn) -> Outcome:
+        record = self._found(turn)
+        merged = [as_object(one)["cells"] for one in as_list(record.get("marks")) if is_of(one, "merge")]
+        facts: Record = {"sheet_name": record["name"], **_extent(record), "merged_ranges": merged}
+        return Outcome(plain(facts), facts, is_json=True)
+
+    def _dimensions(self, turn: Turn) -> Outcome:
+        extent = _extent(self._found(turn))
+        facts: Record = {"rows": extent["row_count"], "columns": extent["column_count"]}
+        return Outcome(plain(facts), facts, is_json=True)
+
+    def _headers(self, turn: Turn) -> Outcome:
+        """What the columns of a sheet are called, or of the first."""
+        record = self._found(turn)
+        at = int(self._given(turn, "header_row", 1)) - 1
+        rows = self._shown(turn, record, grids.Area(0, 0, None, None))
+        named = [value for value in (rows[at] if 0 <= at < len(rows) else []) if value is not None]
+        return Outcome(plain(named), {"headers": named, "sheet_name": record["name"], "count": len(named)}, "headers")
+
+    def _last_row(self, turn: Turn) -> Outcome:
+        record = self._found(turn)
+        last = len(record["rows"])
+        return Outcome(str(last), {"last_row": last, "sheet_name": record["name"]})
+
+    def _create_sheet(self, turn: Turn) -> Outcome:
+        name = str(self._given(turn, "sheet"))
+        return self._added(turn, name, [], f"Sheet '{name}' created")
+
+    def _copy_sheet(self, turn: Turn) -> Outcome:
+        record = self._found(turn)
+        name = str(self._given(turn, "new", f"{record['name']} Copy"))
+        return self._added(turn, name, record["rows"], f"Sheet '{record['name']}' copied as '{name}'")
+
+    def _rename_sheet(self, turn: Turn) -> Outcome:
+        record = self._found(turn)
+        name = str(self._given(turn, "new"))
+        added = self._added(turn, name, record["rows"], f"Sheet '{record['name']}' renamed to '{name}'")
+        gone = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
+        return replace(added, changes=(gone, *added.changes)) if added.changes else added
+
+    def _added(self, turn: Turn, name: str, rows: list[list[Json]], sentence: str) -> Outcome:
+        book = self._book(turn)
+        if turn.view.get(SHEET, key_of(book, name)) is not None:
+            raise Refused("conflict", f"Sheet '{name}' already exists")
+        return self._put(turn, sheet_of(book, name, rows), self._told(sentence, name))
+
+    def _delete_sheet(self, turn: Turn) -> Outcome:
+        record = self._found(turn)
+        if len(self._of_book(turn, record["workbook"])) == 1:
+            raise Refused("invalid", f"Cannot delete '{record['name']}': a workbook needs at least one sheet")
+        change = Change("remove", SHEET, record["id"], expected=turn.view.version(SHEET, record["id"]))
+        sentence = f"Sheet '{record['name']}' deleted"
+        return done(sentence, change)
+
+    def _sheets(self, turn: Turn) -> Outcome:
+        book = self._book(turn)
+        sheets = self._of_book(turn, book)
+        names = [row["name"] for row in sheets]
+        facts: Record = {"filename": book.rsplit("/", 1)[-1], "sheets": names}
+        if not {"metadata", "info", "describe"} & {*words(self.tool.name)}:
+            return valued(names, **facts, name=book)
+        if self._tells_rows():
+            rows: list[Json] = [{"name": row["name"], **_extent(row)} for row in sheets]
+            return Outcome(plain(rows), {**facts, "sheets": rows}, is_json=True)
+        ranges = {row["name"]: grids.used(row["rows"]) for row in sheets}
+        asked = turn.call.arguments
+        wants = any(value is True and "range" in name.lower() for name, value in asked.items())
+        facts |= {"used_ranges": ranges} if wants else {}
+        return Outcome(plain(facts), facts, is_json=True)
+
+    def _tells_rows(self) -> bool:
+        """Does its result have an object for each sheet?"""
+        shown = properties(expanded(self.tool.output_schema or {})).get("sheets", {})
+        return bool(properties(items(shown)))
+
+
+def _extent(record: Record) -> Record:
+    """How far a sheet reaches."""
+    rows = record["rows"]
+    wide = max((len(row) for row in rows), default=0)
+    return {"used_range": grids.used(rows).removesuffix(":A1"), "row_count": len(rows), "column_count": wide}
+
+
+def is_of(mark: Json, word: str) -> bool:
+    """Is it kept by a tool of this word?"""
+    return word in words(str(as_object(mark).get("tool", "")))

@@ -1,0 +1,164 @@
+"""Which of a server's tools speak SQL, which tell of the tables, and which work on their rows without SQL?
+
+What is looked at: an argument for a statement, and that name, description or argument speak of SQL or its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.sql.row_tools import row_operation, row_roles
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.json_schema.shapes import items, main_type
+from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.plans import Plan, Verb
+
+SCHEMA = "sql_table"
+"""The entity of the tables that SQL made, or a state gave."""
+
+_STATEMENTS = ("sql", "query", "statement", "sql_query", "sql_statement", "query_string", "command", "q")
+_BATCHES = ("queries", "statements", "sqls", "commands")
+_PARAMETERS = ("params", "parameters", "values", "args", "bindings", "bind", "query_params")
+_TABLES = ("table", "table_name", "tablename", "name", "tables", "table_names")
+_LIMITS = ("limit", "max_rows", "row_limit")
+_SPEAKS = re.compile(
+    r"\b(?i:sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b|\b(SELECT|INSERT|UPDATE|DELETE)\b"
+)
+_OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql")
+_ABOUT = vocabulary(
+    "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
+    "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
+)
+"""Words of arguments that say where a statement is made, or how it is told."""
+
+_VERBS: dict[str, Verb] = {
+    "query": "search", "write": "update", "execute": "update", "create": "create", "tables": "list", "describe": "get",
+    "schema": "list", "databases": "list", "info": "get", "insert": "create", "select": "search", "modify": "update",
+    "remove": "delete", "make": "create", "drop": "delete", "rename": "update",
+}  # fmt: skip
+
+
+def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+    """The plans of the tools of one server that work on tables by SQL; none where none takes a statement."""
+    found = [(purpose, operation_of(purpose)) for purpose in listed]
+    operations = {operation for _, operation in found}
+    speaks = not _STATED.isdisjoint(operations)
+    if not speaks and (len(operations & _OF_ROWS) < _COMPANY or not any(_SPEAKS.search(one.said) for one in listed)):
+        return []
+    dialect = _dialect({one.tool.id: one.tool for one in listed}.values())
+    plans = {one.tool.id: _plan(one, operation, dialect) for one, operation in found if operation is not None}
+    return list(plans.values())
+
+
+_STATED = frozenset({"query", "write", "execute", "create"})
+_OF_ROWS = frozenset({"insert", "select", "modify", "remove"})
+_COMPANY = 3
+"""So many kinds of tools work on rows where none takes a statement."""
+
+
+def _dialect(tools: Iterable[Tool]) -> str:
+    """The database that most tools speak of, as sqlglot calls it; '' for SQLite, and where none is named."""
+    said = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
+    counts = {name: sum(1 for one in said if pattern.search(one)) for name, pattern in _DIALECTS.items()}
+    name = max(counts, key=lambda name: counts[name])
+    return name if counts[name] and name != "sqlite" else ""
+
+
+_DIALECTS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(rf"(?:\b|_)(?:{words})(?:\b|_)")
+    for name, words in {
+        "sqlite": r"sqlite\w*|libsql|turso|d1", "postgres": r"postgres\w*|psql|neon|supabase|timescale\w*|cockroach\w*",
+        "mysql": r"mysql|mariadb|planetscale|tidb", "snowflake": r"snowflake", "bigquery": r"bigquery|bq",
+        "duckdb": r"duckdb|motherduck", "tsql": r"mssql|sql server|t-sql|tsql|sqlserver|azure sql",
+        "redshift": r"redshift", "oracle": r"oracle", "clickhouse": r"clickhouse", "databricks": r"databricks",
+        "trino": r"trino", "presto": r"presto", "hive": r"hive", "spark": r"spark",
+    }.items()
+}  # fmt: skip
+"""The dialect of a database -> how it is spoken of."""
+
+
+def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
+    reason = "an argument takes SQL" if operation in _STATED else "tells of tables, or works on their rows"
+    arguments = row_roles(purpose) if operation in {*_OF_ROWS, "make", "drop", "rename"} else dict(_roles(purpose))
+    fixed: Record = {"dialect": dialect} if dialect else {}
+    fixed |= {"views": True} if operation == "tables" and purpose.says("view", "views") else {}
+    about = (f"its dialect is that of {dialect}",) if dialect else ()
+    return Plan(
+        purpose.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments,
+        fixed=fixed, confidence=0.9, reasons=(reason, *about),
+    )  # fmt: skip
+
+
+def operation_of(purpose: Purpose) -> str | None:
+    """What a purpose does by SQL."""
+    roles = dict(_roles(purpose))
+    used = set(roles.values())
+    of_rows = row_operation(purpose) if "statement" not in roles or not _speaks_sql(purpose, roles) else None
+    used |= set(row_roles(purpose).values()) if of_rows is not None else set()
+    if purpose.selector is not None or any(not _is_about(name) for name in purpose.needed - used):
+        return None
+    if of_rows is not None:
+        return of_rows
+    if _speaks_sql(purpose, roles):
+        return _kind(purpose)
+    if purpose.nouns and purpose.nouns <= _INFORMS and purpose.has(*_DATABASES):
+        return "databases" if "databases" in purpose.words else "info"
+    if purpose.has("table") and purpose.has("list", "show", "get") and "table" not in roles:
+        return "tables"
+    if purpose.has("describe", "schema", "column") and "table" in roles and purpose.has("table", "schema", "column"):
+        return "describe"
+    if purpose.has("schema") and purpose.has("get", "show", "list", "read", "database") and not purpose.needed:
+        return "schema"
+    return None
+
+
+_DATABASES = vocabulary("database db")
+_INFORMS = vocabulary(
+    "get show list describe read database db sqlite info information stat statistic overview summary all"
+)
+
+
+def _is_about(name: str) -> bool:
+    return bool(_ABOUT.intersection((snake(name), *words(name))))
+
+
+def _speaks_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
+    argument = roles.get("statement", roles.get("batch"))
+    if argument is None:
+        return False
+    about = str(purpose.arguments[argument].get("description", ""))
+    if purpose.has("search") and not _SPEAKS.search(f"{argument.replace('_', ' ')} {about}"):
+        return False
+    told = " ".join((argument.replace("_", " "), about, purpose.tool.description, *purpose.words))
+    return bool(_SPEAKS.search(told)) and not _OTHER_LANGUAGES.search(told.lower())
+
+
+def _kind(purpose: Purpose) -> str:
+    """Reading, writing, making tables, or all of it."""
+    if purpose.has("create") and purpose.has("table"):
+        return "create"
+    reads = purpose.has("read", "select", "readonly", "fetch") or bool(
+        re.search(r"read[- ]only|only select|select (queries|statements?|query) only", purpose.said)
+    )
+    if reads or (purpose.tool.annotations.get("readOnlyHint") is True):
+        return "query"
+    if purpose.has("write", "insert", "update", "delete", "modify"):
+        return "write"
+    only_selects = "select" in purpose.said and not re.search(r"insert|update|delete|create|any sql|ddl", purpose.said)
+    return "query" if purpose.has("query") and only_selects else "execute"
+
+
+def _roles(purpose: Purpose) -> Iterator[tuple[str, str]]:
+    """What is needed -> the argument that gives it."""
+    batch = purpose.argument_like(_BATCHES, ("array",))
+    statement = purpose.argument_like(_STATEMENTS, ("string",))
+    if batch is not None and main_type(items(purpose.arguments[batch])) in {"string", ""} and statement is None:
+        yield "batch", batch
+    if statement is not None:
+        yield "statement", statement
+    for role, names in (("parameters", _PARAMETERS), ("table", _TABLES), ("limit", _LIMITS)):
+        argument = purpose.argument_like(names)
+        if argument is not None and argument not in {batch, statement} and not (role == "table" and statement):
+            yield role, argument

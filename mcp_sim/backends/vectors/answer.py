@@ -1,0 +1,249 @@
+"""How does a tool answer that works on collections of texts?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mcp_sim.backends.refusal import Refused
+from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.structured import Names
+from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT
+from mcp_sim.backends.vectors.store import Store, fitting, ranked
+from mcp_sim.types import Json, Record, Tool, Turn
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.kinds import Answer
+from mcp_sim.types.plans import Plan
+
+_NAMES: Names = {
+    "documents": ("texts", "contents", "results", "chunks"),
+    "collections": ("names", "result", "results"),
+    "count": ("document_count", "total", "num_documents"),
+    "name": ("collection_name", "collection"),
+    "distances": ("scores",),
+}
+_USUAL = ("documents", "metadatas")
+_MOST_COMPARED = 20_000
+"""So many times a question is set beside a text, in one call."""
+_MOST_COPIED = 10_000
+"""As many texts as are copied in one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The arguments of a call, by what they are needed for; defaults are what the tool says."""
+
+    given: Record
+    roles: Mapping[str, str]
+    declared: Mapping[str, Record]
+
+    def get(self, role: str) -> Json:
+        name = self.roles.get(role, "")
+        return self.given.get(name, as_object(self.declared.get(name)).get("default"))
+
+    @property
+    def name(self) -> str:
+        return str(self.get("collection"))
+
+    @property
+    def ids(self) -> list[str]:
+        return [str(one) for one in as_list(self.get("ids"))]
+
+    def beside(self, role: str) -> list[Json]:
+        """What stands beside each id: None where nothing is given. Raises Refused where there are not as many."""
+        listed = as_list(self.get(role))
+        if listed and len(listed) != len(self.ids):
+            raise Refused("invalid", f"There are {len(self.ids)} ids and {len(listed)} {role}: give as many of each")
+        return listed or [None] * len(self.ids)
+
+
+def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    """How a tool answers, of the collections of its server."""
+    if plan.operation not in _OPERATIONS:
+        raise ValueError(f"{tool.id}: collections of texts know no operation {plan.operation!r}")
+    prefix = (plan.entity or "").removesuffix(COLLECTION).removesuffix(DOCUMENT)
+    operate, declared = _OPERATIONS[plan.operation], properties(tool.input_schema)
+
+    def tell(turn: Turn) -> Outcome:
+        return operate(Store(turn.view, prefix), Asked(turn.call.arguments, plan.arguments, declared))
+
+    return answering(tool, domain, tell, _NAMES)
+
+
+def _done(store: Store, sentence: str, **facts: Json) -> Outcome:
+    return Outcome(sentence, facts, changes=tuple(store.changes))
+
+
+# collections ----------------------------------------------------------------------------------------------------------
+
+
+def _collections(store: Store, asked: Asked) -> Outcome:
+    names: list[Json] = [one["name"] for one in _page(store.collections(), asked)]
+    return Outcome("\n".join(map(str, names)) or "No collections", {"collections": names}, "collections")
+
+
+def _make(store: Store, asked: Asked) -> Outcome:
+    if store.collection(asked.name) is not None:
+        raise Refused("conflict", f"Collection {asked.name} already exists", key=asked.name, entity=COLLECTION)
+    store.put_collection(asked.name, {"name": asked.name, "metadata": asked.get("metadata")})
+    return _done(store, f"Successfully created collection {asked.name}", name=asked.name)
+
+
+def _alter(store: Store, asked: Asked) -> Outcome:
+    record, name = store.known(asked.name), str(asked.get("new") or asked.name)
+    metadata = asked.get("metadata")
+    if name != asked.name:
+        _copied(store, asked.name, name)
+        _dropped(store, asked.name)
+    store.put_collection(name, {**record, "name": name, **({} if metadata is None else {"metadata": metadata})})
+    return _done(store, f"Successfully modified collection {asked.name}", name=name)
+
+
+def _copy(store: Store, asked: Asked) -> Outcome:
+    record, name = store.known(asked.name), str(asked.get("new"))
+    _copied(store, asked.name, name)
+    store.put_collection(name, {**record, "name": name})
+    return _done(store, f"Successfully copied collection {asked.name} to {name}", name=name)
+
+
+def _copied(store: Store, name: str, other: str) -> None:
+    if store.collection(other) is not None:
+        raise Refused("conflict", f"Collection {other} already exists", key=other, entity=COLLECTION)
+    texts = store.texts(name)
+    if len(texts) > _MOST_COPIED:
+        raise Refused("invalid", f"Collection {name} has more than {_MOST_COPIED:,} documents")
+    for one in texts:
+        store.put_text(other, one["id"], one)
+
+
+def _dropped(store: Store, name: str) -> None:
+    for one in store.texts(name):
+        store.put_text(name, one["id"], None)
+    store.put_collection(name, None)
+
+
+def _drop(store: Store, asked: Asked) -> Outcome:
+    store.known(asked.name)
+    _dropped(store, asked.name)
+    return _done(store, f"Successfully deleted collection {asked.name}", name=asked.name)
+
+
+def _count(store: Store, asked: Asked) -> Outcome:
+    store.known(asked.name)
+    count = len(store.texts(asked.name))
+    return Outcome(str(count), {"count": count, "name": asked.name}, "count")
+
+
+def _info(store: Store, asked: Asked) -> Outcome:
+    found, texts = store.known(asked.name), store.texts(asked.name)
+    facts: Record = {"name": asked.name, "count": len(texts), "metadata": found.get("metadata")}
+    return Outcome(f"{asked.name}: {len(texts)} documents", facts, is_json=True)
+
+
+# texts ----------------------------------------------------------------------------------------------------------------
+
+
+def _add(store: Store, asked: Asked) -> Outcome:
+    store.known(asked.name)
+    there = [id_ for id_ in asked.ids if store.text(asked.name, id_) is not None]
+    if there:
+        raise Refused("conflict", f"IDs already exist in collection {asked.name}: {', '.join(there)}", key=there[0])
+    return _put(store, asked, "added")
+
+
+def _upsert(store: Store, asked: Asked) -> Outcome:
+    store.known(asked.name)
+    return _put(store, asked, "upserted")
+
+
+def _change(store: Store, asked: Asked) -> Outcome:
+    """Other texts and metadata; of an id that there is not, nothing."""
+    store.known(asked.name)
+    return _put(store, asked, "updated", only_known=True)
+
+
+def _put(store: Store, asked: Asked, done: str, *, only_known: bool = False) -> Outcome:
+    twice = [id_ for id_, times in Counter(asked.ids).items() if times > 1]
+    if twice:
+        raise Refused("invalid", f"Expected IDs to be unique, found duplicates of: {', '.join(twice)}")
+    for id_, text, metadata in zip(asked.ids, asked.beside("texts"), asked.beside("metadatas"), strict=True):
+        old = store.text(asked.name, id_)
+        if old is None and only_known:
+            continue
+        kept = old or {"text": "", "metadata": None}
+        fresh = {name: one for name, one in (("text", text), ("metadata", metadata)) if one is not None}
+        store.put_text(asked.name, id_, {**kept, **fresh})
+    return _told(store, asked, done, "in" if only_known else "to")
+
+
+def _remove(store: Store, asked: Asked) -> Outcome:
+    store.known(asked.name)
+    for id_ in dict.fromkeys(asked.ids):
+        if store.text(asked.name, id_) is not None:
+            store.put_text(asked.name, id_, None)
+    return _told(store, asked, "deleted", "from")
+
+
+def _told(store: Store, asked: Asked, done: str, where: str) -> Outcome:
+    sentence = f"Successfully {done} {len(asked.ids)} documents {where} collection {asked.name}"
+    return _done(store, sentence, count=len(asked.ids), ids=list(asked.ids), name=asked.name)
+
+
+def _get(store: Store, asked: Asked) -> Outcome:
+    store.known(asked.name)
+    found = fitting(store.texts(asked.name), asked.get("where"), asked.get("holding"))
+    wanted = asked.ids
+    return _side_by_side(asked, _page([one for one in found if not wanted or one["id"] in wanted], asked))
+
+
+def _page(records: Sequence[Record], asked: Asked) -> Sequence[Record]:
+    limit, offset = asked.get("limit"), asked.get("offset")
+    start = max(0, int(offset)) if isinstance(offset, int | float) else 0
+    return records[start : start + max(0, int(limit)) if isinstance(limit, int | float) else None]
+
+
+def _query(store: Store, asked: Asked) -> Outcome:
+    """For each question the nearest texts, a list of lists; for a question alone one list."""
+    store.known(asked.name)
+    found = fitting(store.texts(asked.name), asked.get("where"), asked.get("holding"))
+    limit = asked.get("limit")
+    queries = asked.get("queries")
+    most = max(0, int(limit)) if isinstance(limit, int | float) else 10
+    asks = as_list(queries) or [queries]
+    if len(asks) > 1 and len(asks) * len(found) > _MOST_COMPARED:
+        raise Refused("invalid", f"{len(asks)} questions of {len(found)} texts are too many at once; ask fewer")
+    each = [ranked(found, str(query))[:most] for query in asks]
+    facts = [_lists([one for one, _ in near], [far for _, far in near]) for near in each]
+    whole = {name: [one[name] for one in facts] for name in facts[0]} if isinstance(queries, list) else facts[0]
+    return _lists_told(asked, whole, (*_USUAL, "distances"))
+
+
+def _side_by_side(asked: Asked, records: Sequence[Record]) -> Outcome:
+    return _lists_told(asked, _lists(records), _USUAL)
+
+
+def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record:
+    facts: Record = {"ids": [one["id"] for one in records]}
+    facts |= {"documents": [one.get("text") for one in records]}
+    facts |= {"metadatas": [one.get("metadata") for one in records]}
+    return {**facts, "distances": list(distances)}
+
+
+def _lists_told(asked: Asked, lists: Record, usual: Sequence[str]) -> Outcome:
+    """The ids, and beside them what is included; what could be and is not is null where a tool takes `include`."""
+    included = [str(one) for one in as_list(asked.get("include"))] or [*usual]
+    shown: Record = {"ids": lists["ids"]}
+    shown |= {name: lists[name] for name in ("documents", "metadatas", "distances") if name in included}
+    if "include" in asked.roles:
+        lacking = dict.fromkeys(("embeddings", "documents", "uris", "data", "metadatas"))
+        shown = {**lacking, **shown, "included": [*included]}
+    return Outcome("\n".join(map(str, as_list(lists["documents"]))), shown, is_json=True)
+
+
+_OPERATIONS: Mapping[str, Callable[[Store, Asked], Outcome]] = {
+    "add": _add, "upsert": _upsert, "query": _query, "change": _change, "remove": _remove, "get": _get, "peek": _get,
+    "count": _count, "copy": _copy, "make": _make, "alter": _alter, "drop": _drop, "collections": _collections,
+    "info": _info,
+}  # fmt: skip
