@@ -8,9 +8,9 @@ from __future__ import annotations
 from mcp_sim.types.change import Change, Due
 from mcp_sim.types.memory import Memories, Memory
 from mcp_sim.types.observation import BrokenDelivery, Observation, RpcError, ToolResult
-from mcp_sim.types.step import Decided, Erred, Outcome, Step
-from mcp_sim.types.tool import Tool, Wording, plain_failure
-from mcp_sim.types.turn import UNABLE, Attempt, Call, Instruction, Past, Proceed, Seen, Transition, Turn
+from mcp_sim.types.step import ConditionFailure, Decision, Outcome, Step
+from mcp_sim.types.tool import FailureRenderer, Tool, render_plain_failure
+from mcp_sim.types.turn import UNABLE, Attempt, Call, Instruction, PastCall, PastVersion, Proceed, Transition, Turn
 from mcp_sim.types.values import Json, Key, Record
 from mcp_sim.types.view import COMPARISONS, Bound, View, Written
 
@@ -22,9 +22,10 @@ __all__ = [
     "BrokenDelivery",
     "Call",
     "Change",
-    "Decided",
+    "ConditionFailure",
+    "Decision",
     "Due",
-    "Erred",
+    "FailureRenderer",
     "Instruction",
     "Json",
     "Key",
@@ -32,18 +33,17 @@ __all__ = [
     "Memory",
     "Observation",
     "Outcome",
-    "Past",
+    "PastCall",
+    "PastVersion",
     "Proceed",
     "Record",
     "RpcError",
-    "Seen",
     "Step",
     "Tool",
     "ToolResult",
     "Transition",
     "Turn",
     "View",
-    "Wording",
     "Written",
-    "plain_failure",
+    "render_plain_failure",
 ]

@@ -15,7 +15,7 @@ _WRAPPERS = vocabulary("args arguments params parameters input inputs request re
 _ENDINGS = ("_args", "_arguments", "_params", "_parameters", "_input", "_request", "_req", "_payload", "_in")
 
 
-def wrapper_of(schema: Record) -> str | None:
+def find_wrapper(schema: Record) -> str | None:
     """The path of the only argument under a schema (expanded), where its name says that it holds the arguments.
 
     Where that holds nothing but another such one, the path leads through both: `input.params`.
@@ -32,7 +32,7 @@ def _wrappers(schema: Record) -> tuple[str, ...]:
     return (name, *_wrappers(parts[name])) if is_one else ()
 
 
-def unwrapped(tool: Tool, within: str | None) -> Tool:
+def unwrap_tool(tool: Tool, within: str | None) -> Tool:
     """The tool as it would be if it took the parts of that argument one by one."""
     if within is None:
         return tool
@@ -40,7 +40,7 @@ def unwrapped(tool: Tool, within: str | None) -> Tool:
     return replace(tool, definition={**tool.definition, "inputSchema": inner})
 
 
-def within_of(tool: Tool, said: Mapping[str, Any]) -> str | None:
+def resolve_wrapper(tool: Tool, said: Mapping[str, Any]) -> str | None:
     """The argument that holds the others, as far as what a spec says of the tool does not name it.
 
     What the spec says of `within` itself is so.
@@ -63,7 +63,7 @@ def _names(said: Json, wrapper: str) -> bool:
     return isinstance(said, list | tuple) and any(_names(part, wrapper) for part in cast("list[Json]", said))
 
 
-def inner_call(call: Call, within: str) -> Call:
+def unwrap_call(call: Call, within: str) -> Call:
     """The call as if the parts of that argument had been given one by one."""
     inner: Json = call.arguments
     for name in within.split("."):

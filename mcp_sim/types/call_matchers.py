@@ -24,7 +24,7 @@ from mcp_sim.types.scenario import in_reach
 Test: TypeAlias = Callable[[dict[str, Json]], bool]
 """Do the arguments of a call satisfy a matcher?"""
 
-LONGEST_SHARE = 64
+LONGEST_QUOTA_KEY = 64
 
 
 def _shared_by(value: Any) -> Any:
@@ -33,7 +33,7 @@ def _shared_by(value: Any) -> Any:
     raise ValueError(f"{value!r} shares nothing; write world, tool, or arguments.NAME")
 
 
-Shared = Annotated[
+QuotaScope = Annotated[
     str,
     BeforeValidator(_shared_by),
     WithJsonSchema(
@@ -43,7 +43,7 @@ Shared = Annotated[
 """Which calls share a quota: all of the world, those of one tool, or those with one value of an argument."""
 
 
-def share_of(turn: Turn, shared: str) -> str:
+def quota_key(turn: Turn, shared: str) -> str:
     """A name, of bounded length, for what this call shares with others."""
     if shared == "world":
         return ""
@@ -51,10 +51,10 @@ def share_of(turn: Turn, shared: str) -> str:
         return turn.call.tool
     value = argument_value(turn.call.arguments, shared.removeprefix("arguments."))
     name = "" if value is ABSENT else canonical(value)
-    return name if len(name) <= LONGEST_SHARE else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return name if len(name) <= LONGEST_QUOTA_KEY else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def share_problems(shared: str, tools: Sequence[Tool]) -> Sequence[str]:
+def quota_problems(shared: str, tools: Sequence[Tool]) -> Sequence[str]:
     """What is wrong with sharing by an argument that no tool in reach declares."""
     if not shared.startswith("arguments."):
         return ()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
-from mcp_sim.types import Json, Observation, RpcError, ToolResult, Turn, plain_failure
+from mcp_sim.types import Json, Observation, RpcError, ToolResult, Turn, render_plain_failure
 from mcp_sim.types.json_text import encode
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
@@ -48,7 +48,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class VendorWording:
+class VendorErrors:
     """The wording of one vendor: templates by failure kind."""
 
     templates: Mapping[str, Template]
@@ -56,16 +56,16 @@ class VendorWording:
     def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
         known = {"kind": kind, "message": message, **slots}
         templates = (self.templates.get(name) for name in (kind, DEFAULT))
-        template = next((one for one in templates if one is not None and named(one.value) <= known.keys()), None)
+        template = next((one for one in templates if one is not None and slots_in(one.value) <= known.keys()), None)
         if template is None:
-            return plain_failure(kind, message, slots)
-        value = filled(template.value, known)
+            return render_plain_failure(kind, message, slots)
+        value = fill_template(template.value, known)
         if template.form == "rpc":
             return Observation(RpcError(value["code"], value["message"], value.get("data")))
         return Observation(ToolResult(value, form=template.form, is_error=True))
 
 
-def failure_of(status: int) -> str:
+def failure_kind(status: int) -> str:
     """The failure kind of an HTTP status."""
     return FAILURES.get(status, "internal" if status >= 500 else "refused")
 
@@ -81,36 +81,36 @@ def refusal(turn: Turn, kind: str, sentence: str, message: str | None = None, **
     known = {**turn.call.arguments, **slots}
     if message is None:
         return turn.tool.failure(kind, sentence, **known)
-    return Observation(ToolResult(own_words(message, known), form="text", is_error=True))
+    return Observation(ToolResult(fill_message(message, known), form="text", is_error=True))
 
 
-def own_words(message: str, slots: Mapping[str, Json]) -> str:
+def fill_message(message: str, slots: Mapping[str, Json]) -> str:
     """A scenario's message with the slots filled of which something is known."""
     return _SLOT.sub(lambda found: _text(found, slots) if found[1] in slots else found[0], message)
 
 
-def named(template: Json) -> set[str]:
+def slots_in(template: Json) -> set[str]:
     """The slots of a template."""
     if isinstance(template, dict):
-        return named(list(cast("dict[str, Any]", template).values()))
+        return slots_in(list(cast("dict[str, Any]", template).values()))
     if isinstance(template, list):
-        return set[str]().union(*map(named, cast("list[Any]", template)))
+        return set[str]().union(*map(slots_in, cast("list[Any]", template)))
     return set(_SLOT.findall(template)) if isinstance(template, str) else set[str]()
 
 
-def filled(template: Json, slots: Mapping[str, Json]) -> Json:
+def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
     """The template with its slots filled. Inside JSON, a string that is one slot becomes the value itself."""
     if isinstance(template, dict):
-        return {name: filled_value(value, slots) for name, value in cast("dict[str, Any]", template).items()}
+        return {name: _fill_part(value, slots) for name, value in cast("dict[str, Any]", template).items()}
     if isinstance(template, list):
-        return [filled_value(value, slots) for value in cast("list[Any]", template)]
+        return [_fill_part(value, slots) for value in cast("list[Any]", template)]
     return _SLOT.sub(lambda found: _text(found, slots), template) if isinstance(template, str) else template
 
 
-def filled_value(template: Json, slots: Mapping[str, Json]) -> Json:
+def _fill_part(template: Json, slots: Mapping[str, Json]) -> Json:
     """A part of a JSON template, filled."""
     slot = _SLOT.fullmatch(template) if isinstance(template, str) else None
-    return slots[slot[1]] if slot and slot[1] in slots else filled(template, slots)
+    return slots[slot[1]] if slot and slot[1] in slots else fill_template(template, slots)
 
 
 def _text(slot: re.Match[str], slots: Mapping[str, Json]) -> str:

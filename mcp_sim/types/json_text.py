@@ -24,7 +24,7 @@ def decode(data: bytes | str) -> Any:
     return from_json(data, allow_inf_nan=False)
 
 
-def parsed(text: str) -> Any:
+def decode_strict(text: str) -> Any:
     """The same for a text of somebody else's: what holds a number too large to be told is no JSON either."""
     value = decode(text)
     canonical(value)

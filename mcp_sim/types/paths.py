@@ -32,7 +32,7 @@ def values_at(value: Json, parts: Sequence[str]) -> Iterator[Json]:
         yield from values_at(cast("Record", value)[parts[0]], parts[1:])
 
 
-def unfolded(said: Record, record: Record) -> Record:
+def nest_paths(said: Record, record: Record) -> Record:
     """Values by path as values by field: `address.city` as the record's `address` with another city."""
     found = {path: value for path, value in said.items() if "." not in path or path in record}
     for path in said.keys() - found.keys():

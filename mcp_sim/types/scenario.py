@@ -17,7 +17,7 @@ from mcp_sim.types.errors import Problem
 from mcp_sim.types.kinds import Expectation, Perturbation, Trigger, WorldModel
 from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.surface import Manner, Prompt, Resource
+from mcp_sim.types.surface import Prompt, Resource, ToolInteraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Scenario:
 
     `files` are these documents, and `warnings` what is doubtful in them.
 
-    `manners` holds how tools ask, tell and answer, by tool id, for those that do more than return a result.
+    `interactions` holds how tools ask, tell and answer, by tool id, for those that do more than return a result.
     """
 
     name: str
@@ -163,14 +163,14 @@ class Scenario:
     expectations: tuple[ExpectationEntry, ...] = ()
     stubs: tuple[Stub, ...] = ()
     examples: tuple[Example, ...] = ()
-    manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
+    interactions: Mapping[str, ToolInteraction] = field(default_factory=dict[str, ToolInteraction])
     intensity: float = 1.0
     advertise_output_schema: Literal["auto", "always", "never"] = "auto"
 
     @property
-    def looks_back(self) -> bool:
+    def reads_past_versions(self) -> bool:
         """Does a perturbation look at older versions of the state?"""
-        return any(entry.enabled and entry.perturbation.looks_back for entry in self.perturbations)
+        return any(entry.enabled and entry.perturbation.reads_past_versions for entry in self.perturbations)
 
     def listed(self, tool: Tool) -> Tool:
         """The tool as it is listed: without outputSchema where what is served may not fit it (`auto`).

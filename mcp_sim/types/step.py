@@ -15,7 +15,7 @@ Outcome: TypeAlias = Literal["applied", "preempted", "no_effect", "capped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Decision:
     """A perturbation that was decided for a call, what became of it, and why it was decided."""
 
     id: str
@@ -25,7 +25,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Erred:
+class ConditionFailure:
     """A perturbation that was not decided because a condition of its `when` errs, and how."""
 
     id: str
@@ -51,11 +51,11 @@ class Step:
     truth: Transition | None = None
     served: Observation | None = None
     committed: tuple[Change, ...] = ()
-    pins: tuple[Change, ...] = ()
+    absorbed: tuple[Change, ...] = ()
     guessed: bool = False
     stub: bool = False
-    perturbations: tuple[Decided, ...] = ()
-    erred: tuple[Erred, ...] = ()
+    perturbations: tuple[Decision, ...] = ()
+    erred: tuple[ConditionFailure, ...] = ()
     answers: dict[str, Json] = field(default_factory=dict[str, Any])
     actor: str = ""
     opening: Record = field(default_factory=dict[str, Any])

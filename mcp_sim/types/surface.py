@@ -45,7 +45,7 @@ Round: TypeAlias = Mapping[str, Ask]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ToolInteraction:
     """How a tool answers: what it asks first, what it sends meanwhile, and which blocks its result is made of.
 
     `notices` are notifications (`method`, `params`, and `at_ms`, when in the course of the call). `blocks` are content
@@ -57,7 +57,7 @@ class Manner:
     blocks: tuple[Record, ...] = ()
 
 
-SILENT = Manner()
+NO_INTERACTION = ToolInteraction()
 
 
 # resources and prompts ------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ MISSING_CAPABILITY = -32021
 """The JSON-RPC code for a client that would have to be asked, and cannot be."""
 
 
-def lacking(capability: Capability) -> tuple[str, Record]:
+def missing_capability_error(capability: Capability) -> tuple[str, Record]:
     """Message and data of the error for a client that lacks a capability, as the protocol has them."""
     required: Record = {}
     for part in reversed(capability.split(".")):
@@ -129,14 +129,14 @@ def lacking(capability: Capability) -> tuple[str, Record]:
 # templates ------------------------------------------------------------------------------------------------------------
 
 
-def filled(template: Json, slots: Mapping[str, Json]) -> Json:
+def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
     """A template with its slots filled; every string of it stays a string."""
     if isinstance(template, str):
         return _SLOT.sub(lambda found: _text(found, slots), template)
     if isinstance(template, dict):
-        return {name: filled(value, slots) for name, value in cast("Record", template).items()}
+        return {name: fill_slots(value, slots) for name, value in cast("Record", template).items()}
     if isinstance(template, list | tuple):
-        return [filled(value, slots) for value in cast("list[Json]", template)]
+        return [fill_slots(value, slots) for value in cast("list[Json]", template)]
     return template
 
 
@@ -149,12 +149,12 @@ def _text(found: re.Match[str], slots: Mapping[str, Json]) -> str:
     return value if isinstance(value, str) else encode(value).decode()
 
 
-def heads(template: Json) -> set[str]:
+def slot_roots(template: Json) -> set[str]:
     """What the slots of a template begin with: `user` for `{user.content.city}`."""
     if isinstance(template, dict):
-        return heads(list(cast("Record", template).values()))
+        return slot_roots(list(cast("Record", template).values()))
     if isinstance(template, list | tuple):
-        return set[str]().union(*map(heads, cast("list[Json]", template)))
+        return set[str]().union(*map(slot_roots, cast("list[Json]", template)))
     return {name.partition(".")[0] for name in _SLOT.findall(template)} if isinstance(template, str) else set[str]()
 
 
@@ -163,12 +163,12 @@ def variables(template: str) -> list[str]:
     return [name for _, name in _VARIABLE.findall(template)]
 
 
-def unread(template: str) -> bool:
+def has_unknown_expressions(template: str) -> bool:
     """Does a URI template hold expressions that are not understood here, so that no URI matches it?"""
     return bool(re.search(r"[{}]", _VARIABLE.sub("", template)))
 
 
-def matched(template: str, uri: str) -> dict[str, str] | None:
+def match_uri(template: str, uri: str) -> dict[str, str] | None:
     """The variables that make a URI of a template; None where it is none."""
     parts, at = list[str](), 0
     for found in _VARIABLE.finditer(template):
@@ -178,6 +178,6 @@ def matched(template: str, uri: str) -> dict[str, str] | None:
     return None if shape is None else {name: unquote(value) for name, value in shape.groupdict().items()}
 
 
-def expanded(template: str, values: Mapping[str, Json]) -> str:
+def expand_uri(template: str, values: Mapping[str, Json]) -> str:
     """The URI that a template makes of its variables."""
     return _VARIABLE.sub(lambda found: quote(str(values[found[2]]), safe="/" if found[1] else ""), template)

@@ -13,20 +13,20 @@ from typing import Final, TypeAlias
 from mcp_sim.types import Turn
 from mcp_sim.types.options import Span
 
-EVER: Final = datetime.min.replace(tzinfo=UTC)
-NEVER: Final = datetime.max.replace(tzinfo=UTC)
-ENDLESS: Final = sys.maxsize
-MOST_LOOKED_AT: Final = 10_000
+EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+LATEST: Final = datetime.max.replace(tzinfo=UTC)
+UNLIMITED: Final = sys.maxsize
+MOST_TRIED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TimeBounds:
     """From `begin` on and before `end`; later than `after` calls of the world, and not later than its `last`."""
 
-    begin: datetime = EVER
-    end: datetime = NEVER
+    begin: datetime = EARLIEST
+    end: datetime = LATEST
     after: int = 0
-    last: int = ENDLESS
+    last: int = UNLIMITED
 
     @property
     def calls(self) -> int:
@@ -38,22 +38,22 @@ class Stretch:
         return self.end <= self.begin or not self.calls
 
     @property
-    def rest(self) -> Stretch:
+    def outside(self) -> TimeBounds:
         """What is outside of it; everything where that is not one stretch."""
         sides = (
-            (self.begin != EVER, Stretch(end=self.begin)),
-            (self.end != NEVER, Stretch(begin=self.end)),
-            (self.after > 0, Stretch(last=self.after)),
-            (self.last != ENDLESS, Stretch(after=self.last)),
+            (self.begin != EARLIEST, TimeBounds(end=self.begin)),
+            (self.end != LATEST, TimeBounds(begin=self.end)),
+            (self.after > 0, TimeBounds(last=self.after)),
+            (self.last != UNLIMITED, TimeBounds(after=self.last)),
         )
-        outside = [rest for is_bound, rest in sides if is_bound]
-        return outside[0] if len(outside) == 1 else Stretch()
+        outside = [outside for is_bound, outside in sides if is_bound]
+        return outside[0] if len(outside) == 1 else TimeBounds()
 
 
-def shared(stretches: Iterable[Stretch]) -> Stretch:
+def intersection(stretches: Iterable[TimeBounds]) -> TimeBounds:
     """What several have in common."""
-    whole = [Stretch(), *stretches]
-    return Stretch(
+    whole = [TimeBounds(), *stretches]
+    return TimeBounds(
         max(one.begin for one in whole),
         min(one.end for one in whole),
         max(one.after for one in whole),
@@ -62,7 +62,7 @@ def shared(stretches: Iterable[Stretch]) -> Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class CallNumbers:
     """Numbers of calls, from 1: those `listed`, in ascending order; with a `period`, again after every so many."""
 
     listed: Sequence[int]
@@ -72,19 +72,21 @@ class Numbers:
         return (number if self.period is None else (number - 1) % self.period + 1) in self.listed
 
 
-def are_apart(several: Sequence[Numbers]) -> bool:
+def are_disjoint(several: Sequence[CallNumbers]) -> bool:
     """Is there no number that all of them have? False also where that takes too long to find out."""
-    ends = [numbers.listed for numbers in several if numbers.period is None]
-    again = lcm(*(numbers.period or 1 for numbers in several))
+    ends = [call_numbers.listed for call_numbers in several if call_numbers.period is None]
+    again = lcm(*(call_numbers.period or 1 for call_numbers in several))
     tried = min(ends, key=lambda listed: listed[-1], default=range(1, again + 1))
-    looked_at = list(islice(tried, MOST_LOOKED_AT + 1))
-    return len(looked_at) <= MOST_LOOKED_AT and not any(all(n in numbers for numbers in several) for n in looked_at)
+    looked_at = list(islice(tried, MOST_TRIED + 1))
+    return len(looked_at) <= MOST_TRIED and not any(
+        all(n in call_numbers for call_numbers in several) for n in looked_at
+    )
 
 
-Reached: TypeAlias = Callable[[Turn], bool]
+TurnTest: TypeAlias = Callable[[Turn], bool]
 
 
-def reached(point: Span | datetime) -> Reached:
+def reached_test(point: Span | datetime) -> TurnTest:
     """True from the point on. Of calls, those count that the world had before: `5 calls` is reached by the sixth."""
     if isinstance(point, datetime):
         return lambda turn: turn.now >= point
@@ -95,18 +97,18 @@ def reached(point: Span | datetime) -> Reached:
     return lambda turn: turn.now - turn.start >= time
 
 
-def since(point: Span | datetime, start: datetime) -> Stretch:
+def bounds_from(point: Span | datetime, start: datetime) -> TimeBounds:
     """The part of a world's life that begins at a point."""
     if isinstance(point, Span) and point.calls is not None:
-        return Stretch(after=point.calls)
-    return Stretch(begin=_moment(point, start))
+        return TimeBounds(after=point.calls)
+    return TimeBounds(begin=_moment(point, start))
 
 
-def before(point: Span | datetime, start: datetime) -> Stretch:
+def bounds_until(point: Span | datetime, start: datetime) -> TimeBounds:
     """The part of a world's life that ends at a point."""
     if isinstance(point, Span) and point.calls is not None:
-        return Stretch(last=point.calls)
-    return Stretch(end=_moment(point, start))
+        return TimeBounds(last=point.calls)
+    return TimeBounds(end=_moment(point, start))
 
 
 def _moment(point: Span | datetime, start: datetime) -> datetime:

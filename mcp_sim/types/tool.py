@@ -10,13 +10,13 @@ from mcp_sim.types.observation import Observation, ToolResult
 from mcp_sim.types.values import Json, Record
 
 
-class Wording(Protocol):
+class FailureRenderer(Protocol):
     """How a vendor words a failure."""
 
     def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation: ...
 
 
-def plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:  # noqa: ARG001 (a Wording)
+def render_plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:  # noqa: ARG001 (a Wording)
     """A failure as most MCP servers tell it: isError with a sentence as text."""
     return Observation(ToolResult(message, form="text", is_error=True))
 
@@ -31,7 +31,7 @@ class Tool:
     id: str
     server: str
     definition: Record
-    wording: Wording = plain_failure
+    render_failure: FailureRenderer = render_plain_failure
 
     @property
     def name(self) -> str:
@@ -59,4 +59,4 @@ class Tool:
         `kind` (`not_found`, `invalid`, `timeout`, `rate_limited`, ...) chooses the vendor's wording, whose slots are
         filled from `slots`; where the vendor has none, `message` is what the agent reads.
         """
-        return self.wording(kind, message, slots)
+        return self.render_failure(kind, message, slots)

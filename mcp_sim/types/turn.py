@@ -48,7 +48,7 @@ class Transition:
 
     `events` are what others did right before the call: each is committed as an event of its own, ahead of the call, and
     the call's changes are computed from the state after them. They stay whatever the agent is answered.
-    `pins` are records that the observation tells of for the first time: they exist from now on, if it is served.
+    `absorbed` are records that the observation tells of for the first time: they exist from now on, if it is served.
     `no_effect` holds the ids of perturbations that found nothing to bend. `measured` is not part of a run's identity.
     """
 
@@ -56,7 +56,7 @@ class Transition:
     changes: tuple[Change, ...] = ()
     agenda: tuple[Due, ...] = ()
     events: tuple[Due, ...] = ()
-    pins: tuple[Change, ...] = ()
+    absorbed: tuple[Change, ...] = ()
     guessed: bool = False
     no_effect: frozenset[str] = frozenset()
     obeyed: bool = False
@@ -65,7 +65,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastCall:
     """An earlier call, or event (tool ''), as later calls may look at it, and the changes that were committed."""
 
     index: int
@@ -85,7 +85,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PastVersion:
     """A version of the state, and the call (0: none) and the time since which it was the newest."""
 
     index: int
@@ -108,10 +108,10 @@ class Turn:
     start: datetime
     now: datetime
     draws: Draws
-    history: Sequence[Past]
+    history: Sequence[PastCall]
     memories: Memories
     owner: str = ""
-    versions: Sequence[Seen] = ()
+    versions: Sequence[PastVersion] = ()
     instruction: Instruction | None = None
 
     @property

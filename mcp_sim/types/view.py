@@ -78,7 +78,7 @@ class View(Protocol):
         """The key most recently created, also when that record is gone: what the next id follows."""
         ...
 
-    def some(self, entity: str, share: float) -> Key | None:
+    def sample_key(self, entity: str, share: float) -> Key | None:
         """The key of a record that the share, in [0, 1), falls on; None where there is none. O(1)."""
         ...
 
@@ -86,7 +86,7 @@ class View(Protocol):
         """The names of all entities."""
         ...
 
-    def origin(self, entity: str) -> Mapping[Key, Record]:
+    def initial_records(self, entity: str) -> Mapping[Key, Record]:
         """The records that the world began with: one object for all worlds that begin alike."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_sim.types import Decided, Observation, Record, Tool, Transition, Turn
+from mcp_sim.types import Decision, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.kinds import Listing
 from mcp_sim.types.scenario import PerturbationEntry, in_reach
@@ -18,7 +18,7 @@ _CHANGED: Record = {"method": "notifications/tools/list_changed", "params": {}}
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class CatalogueFault:
     """A perturbation of the catalogue. `holds` where its `when` looks at time alone; else it lasts, once decided."""
 
     entry: PerturbationEntry
@@ -32,7 +32,7 @@ class Lasting:
         return bool(turn.memories.of(self.entry.id).get(IN_FORCE))
 
 
-def listed(tools: Sequence[Tool], server: str, lasting: Sequence[Lasting], turn: Turn) -> Sequence[Tool]:
+def list_tools(tools: Sequence[Tool], server: str, lasting: Sequence[CatalogueFault], turn: Turn) -> Sequence[Tool]:
     """The tools of a server as they are listed now."""
     for one in lasting:
         if one.in_force(turn):
@@ -42,7 +42,9 @@ def listed(tools: Sequence[Tool], server: str, lasting: Sequence[Lasting], turn:
     return tools
 
 
-def with_news(transition: Transition, lasting: Sequence[Lasting], turn: Turn, start: Turn) -> Transition:
+def announce_list_changes(
+    transition: Transition, lasting: Sequence[CatalogueFault], turn: Turn, start: Turn
+) -> Transition:
     """The transition, with the news that the list of tools has changed, if it has. `start` is the world's start."""
     memory = turn.memories.of("")
     before = memory.get(_LISTED)
@@ -57,15 +59,15 @@ def with_news(transition: Transition, lasting: Sequence[Lasting], turn: Turn, st
     return replace(transition, observation=told)
 
 
-def added_answer(lasting: Sequence[Lasting], turn: Turn) -> tuple[Observation, Decided] | None:
+def added_answer(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[Observation, Decision] | None:
     """The answer of a tool that only a perturbation has listed."""
     for one in lasting:
         if one.in_force(turn):
             observation = one.entry.perturbation.answer_added(turn.owned_by(one.entry.id))
             if observation is not None:
-                return observation, Decided(one.entry.id, one.entry.kind, "applied", one.why)
+                return observation, Decision(one.entry.id, one.entry.kind, "applied", one.why)
     return None
 
 
-def _announced(lasting: Sequence[Lasting], turn: Turn) -> tuple[str, ...]:
+def _announced(lasting: Sequence[CatalogueFault], turn: Turn) -> tuple[str, ...]:
     return tuple(one.entry.id for one in lasting if one.entry.perturbation.announces() and one.in_force(turn))

@@ -15,7 +15,7 @@ from mcp_sim.types import Json, Record, View
 from mcp_sim.types.conditions import ABSENT, matcher
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Unevaluable, did_you_mean
-from mcp_sim.world.cel_diagnostics import misreading
+from mcp_sim.world.cel_diagnostics import describe_syntax_error
 
 if TYPE_CHECKING:
     from cel import Program
@@ -79,7 +79,7 @@ def expression(text: str, known: Collection[str]) -> Expression:
     try:
         program = compile_cel(text)
     except ValueError as error:
-        raise ValueError(misreading(text, str(error))) from None
+        raise ValueError(describe_syntax_error(text, str(error))) from None
     seen = program.references()
     free = set(seen["variables"]) - _only_bound(text)
     for name in sorted(free - TYPES - set(known)):

@@ -11,9 +11,9 @@ _MEANT: Mapping[str, str] = {"=": "==", "and": "&&", "or": "||", "not": "!", "==
 """What other languages write -> what CEL does."""
 
 
-def misreading(text: str, told: str) -> str:
+def describe_syntax_error(text: str, parser_message: str) -> str:
     """The first thing in a text that its parser did not take, by what the parser told of it."""
-    place = _PLACE.search(told)
+    place = _PLACE.search(parser_message)
     lines = text.splitlines() or [""]
     line, column = (int(place[1]), int(place[2])) if place else (1, 1)
     rest = lines[line - 1][column - 1 :] if line <= len(lines) else ""

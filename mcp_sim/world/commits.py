@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mcp_sim.types import Change, Decided, Erred, Past, Record, Step, Transition, Turn
+from mcp_sim.types import Change, ConditionFailure, Decision, PastCall, Record, Step, Transition, Turn
 from mcp_sim.world.state import State
 from mcp_sim.world.versions import Version
 
@@ -18,9 +18,9 @@ class Passed(Protocol):
     @property
     def transition(self) -> Transition: ...
     @property
-    def decided(self) -> tuple[Decided, ...]: ...
+    def decided(self) -> tuple[Decision, ...]: ...
     @property
-    def erred(self) -> tuple[Erred, ...]: ...
+    def erred(self) -> tuple[ConditionFailure, ...]: ...
     @property
     def is_stub(self) -> bool: ...
 
@@ -29,14 +29,14 @@ def pinned(passed: Passed) -> tuple[Change, ...]:
     """What was made up for the answer and is true from now on, where the answer is the world's own."""
     transition, truth = passed.transition, passed.truth
     shown = truth is not None and transition.observation.body is truth.observation.body
-    return transition.pins if shown else ()
+    return transition.absorbed if shown else ()
 
 
-def state_after(state: State, transition: Transition, pins: tuple[Change, ...]) -> State:
+def state_after(state: State, transition: Transition, absorbed: tuple[Change, ...]) -> State:
     """The state with what others did right before the call, and with what the call writes."""
     for due in transition.events:
         state = state.apply(due.changes)
-    changes = (*transition.changes, *pins)
+    changes = (*transition.changes, *absorbed)
     return state.apply(changes, transition.agenda) if changes or transition.agenda else state
 
 
@@ -52,7 +52,7 @@ def version_after(before: Version, turn: Turn, state: State) -> Version:
     )
 
 
-def step_of(n: int, turn: Turn, passed: Passed, pins: tuple[Change, ...]) -> Step:
+def step_of(n: int, turn: Turn, passed: Passed, absorbed: tuple[Change, ...]) -> Step:
     """The entry of a call, which is the ledger's nth."""
     transition = passed.transition
     return Step(
@@ -65,7 +65,7 @@ def step_of(n: int, turn: Turn, passed: Passed, pins: tuple[Change, ...]) -> Ste
         truth=passed.truth,
         served=transition.observation,
         committed=transition.changes,
-        pins=pins,
+        absorbed=absorbed,
         guessed=transition.guessed,
         stub=passed.is_stub,
         perturbations=passed.decided,
@@ -74,9 +74,9 @@ def step_of(n: int, turn: Turn, passed: Passed, pins: tuple[Change, ...]) -> Ste
     )
 
 
-def past_of(turn: Turn, transition: Transition, pins: tuple[Change, ...]) -> Past:
-    changes = (*transition.changes, *pins)
-    return Past(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
+def past_of(turn: Turn, transition: Transition, absorbed: tuple[Change, ...]) -> PastCall:
+    changes = (*transition.changes, *absorbed)
+    return PastCall(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
 
 
 def replayed(state: State, steps: Sequence[Record]) -> State:

@@ -20,7 +20,7 @@ MOST_BYTES = 64 * 1024 * 1024
 LONGEST_KEY = 256
 
 
-class Reused(UsageError):
+class KeyReused(UsageError):
     """An idempotency key came again, with another call."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class _Keyed:
     lock: Lock = field(default_factory=Lock)
 
 
-class Repeats:
+class KeyedCalls:
     """The calls of one world that bear a key. One that crashed, or was given up, is made again when it is repeated.
 
     `size` is about how many bytes the observations have.
@@ -72,7 +72,7 @@ class Repeats:
     def _of(self, key: str, call: Call) -> _Keyed:
         keyed = self._keyed.setdefault(key, _Keyed(call))
         if keyed.call != call:
-            raise Reused
+            raise KeyReused
         self._forget()
         return keyed
 

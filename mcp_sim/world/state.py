@@ -116,13 +116,13 @@ class State:
     def of(cls, records: Mapping[str, Mapping[Key, Record]]) -> State:
         """The first version: these records and nothing written yet."""
         state = cls.later(lambda: records)
-        state.base.made()
+        state.base.built()
         return state
 
     @classmethod
-    def later(cls, make: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> State:
+    def later(cls, build: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> State:
         """The first version; its records are made when somebody first looks at them."""
-        return cls(Tables(make), HashTrieMap())
+        return cls(Tables(build), HashTrieMap())
 
     # reading
 
@@ -144,20 +144,20 @@ class State:
         return chain(self._merged(base.items(), overlay.rows()), _born(overlay.rows()))
 
     def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
-        hits = self._table(entity).having(field, value)
+        hits = self._table(entity).find_equal(field, value)
         if entity not in self.overlays:
             return hits
         wanted = comparable(value)
-        return self._as_they_stand(entity, hits, lambda record: wanted in comparables(record, field))
+        return self._with_writes(entity, hits, lambda record: wanted in comparables(record, field))
 
     def compare(self, entity: str, bounds: Sequence[Bound]) -> Sequence[tuple[Key, Record]]:
-        hits = self._table(entity).within(bounds)
+        hits = self._table(entity).find_within(bounds)
         if entity not in self.overlays:
             return hits
-        return self._as_they_stand(entity, hits, lambda record: all(bound.holds(record) for bound in bounds))
+        return self._with_writes(entity, hits, lambda record: all(bound.holds(record) for bound in bounds))
 
     def search(self, entity: str, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
-        hits = self._table(entity).telling(fields, words)
+        hits = self._table(entity).find_words(fields, words)
         if entity not in self.overlays:
             return hits
 
@@ -165,7 +165,7 @@ class State:
             text = lowered(record, fields)
             return all(word in text for word in words)
 
-        return self._as_they_stand(entity, hits, matches)
+        return self._with_writes(entity, hits, matches)
 
     def count(self, entity: str) -> int:
         overlay = self.overlays.get(entity)
@@ -175,7 +175,7 @@ class State:
         overlay = self.overlays.get(entity)
         return self._table(entity).last_key if overlay is None else overlay.last_key
 
-    def some(self, entity: str, share: float) -> Key | None:
+    def sample_key(self, entity: str, share: float) -> Key | None:
         """One of the records of the beginning that are still there; else the newest, or the first of all."""
         keys = self._table(entity).keys()
         for probe in range(min(PROBES, len(keys))):
@@ -190,7 +190,7 @@ class State:
     def entities(self) -> Sequence[str]:
         return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
 
-    def origin(self, entity: str) -> Mapping[Key, Record]:
+    def initial_records(self, entity: str) -> Mapping[Key, Record]:
         return self._table(entity).records
 
     def written(self, entity: str) -> Mapping[Key, Row]:
@@ -230,20 +230,20 @@ class State:
         version = before.version if before is not None else 0
         if change.expected is not None and change.expected != version:
             raise StaleChange(change.entity, change.key, change.expected, version)
-        stood = before.record is not None if before is not None else change.key in table.records
-        if change.op == "reserve" and stood:
+        existed = before.record is not None if before is not None else change.key in table.records
+        if change.op == "reserve" and existed:
             return overlay
-        keeps_place = stood or change.op != "put"
+        keeps_place = existed or change.op != "put"
         place = before.born if before is not None else -1 if change.key in table.records else overlay.born
         born = place if keeps_place else overlay.born
         record = change.record if change.op == "put" else None
         row = Row(record, version + 1, born, 0 if record is None else len(encode(record)))
-        is_new = change.op == "put" and not stood
-        count = overlay.count + (1 if is_new else -1 if stood and change.op == "remove" else 0)
+        is_new = change.op == "put" and not existed
+        count = overlay.count + (1 if is_new else -1 if existed and change.op == "remove" else 0)
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key
         return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
 
-    def _as_they_stand(
+    def _with_writes(
         self, entity: str, hits: Sequence[tuple[Key, Record]], matches: Callable[[Record], bool]
     ) -> Rows:
         """`hits` of the base as they stand now, then what was written since and matches, all in creation order."""
@@ -271,7 +271,7 @@ class State:
                 yield key, row.record
 
     def _table(self, entity: str) -> Table:
-        return self.base.made().get(entity, EMPTY_TABLE)
+        return self.base.built().get(entity, EMPTY_TABLE)
 
     def _untouched(self, entity: str) -> Overlay:
         table = self._table(entity)

@@ -65,7 +65,7 @@ class Table:
         self._measures: dict[tuple[str, Callable[[Json], float]], list[float]] = {}
         self._rows: Rows | None = None
 
-    def having(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
+    def find_equal(self, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
         """The rows that have this value in this field."""
         index = self._indexes.get(field)
         if index is None:
@@ -82,7 +82,7 @@ class Table:
             self._rows = list(self.records.items())
         return self._rows
 
-    def within(self, bounds: Sequence[Bound]) -> Rows:
+    def find_within(self, bounds: Sequence[Bound]) -> Rows:
         """The rows within all of these bounds."""
         rows = self.rows()
         left: Sequence[int] = range(len(rows))
@@ -97,7 +97,7 @@ class Table:
             self._measures[field, measure] = found
         return found
 
-    def telling(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
+    def find_words(self, fields: Sequence[str], words: Sequence[str]) -> Sequence[tuple[Key, Record]]:
         """The rows in whose fields all of these words occur."""
         names = tuple(fields)
         texts = self._texts.get(names)
@@ -128,24 +128,24 @@ EMPTY_TABLE = Table({})
 class Tables(Mapping[str, Table]):
     """The records that worlds begin with, made when somebody first looks at them."""
 
-    __slots__ = ("_made", "_make")
+    __slots__ = ("_build", "_tables")
 
-    def __init__(self, make: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> None:
-        self._make: Callable[[], Mapping[str, Mapping[Key, Record]]] | None = make
-        self._made: dict[str, Table] = {}
+    def __init__(self, build: Callable[[], Mapping[str, Mapping[Key, Record]]]) -> None:
+        self._build: Callable[[], Mapping[str, Mapping[Key, Record]]] | None = build
+        self._tables: dict[str, Table] = {}
 
     def __getitem__(self, entity: str) -> Table:
-        return self.made()[entity]
+        return self.built()[entity]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.made())
+        return iter(self.built())
 
     def __len__(self) -> int:
-        return len(self.made())
+        return len(self.built())
 
-    def made(self) -> Mapping[str, Table]:
+    def built(self) -> Mapping[str, Table]:
         """All of them."""
-        if self._make is not None:
-            self._made = {entity: Table(rows) for entity, rows in self._make().items()}
-            self._make = None
-        return self._made
+        if self._build is not None:
+            self._tables = {entity: Table(rows) for entity, rows in self._build().items()}
+            self._build = None
+        return self._tables

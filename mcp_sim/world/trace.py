@@ -15,9 +15,9 @@ from typing import Any
 from mcp_sim.types import (
     BrokenDelivery,
     Change,
-    Decided,
+    Decision,
     Observation,
-    Past,
+    PastCall,
     Record,
     RpcError,
     Step,
@@ -81,7 +81,7 @@ def _call_bytes(step: Step) -> bytes:
             b"null" if truth is None else _transition_bytes(truth, meant),
             b"null" if same or served is None else observation_bytes(served),
             committed,
-            changes_bytes(step.pins),
+            changes_bytes(step.absorbed),
             b',"guessed":true' if step.guessed else b',"guessed":false',
             b',"stub":true' if step.stub else b"",
             b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
@@ -90,7 +90,7 @@ def _call_bytes(step: Step) -> bytes:
     )
 
 
-def decided_json(decided: Decided) -> Record:
+def decided_json(decided: Decision) -> Record:
     return {"id": decided.id, "kind": decided.kind, "outcome": decided.outcome, "why": decided.why}
 
 
@@ -196,17 +196,17 @@ class Ledger:
         return len(self._lines)
 
 
-class History(Sequence[Past]):
+class History(Sequence[PastCall]):
     """The newest calls and events of one world, as later calls may look at them; bounded like the ledger."""
 
     __slots__ = ("_bytes", "_items", "_keep")
 
     def __init__(self, keep: int) -> None:
         self._keep = keep
-        self._items = deque[tuple[Past, int]]()
+        self._items = deque[tuple[PastCall, int]]()
         self._bytes = 0
 
-    def append(self, past: Past, size: int) -> None:
+    def append(self, past: PastCall, size: int) -> None:
         """Add the newest; `size` is about how many bytes it holds."""
         self._items.append((past, size))
         self._bytes += size

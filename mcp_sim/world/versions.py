@@ -12,7 +12,7 @@ from mcp_sim.types import Call, Memories, Tool, Turn
 from mcp_sim.types.clock import Clock
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
-from mcp_sim.world.catalogue import Lasting
+from mcp_sim.world.catalogue import CatalogueFault
 from mcp_sim.world.state import State
 
 NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
@@ -41,11 +41,11 @@ class Origin:
     first: Version
     timed: tuple[PerturbationEntry, ...] = ()
     """The perturbations that act by themselves."""
-    lasting: tuple[Lasting, ...] = ()
+    lasting: tuple[CatalogueFault, ...] = ()
     """The perturbations of the catalogue."""
 
 
-def glance(origin: Origin, clock: Clock, version: Version, elapsed: timedelta) -> Turn:
+def turn_without_call(origin: Origin, clock: Clock, version: Version, elapsed: timedelta) -> Turn:
     """A turn of no call: what the next one would find, so much time after the clock's start."""
     return Turn(
         call=Call("", {}),

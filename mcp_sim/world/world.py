@@ -14,21 +14,21 @@ from typing import Any
 
 from anyio import Lock
 
-from mcp_sim.types import Call, Due, Memories, Observation, Past, Record, Seen, Step, Tool, Turn
+from mcp_sim.types import Call, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Crash, Unwritable
 from mcp_sim.types.kinds import Sink, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario
-from mcp_sim.world.catalogue import listed
+from mcp_sim.world.catalogue import list_tools
 from mcp_sim.world.commits import Passed, past_of, pinned, state_after, step_of, version_after
 from mcp_sim.world.deferred_commits import fitting
 from mcp_sim.world.events import acted, is_due, looked_at, occasions
-from mcp_sim.world.idempotency import Repeats
+from mcp_sim.world.idempotency import KeyedCalls
 from mcp_sim.world.scopes import scope_of
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, crash_line, fork_line, step_line
-from mcp_sim.world.versions import Origin, Version, glance
+from mcp_sim.world.versions import Origin, Version, turn_without_call
 
 MOST_VERSIONS = 256
 """So many versions of a world's state are kept for perturbations that look back."""
@@ -53,8 +53,8 @@ class World:
         self.version = origin.first
         self.ledger = Ledger(ledger_keep)
         self.history = History(ledger_keep)
-        self.repeats = Repeats()
-        self.seen = deque[Seen](maxlen=MOST_VERSIONS if origin.scenario.looks_back else 0)
+        self.keyed_calls = KeyedCalls()
+        self.past_versions = deque[PastVersion](maxlen=MOST_VERSIONS if origin.scenario.reads_past_versions else 0)
         self._answer = answer
         self._sinks = sinks
         self._forks = count(1)
@@ -76,7 +76,7 @@ class World:
         call = Call(tool, dict(arguments or {}), dict(answers or {}), key)
         if key is None:
             return await self._answer(self, call)
-        return await self.repeats.once(key, call, lambda: self._answer(self, call))
+        return await self.keyed_calls.once(key, call, lambda: self._answer(self, call))
 
     @property
     def view(self) -> State:
@@ -86,7 +86,7 @@ class World:
     @property
     def size(self) -> int:
         """About how many bytes it holds that no other world holds: what was written, its ledger, answers under keys."""
-        return self.version.state.size + self.ledger.size + self.repeats.size
+        return self.version.state.size + self.ledger.size + self.keyed_calls.size
 
     @property
     def scenario(self) -> Scenario:
@@ -99,7 +99,11 @@ class World:
         lasting = self.origin.lasting
         if not lasting:
             return tools
-        return [*listed(tools, server, lasting, glance(self.origin, self.clock, self.version, self.clock.elapsed()))]
+        return [
+            *list_tools(
+                tools, server, lasting, turn_without_call(self.origin, self.clock, self.version, self.clock.elapsed())
+            )
+        ]
 
     def lists(self, tool: str) -> bool:
         """Is there a tool of this id in the lists as they are now?"""
@@ -112,7 +116,7 @@ class World:
         twin = World(twin_name, origin, self.clock.fork(), self._answer, self._sinks, self.ledger.keep)
         twin.version = self.version
         twin.ledger, twin.history = self.ledger.fork(), self.history.fork()
-        twin.seen = self.seen.copy()
+        twin.past_versions = self.past_versions.copy()
         for sink in self._sinks:
             sink.write(fork_line(twin_name, self.name, self.version.n, origin.stream))
         return twin
@@ -123,7 +127,7 @@ class World:
         self.clock = self.clock.restarted()
         self.version = replace(self.origin.first, n=n)
         self.history = History(self.ledger.keep)
-        self.repeats = Repeats()
+        self.keyed_calls = KeyedCalls()
         self.open()
 
     def grade(self) -> list[tuple[ExpectationEntry, Verdict]]:
@@ -191,22 +195,22 @@ class World:
             draws=Draws(origin.seed, origin.stream, scope, occurrence),
             history=self.history,
             memories=Memories(version.memories, version.counts),
-            versions=self.seen,
+            versions=self.past_versions,
         )
 
     def beginning(self) -> Turn:
         """The world at its start, seen as if a call were made."""
-        return glance(self.origin, self.clock, self.origin.first, timedelta(0))
+        return turn_without_call(self.origin, self.clock, self.origin.first, timedelta(0))
 
     def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:
         """Write the changes and the ledger entry of a call, and make the new version visible; before it, its events."""
-        transition, pins = passed.transition, pinned(passed)
-        state = state_after(self.version.state, transition, pins)
+        transition, absorbed = passed.transition, pinned(passed)
+        state = state_after(self.version.state, transition, absorbed)
         for due in transition.events:
             self._commit_due(due)
         version = version_after(self.version, turn, state)
-        step = step_of(version.n + 1, turn, passed, pins)
-        self._record(step, version, {**transition.measured, **measured}, past_of(turn, transition, pins))
+        step = step_of(version.n + 1, turn, passed, absorbed)
+        self._record(step, version, {**transition.measured, **measured}, past_of(turn, transition, absorbed))
         self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:
@@ -221,9 +225,9 @@ class World:
         """Someone else's changes, as an event of their own."""
         version = replace(self.version, state=self.version.state.apply(due.changes))
         step = Step(self.version.n + 1, "event", due.at, committed=due.changes, actor=due.actor)
-        self._record(step, version, {}, Past(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
+        self._record(step, version, {}, PastCall(self.version.index, "", {}, ok=True, at=due.at, changes=due.changes))
 
-    def _record(self, step: Step, version: Version, measured: Mapping[str, Any], past: Past | None = None) -> None:
+    def _record(self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None) -> None:
         """One more entry: to the expectations' facts, the sinks, the ledger, the history; then the version is visible.
 
         Whatever fails on the way leaves the world as it was.
@@ -236,9 +240,9 @@ class World:
         line = step_line(self.name, step, measured)
         self._write(line)
         if step.entry == "reset":
-            self.seen.clear()
+            self.past_versions.clear()
         if step.entry == "reset" or version.state.overlays is not self.version.state.overlays:
-            self.seen.append(Seen(version.index, step.at, version.state))
+            self.past_versions.append(PastVersion(version.index, step.at, version.state))
         self.version = replace(version, facts=facts, n=step.n)
         if past is not None:
             self.history.append(past, len(line))

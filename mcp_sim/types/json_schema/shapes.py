@@ -161,14 +161,14 @@ def referred(root: Record, reference: str) -> Record:
     return as_object(found)
 
 
-def unfolded(schema: Json) -> int:
+def count_unfolded(schema: Json) -> int:
     """How many schemas one value is held to, at most: definitions that hold each other twice come to 2^n of them.
 
     Schemas of properties and items do not add up: they are for other values.
     """
     root = as_object(schema)
     known: dict[str, int] = {}
-    counts = [_unfolded({"$ref": reference}, root, known) for reference in _references(root)]
+    counts = [_count_unfolded({"$ref": reference}, root, known) for reference in _references(root)]
     return max(counts, default=0)
 
 
@@ -184,16 +184,16 @@ def _references(schema: Json) -> Iterator[str]:
             yield from _references(part)
 
 
-def _unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
+def _count_unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
     body = as_object(schema)
     reference: Json = body.get("$ref")
     if isinstance(reference, str) and reference not in known:
         known[reference] = 0  # for the way back to it
-        known[reference] = _unfolded(referred(root, reference), root, known)
+        known[reference] = _count_unfolded(referred(root, reference), root, known)
     parts = [part for word in ("allOf", "anyOf", "oneOf") for part in as_list(body.get(word))]
     parts += [body[word] for word in ("not", "if", "then", "else") if word in body]
     parts += as_object(body.get("dependentSchemas")).values()
-    return 1 + known.get(str(reference), 0) + sum(_unfolded(part, root, known) for part in parts)
+    return 1 + known.get(str(reference), 0) + sum(_count_unfolded(part, root, known) for part in parts)
 
 
 def schema_of(value: Json) -> Record:

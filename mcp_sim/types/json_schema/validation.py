@@ -14,7 +14,7 @@ from typing import Any, cast
 import jsonschema_rs
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import unfolded
+from mcp_sim.types.json_schema.shapes import count_unfolded
 
 LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10
@@ -27,21 +27,21 @@ each definition that refers to another one twice."""
 class Validator:
     """One schema, compiled once. References to other documents are never followed."""
 
-    __slots__ = ("_judge", "_wording", "is_valid", "schema")
+    __slots__ = ("_error_finder", "_judge", "is_valid", "schema")
 
     def __init__(self, schema: Record) -> None:
         self.schema = schema
         self._judge = compiled(schema)
-        self._wording: Any = None
+        self._error_finder: Any = None
         self.is_valid = self._judge.is_valid
 
     def problems(self, value: Json) -> tuple[str, ...]:
         """What is wrong with a value, each as `path: reason`; empty where it is valid."""
         if self.is_valid(value):
             return ()
-        if self._wording is None:
-            self._wording = _wording(self.schema)
-        found: list[Any] = list(self._wording(value))
+        if self._error_finder is None:
+            self._error_finder = _error_finder(self.schema)
+        found: list[Any] = list(self._error_finder(value))
         errors = sorted(found, key=lambda error: [str(part) for part in error.absolute_path])
         sentences = [_sentence(list(error.absolute_path), error.message) for error in errors[:MOST_SENTENCES]]
         return tuple(sentences) or self._judged(value)
@@ -60,9 +60,9 @@ class _Error:
     message: str = "does not match its schema"
 
 
-def _wording(schema: Record) -> Callable[[Json], Iterable[Any]]:
+def _error_finder(schema: Record) -> Callable[[Json], Iterable[Any]]:
     """What tells the errors of a value; tells none where only the judge can be trusted to come to an end."""
-    if unfolded(schema) > MOST_WORDED:
+    if count_unfolded(schema) > MOST_WORDED:
         return lambda _: (_Error(),)
     if _has_key(schema, "patternProperties"):  # jsonschema matches names with an engine that may take for ever
         return lambda _: ()
@@ -92,7 +92,7 @@ def _has_key(schema: Json, key: str) -> bool:
 
 def compiled(schema: Record) -> jsonschema_rs.Validator:
     """The judge for a schema, without the patterns it cannot compile. Raises ValueError on a schema that is none."""
-    if unfolded(schema) > MOST_JUDGED:
+    if count_unfolded(schema) > MOST_JUDGED:
         raise ValueError(
             f"its parts refer to each other so often that a value is held to more than {MOST_JUDGED:,} of them"
         )

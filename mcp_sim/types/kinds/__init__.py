@@ -6,7 +6,7 @@ manual. Kinds are immutable and shared by all worlds: what a kind must remember 
 
 from __future__ import annotations
 
-from mcp_sim.types.kinds.backend import NEVER_MATCHED, Answer, Backend, Invent, Match, Survey, Tables
+from mcp_sim.types.kinds.backend import BACKENDS_WITHOUT_MATCH, Answer, Backend, Invent, Match, ServerEvidence, Tables
 from mcp_sim.types.kinds.expectation import Expectation, Verdict
 from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
 from mcp_sim.types.kinds.kind import Kind
@@ -31,11 +31,11 @@ from mcp_sim.types.kinds.trigger import Check, Role, Trigger
 from mcp_sim.types.kinds.world_model import Predictor, WorldModel
 
 __all__ = [
+    "BACKENDS_WITHOUT_MATCH",
     "COMBINATORS",
     "COMMON_EXPECTATION_KEYS",
     "COMMON_PERTURBATION_KEYS",
     "COMMON_WORLD_MODEL_KEYS",
-    "NEVER_MATCHED",
     "Answer",
     "Apply",
     "Backend",
@@ -52,11 +52,11 @@ __all__ = [
     "Predictor",
     "Role",
     "Saved",
+    "ServerEvidence",
     "Shelf",
     "Sink",
     "Stage",
     "Store",
-    "Survey",
     "Tables",
     "Trigger",
     "Unreached",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
-from mcp_sim.types.argument_unwrapping import inner_call, unwrapped
+from mcp_sim.types.argument_unwrapping import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity, Example
 from mcp_sim.types.plans import Plan
 
@@ -21,7 +21,7 @@ class Invent(Protocol):
         """A value for `field` of the record under way, valid under `schema`."""
         ...
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
         """Which of these records of `target` a reference leads to that nobody gave; the first is the world's choice."""
         ...
 
@@ -34,7 +34,7 @@ Tables: TypeAlias = Mapping[str, Mapping[Key, Record]]
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class ServerEvidence:
     """What is known of one server before anything is inferred: its tools by id, and the state that is given (or None).
 
     `examples` are recorded calls, `found` what `once` has found.
@@ -77,7 +77,7 @@ class Backend:
     order: ClassVar[int] = 1000
     """The place in which the backend is asked for its tools; backends of one place are asked by name."""
 
-    def match(self, survey: Survey) -> Match | None:
+    def match(self, evidence: ServerEvidence) -> Match | None:
         """The tools of a server that work this way, by the evidence of all of them together; None where none does.
 
         Evidence is names, schemas and descriptions, never one vendor's name. What is claimed surely (confidence at
@@ -85,7 +85,7 @@ class Backend:
         """
         return None
 
-    def completed(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
+    def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         """The records that a world begins with, given and made up, and what these plans need beside them."""
         return tables
 
@@ -93,7 +93,7 @@ class Backend:
         """The closure that answers calls of this tool, by whoever may call it."""
         raise NotImplementedError  # every kind compiles its own
 
-    def answering(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
+    def compile_answer(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         """The closure that answers calls of this tool; whoever must be logged in and is not is refused."""
         answer = self._compiled(tool, plan, domain)
         if plan.login is None:
@@ -114,9 +114,9 @@ class Backend:
         within = plan.within
         if within is None:
             return self.compile(tool, plan, domain)
-        answer = self.compile(unwrapped(tool, within), plan, domain)
-        return lambda turn, invent: answer(replace(turn, call=inner_call(turn.call, within)), invent)
+        answer = self.compile(unwrap_tool(tool, within), plan, domain)
+        return lambda turn, invent: answer(replace(turn, call=unwrap_call(turn.call, within)), invent)
 
 
-NEVER_MATCHED = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
+BACKENDS_WITHOUT_MATCH = frozenset({"any_record", "python", "records", "schema_only", "summaries"})
 """The backends of tools that nobody claims: inferred or said, and not loaded before a tool is called."""

@@ -110,7 +110,7 @@ class Perturbation(Kind):
         """Who does what then."""
         raise NotImplementedError
 
-    looks_back: ClassVar[bool] = False
+    reads_past_versions: ClassVar[bool] = False
     """True where it looks at older versions of the state, `turn.versions`; the world keeps them then."""
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds.kind import Kind
-from mcp_sim.types.time_bounds import Numbers, Stretch
+from mcp_sim.types.time_bounds import CallNumbers, TimeBounds
 
 Check: TypeAlias = Callable[[Turn, int], bool]
 """Does it hold for this turn, which is the count-th (from 1) that passed the filters?"""
@@ -29,10 +29,10 @@ class Trigger(Kind):
 
     role: ClassVar[Role]
 
-    is_clockwork: ClassVar[bool] = False
+    depends_on_time_only: ClassVar[bool] = False
     """True where it looks at nothing but the time and the number of the world's calls."""
 
-    carries: ClassVar[bool] = False
+    carries_over: ClassVar[bool] = False
     """True where a decision that came to nothing (preempted, no_effect) is carried to the next call in question."""
 
     def compile(self, tool: Tool, domain: Domain, purpose: str) -> Check:
@@ -47,14 +47,14 @@ class Trigger(Kind):
         """What makes it impossible that this ever holds, or unclear what is meant; each is an error at load."""
         return ()
 
-    def doubts(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
+    def warnings(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         """What is possible and hardly meant; each is a warning at load."""
         return ()
 
-    def stretch(self, start: datetime) -> Stretch:
+    def time_bounds(self, start: datetime) -> TimeBounds:
         """The part of a world's life, begun at `start`, outside of which it never holds."""
-        return Stretch()
+        return TimeBounds()
 
-    def numbers(self) -> Numbers | None:
+    def call_numbers(self) -> CallNumbers | None:
         """Of a counter: the numbers of the calls it holds for, where they are the same in every world."""
         return None

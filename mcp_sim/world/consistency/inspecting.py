@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from mcp_sim.types import ToolResult, Transition, Turn
-from mcp_sim.types.argument_unwrapping import inner_call
+from mcp_sim.types.argument_unwrapping import unwrap_call
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.consistency.after import After
@@ -24,9 +24,9 @@ def inspection(plan: Plan, domain: Domain) -> Inspection:
     sets, within = settings_of(plan, entity), plan.within
 
     def inspect(asked: Turn, transition: Transition) -> list[str]:
-        turn = asked if within is None else replace(asked, call=inner_call(asked.call, within))
+        turn = asked if within is None else replace(asked, call=unwrap_call(asked.call, within))
         body = transition.observation.body
-        changes = (*transition.changes, *transition.pins)
+        changes = (*transition.changes, *transition.absorbed)
         after = After(turn.view, changes)
         written = (
             (
