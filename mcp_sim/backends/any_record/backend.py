@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
+from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.refusals import invalid, not_found
-from mcp_sim.backends.records.showing import shown
-from mcp_sim.generate.named import found_key
+from mcp_sim.generate.lookup import found_key
 from mcp_sim.types import Observation, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
@@ -19,7 +19,7 @@ class AnyRecord(Backend):
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         name = plan.arguments["id"]
         fetch = argument(name)
-        kinds = [(one.name, shown(one, {}, domain.entities)) for one in _tables(tool, domain)]
+        kinds = [(one.name, projector(one, {}, domain.entities)) for one in _tables(tool, domain)]
         form = "json" if tool.output_schema is None else "structured"
 
         def answer(turn: Turn, _invent: Invent) -> Transition:

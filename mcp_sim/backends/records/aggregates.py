@@ -161,7 +161,7 @@ def kinds_of(entity: Entity) -> list[str]:
     ]
 
 
-def by_kind(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> tuple[Entity, str] | None:
+def grouping(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> tuple[Entity, str] | None:
     """`by_status`, `orders_by_status`, `status_counts`, `categories`: the field whose values are counted."""
     asked = [singular(word) for word in words(name)]
     named = next((one for one in _longest_first(entities) if _within(words(one), asked)), None)
@@ -175,7 +175,7 @@ def by_kind(name: str, entity: Entity | None, entities: Mapping[str, Entity]) ->
     return None
 
 
-def tallied_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:
+def tally_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:
     """How many records there are of each value."""
     chosen = [str(one) for one in constants(entity.fields[field].schema) if one is not None]
 
@@ -209,7 +209,7 @@ def plain_summary(entity: Entity | None, entities: Mapping[str, Entity]) -> Meas
             **{name: amounts(seen) for name, amounts in split.items()},
         }
     if entity is not None:
-        kinds = {f"by_{snake(name)}": tallied_by(entity, name) for name in kinds_of(entity)}
+        kinds = {f"by_{snake(name)}": tally_by(entity, name) for name in kinds_of(entity)}
         return lambda seen: {
             "total": len(seen.rows[entity.name]),
             **{name: tally(seen) for name, tally in kinds.items()},
@@ -217,20 +217,20 @@ def plain_summary(entity: Entity | None, entities: Mapping[str, Entity]) -> Meas
     found: dict[str, Measure] = {}
     for name, one in entities.items():
         found[f"total_{plural(name)}"] = _counted(one)
-        found |= {f"{plural(name)}_by_{snake(kind)}": tallied_by(one, kind) for kind in kinds_of(one)[:1]}
+        found |= {f"{plural(name)}_by_{snake(kind)}": tally_by(one, kind) for kind in kinds_of(one)[:1]}
     return lambda seen: {name: tell(seen) for name, tell in found.items()}
 
 
-def filled(schema: Record, name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> Measure | None:
+def place_measure(schema: Record, name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> Measure | None:
     """What stands at a place of a result of which the name says what it tells; None where it does not."""
     kind, parts = main_type(schema), properties(schema)
     if kind in {"integer", "number"}:
         return measure(name, entity, entities, schema)
-    grouped = by_kind(name, entity, entities)
+    grouped = grouping(name, entity, entities)
     if parts:
         return _object(parts, name, entity, entities, grouped)
     if grouped is not None and kind == "object":
-        return tallied_by(*grouped)
+        return tally_by(*grouped)
     if grouped is not None and is_rows(schema):
         return _listed(properties(items(schema)), *grouped)
     return None
@@ -244,7 +244,9 @@ def _object(
     grouped: tuple[Entity, str] | None,
 ) -> Measure:
     about = entities.get("_".join(singular(word) for word in words(name)), grouped[0] if grouped else entity)
-    inner = {part: fill for part, one in parts.items() if (fill := filled(one, part, about, entities)) is not None}
+    inner = {
+        part: fill for part, one in parts.items() if (fill := place_measure(one, part, about, entities)) is not None
+    }
     return lambda seen: {part: fill(seen) for part, fill in inner.items()}
 
 
@@ -252,5 +254,5 @@ def _listed(parts: Mapping[str, Record], entity: Entity, field: str) -> Measure:
     """`[{status, count}]`: a row for each value."""
     told = next((part for part, one in parts.items() if main_type(one) == "string"), field)
     count = next((part for part, one in parts.items() if main_type(one) in {"integer", "number"}), "count")
-    tally = tallied_by(entity, field)
+    tally = tally_by(entity, field)
     return lambda seen: [{told: value, count: number} for value, number in tally(seen).items()]

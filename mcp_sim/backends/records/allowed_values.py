@@ -8,11 +8,10 @@ from typing import TypeAlias
 
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.effects import Check, Consequence, Effect
-from mcp_sim.backends.records.field_values import given, sets_of
-from mcp_sim.backends.records.refusals import either, invalid
+from mcp_sim.backends.records.field_values import assigned_values, assignments_of
+from mcp_sim.backends.records.refusals import choices_text, invalid
 from mcp_sim.generate.conformance import field_schemas
-from mcp_sim.infer.choices import demanded
-from mcp_sim.infer.docstrings import described
+from mcp_sim.infer.descriptions import describe_arguments, strict_choices
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, at, expanded, items, main_type, types_of
@@ -39,17 +38,17 @@ _PAIRS = (
     ("pickup", "return"),
 )  # fmt: skip
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")
-_SAYING_LITTLE = frozenset({"type", "title", "description", "examples", "default"})
+_ANNOTATIONS = frozenset({"type", "title", "description", "examples", "default"})
 _NUMBERS = frozenset({"integer", "number"})
 
 
-def as_said(tool: Tool, plan: Plan) -> Check | None:
+def declared_values_check(tool: Tool, plan: Plan) -> Check | None:
     """What forbids a write: a value that the tool's words do not allow, or two out of order; None where any may be."""
-    schema = expanded(described(tool).input_schema)
+    schema = expanded(describe_arguments(tool).input_schema)
     parts = {path: at(schema, path) for path in plan.sets}
-    tests = {path: _among(choices) for path, part in parts.items() if (choices := demanded(part))}
-    tests |= {path: _within(*ends) for path, ends in ranges_said(parts, tool.description).items()}
-    spans = [(one, argument(one), end, argument(end)) for one, end in spans_among(plan.sets)]
+    tests = {path: _among(choices) for path, part in parts.items() if (choices := strict_choices(part))}
+    tests |= {path: _within(*ends) for path, ends in declared_ranges(parts, tool.description).items()}
+    spans = [(one, argument(one), end, argument(end)) for one, end in time_spans(plan.sets)]
     if not tests and not spans:
         return None
     compiled = [(path, argument(path), test) for path, test in tests.items()]
@@ -74,7 +73,7 @@ def _among(choices: list[Json]) -> Test:
 
     def test(value: Json) -> str | None:
         wrong = isinstance(value, str) and value and value.lower() not in known
-        return f"{value!r} is not one of {either(choices)}" if wrong else None
+        return f"{value!r} is not one of {choices_text(choices)}" if wrong else None
 
     return test
 
@@ -87,7 +86,7 @@ def _within(least: float, most: float) -> Test:
     return test
 
 
-def ranges_said(schemas: dict[str, Record], about: str) -> dict[str, tuple[float, float]]:
+def declared_ranges(schemas: dict[str, Record], about: str) -> dict[str, tuple[float, float]]:
     """The least and the most of the numbers among arguments; what the tool says itself is of its only number."""
     numbers = {name: part for name, part in schemas.items() if main_type(part) in {"integer", "number"}}
     told = {name: _range(str(part.get("description", ""))) for name, part in numbers.items()}
@@ -105,7 +104,7 @@ def _range(text: str) -> tuple[float, float] | None:
     return (least, most) if least < most else None
 
 
-def spans_among(paths: Iterable[str]) -> list[tuple[str, str]]:
+def time_spans(paths: Iterable[str]) -> list[tuple[str, str]]:
     """The pairs of arguments of which the first begins what the second ends: `check_in` and `check_out`."""
     by_name = {snake(path): path for path in paths}
     found = [(name, _ended(name, *pair)) for name in by_name for pair in _PAIRS]
@@ -126,7 +125,7 @@ def is_reversed(begun: Json, ended: Json) -> bool:
     return ended < begun if is_alike else ended[:10] < begun[:10] and begun[10:] == ended[10:] == ""
 
 
-def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
+def schema_check(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
     """What forbids a write that would make a record which a tool could not show; None where any may be shown."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items()}
@@ -134,10 +133,10 @@ def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
     tests = {field: found for field in fields if (found := _tests(domain, entity, field, plan))}
     if not tests:
         return None
-    sets = [rule for rule in sets_of(tool, plan, domain, defaults=False) if rule.field in {*tests, "*"}]
+    sets = [rule for rule in assignments_of(tool, plan, domain, defaults=False) if rule.field in {*tests, "*"}]
 
     def refused(turn: Turn) -> Observation | None:
-        for field, value in given(turn, sets).items():
+        for field, value in assigned_values(turn, sets).items():
             reason = next((why for test in tests.get(field, ()) for why in _reasons(test, value)), None)
             if reason is not None:
                 argument = arguments.get(field, field)
@@ -147,11 +146,11 @@ def fitting(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
     return refused
 
 
-def lines_fitting(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
+def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
     """What forbids a write of lists of objects that lack, also when they are completed, what results must tell."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items() if field in entity.fields}
-    tests = {field: found for field in arguments if (found := _tests_of_lines(domain, entity, field))}
+    tests = {field: found for field in arguments if (found := _line_tests(domain, entity, field))}
     if not tests:
         return None
 
@@ -167,18 +166,18 @@ def lines_fitting(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
     return refused
 
 
-def _tests_of_lines(domain: Domain, entity: Entity, field: str) -> list[Validator]:
+def _line_tests(domain: Domain, entity: Entity, field: str) -> list[Validator]:
     """What results say of the objects in a list."""
-    lists = [schema for schema in _told(domain, entity, field) if "array" in types_of(schema)]
+    lists = [schema for schema in _result_schemas(domain, entity, field) if "array" in types_of(schema)]
     return [test for schema in lists if items(schema) and (test := _validator(schema)) is not None]
 
 
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
     """What the results of tools say of a field beside its type; of its items, where one is added."""
     how, found = plan.how.get(field, "set"), list[Record]()
-    for schema in _told(domain, entity, field) if how in {"set", "append", "join"} else ():
+    for schema in _result_schemas(domain, entity, field) if how in {"set", "append", "join"} else ():
         part = items(schema) if how in {"append", "join"} and "array" in types_of(schema) else schema
-        if part not in found and (part.keys() - _SAYING_LITTLE or "integer" in types_of(part)):
+        if part not in found and (part.keys() - _ANNOTATIONS or "integer" in types_of(part)):
             found.append(part)
     return [test for part in found if (test := _validator(part)) is not None]
 
@@ -191,7 +190,7 @@ def _validator(schema: Record) -> Validator | None:
         return None
 
 
-def _told(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
+def _result_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
     known = entity.fields[field]
     return iter(()) if known.link is not None or known.derived is not None else field_schemas(domain, entity, field)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from mcp_sim.infer.ids import names_ids, whole
+from mcp_sim.infer.keys import is_id_name, to_integer
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties
@@ -14,7 +14,7 @@ from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
-Reading: TypeAlias = Callable[[Json], Json]
+Convert: TypeAlias = Callable[[Json], Json]
 
 ABSENT = object()
 
@@ -38,7 +38,7 @@ def argument(path: str) -> Fetch:
 
 def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -> Answer:
     """The answer to the call with each whole number as one: what its schema, its name or its field says is one."""
-    read = _reading(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
+    read = _converter(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
     if read is None:
         return answer
 
@@ -64,24 +64,24 @@ def _is_whole(entity: Entity, name: str) -> bool:
     return field is not None and (field.link is not None or main_type(field.schema) == "integer")
 
 
-def _reading(schema: Record, path: str, name: str, known: frozenset[str]) -> Reading | None:
+def _converter(schema: Record, path: str, name: str, known: frozenset[str]) -> Convert | None:
     """How a value under a schema is read; None where nothing in it is a whole number."""
-    if main_type(schema) == "integer" or path in known or (name and names_ids(name)):
-        return whole
+    if main_type(schema) == "integer" or path in known or (name and is_id_name(name)):
+        return to_integer
     if main_type(schema) == "array":
-        read = _reading(items(schema), path, name, known)
+        read = _converter(items(schema), path, name, known)
         return None if read is None else lambda value: _each(value, read)
-    inner = {part: _reading(one, f"{path}.{part}" if path else part, part, known)
+    inner = {part: _converter(one, f"{path}.{part}" if path else part, part, known)
              for part, one in properties(schema).items()}  # fmt: skip
     reads = {part: read for part, read in inner.items() if read is not None}
     return (lambda value: _object(value, reads)) if reads else None
 
 
-def _each(value: Json, read: Reading) -> Json:
+def _each(value: Json, read: Convert) -> Json:
     return [read(one) for one in as_list(cast("Json", value))] if isinstance(value, list) else value
 
 
-def _object(value: Json, reads: Mapping[str, Reading]) -> Json:
+def _object(value: Json, reads: Mapping[str, Convert]) -> Json:
     if not isinstance(value, dict):
         return value
     return {name: reads[name](one) if name in reads else one for name, one in cast("Record", value).items()}

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mcp_sim.backends.records.allowed_values import as_said, fitting, lines_fitting
+from mcp_sim.backends.records.allowed_values import declared_values_check, line_schema_check, schema_check
 from mcp_sim.backends.records.arguments import ABSENT, argument, with_whole_numbers
-from mcp_sim.backends.records.creation import creation, together
-from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, checked, followed
+from mcp_sim.backends.records.creation import child_creations, creation
+from mcp_sim.backends.records.effects import Batch, Write, WriteMany, batch, with_checks, with_consequences
 from mcp_sim.backends.records.parts import part_page, part_write
-from mcp_sim.backends.records.record_lookup import finder, foremost, found_inside, picking
-from mcp_sim.backends.records.recorded_texts import failing
-from mcp_sim.backends.records.refusals import either, invalid, not_found, noun, sentence_of
+from mcp_sim.backends.records.record_lookup import entry_picker, find_inside, finder, row_chooser
+from mcp_sim.backends.records.recorded_texts import with_recorded_failures
+from mcp_sim.backends.records.refusals import choices_text, invalid, not_found, noun, sentence_of
 from mcp_sim.backends.records.removal import removal
-from mcp_sim.backends.records.result_values import Facts, Told
-from mcp_sim.backends.records.results import result, tells_failures
-from mcp_sim.backends.records.selection import parent_check, selection
+from mcp_sim.backends.records.result_values import Facts, Render
+from mcp_sim.backends.records.results import reports_failures, result_renderer
+from mcp_sim.backends.records.selection import parent_check, selector
 from mcp_sim.backends.records.updates import updating
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
@@ -36,33 +36,41 @@ class Records(Backend):
 
     def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.caller is not None:
-            return _called(plan.caller, self._compile(tool, replace(plan, caller=None), domain))
+            return _as_caller(plan.caller, self._compile(tool, replace(plan, caller=None), domain))
         if plan.choice is not None:
-            return _choosing(tool, plan, {name: _way(tool, one, domain) for name, one in plan.choices.items()})
+            return _choosing(
+                tool, plan, {name: _choice_answer(tool, one, domain) for name, one in plan.choices.items()}
+            )
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
-        tell, tool = result(tool, plan, domain), failing(tool, plan, domain)
+        render, tool = result_renderer(tool, plan, domain), with_recorded_failures(tool, plan, domain)
         if entity.inside is not None and plan.verb != "get":
-            return _with_parts(tool, plan, domain, tell)
+            return _with_parts(tool, plan, domain, render)
         if plan.verb in _WRITES:
-            write = checked(_WRITES[plan.verb](tool, plan, domain), as_said(tool, plan), fitting(tool, plan, domain))
-            write = followed(write, lines_fitting(tool, plan, domain), *together(tool, plan, domain))
+            write = with_checks(
+                _WRITES[plan.verb](tool, plan, domain),
+                declared_values_check(tool, plan),
+                schema_check(tool, plan, domain),
+            )
+            write = with_consequences(
+                write, line_schema_check(tool, plan, domain), *child_creations(tool, plan, domain)
+            )
             if plan.each is not None:
                 return _writing_many(
-                    tool, plan, batch(tool, plan, write), tell, partly=tells_failures(tool, plan, domain)
+                    tool, plan, batch(tool, plan, write), render, partly=reports_failures(tool, plan, domain)
                 )
-            looks_around = any(field.derived for field in entity.fields.values())
-            return _writing(write, tell, looks_around=looks_around)
+            reads_others = any(field.derived for field in entity.fields.values())
+            return _writing(write, render, reads_others=reads_others)
         if plan.verb in {"list", "search"}:
-            return _listing(tool, plan, domain, tell)
+            return _listing(tool, plan, domain, render)
         if plan.verb == "get":
             by_key = plan.key is not None or entity.singleton
-            return _getting(tool, plan, domain, tell) if by_key else _finding(tool, plan, domain, tell)
+            return _getting(tool, plan, domain, render) if by_key else _finding(tool, plan, domain, render)
         raise ValueError(f"{tool.id}: records know no verb {plan.verb!r}")
 
 
-def _called(place: str, answer: Answer) -> Answer:
+def _as_caller(place: str, answer: Answer) -> Answer:
     """A tool that is about whoever calls, as a field of an only record tells."""
     only, _, field = place.rpartition(".")
 
@@ -74,7 +82,7 @@ def _called(place: str, answer: Answer) -> Answer:
     return called
 
 
-def _way(tool: Tool, plan: Plan, domain: Domain) -> Answer:
+def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """What answers one choice; where its plan is a guess, it says so."""
     compiled = backends[plan.backend]().compile(tool, plan, domain)
     if not plan.guessed:
@@ -92,40 +100,40 @@ def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
         chosen = answers.get(asked) if isinstance(asked, str) else None
         if chosen is None:
             return Transition(
-                invalid(tool, name, None if asked is ABSENT else asked, f"{name} must be {either(answers)}")
+                invalid(tool, name, None if asked is ABSENT else asked, f"{name} must be {choices_text(answers)}")
             )
         return chosen(turn, invent)
 
     return answer
 
 
-def _with_parts(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     """A tool for records that stand in others: it writes them there, or lists them."""
     if plan.verb in _WRITES:
-        return _writing(part_write(tool, plan, domain), tell, looks_around=False)
+        return _writing(part_write(tool, plan, domain), render, reads_others=False)
     select = part_page(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)
-        return Transition(page if isinstance(page, Observation) else tell(Facts(turn, turn.view, page=page)))
+        return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
 
     return answer
 
 
-def _writing(write: Write, tell: Told, *, looks_around: bool) -> Answer:
-    """A write, told as the state is after it; `looks_around`: the record shows something of other records."""
+def _writing(write: Write, render: Render, *, reads_others: bool) -> Answer:
+    """A write, told as the state is after it; `reads_others`: the record shows something of other records."""
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
             return Transition(effect)
-        view = turn.view.after(effect.changes) if looks_around else turn.view
-        return Transition(tell(Facts(turn, view, effect.record, effect.key)), effect.changes)
+        view = turn.view.after(effect.changes) if reads_others else turn.view
+        return Transition(render(Facts(turn, view, effect.record, effect.key)), effect.changes)
 
     return answer
 
 
-def _writing_many(tool: Tool, plan: Plan, write: WriteMany, tell: Told, *, partly: bool) -> Answer:
+def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, partly: bool) -> Answer:
     """A batch: what can be done is done where the answer can tell the rest (`partly`), else all of it or nothing."""
 
     name, entity = plan.each or "", plan.entity or ""
@@ -136,7 +144,7 @@ def _writing_many(tool: Tool, plan: Plan, write: WriteMany, tell: Told, *, partl
             return Transition(invalid(tool, name, [], f"{name} is empty: at least one {noun(entity)} is needed"))
         if found.failed and not (partly and found.done):
             return Transition(_refused(tool, found))
-        return Transition(tell(Facts(turn, found.view, batch=found)), found.changes)
+        return Transition(render(Facts(turn, found.view, batch=found)), found.changes)
 
     return answer
 
@@ -150,41 +158,41 @@ def _refused(tool: Tool, found: Batch) -> Observation:
     return tool.failure("invalid", f"{len(found.failed)} of {count} items failed, nothing was written. {whys}")
 
 
-def _getting(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     entity = domain.entities[plan.entity or ""]
     if entity.inside is not None:
-        return _getting_inside(tool, plan, entity, tell)
-    find, name, pick = finder(tool, plan, entity), entity.name, picking(tool, plan)
+        return _getting_inside(tool, plan, entity, render)
+    find, name, pick = finder(tool, plan, entity), entity.name, entry_picker(tool, plan)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         key = find(turn)
         if isinstance(key, Observation):
             return Transition(key)
         record = pick(turn, key, turn.view.get(name, key) or {})
-        return Transition(record if isinstance(record, Observation) else tell(Facts(turn, turn.view, record, key)))
+        return Transition(record if isinstance(record, Observation) else render(Facts(turn, turn.view, record, key)))
 
     return answer
 
 
-def _getting_inside(tool: Tool, plan: Plan, entity: Entity, tell: Told) -> Answer:
+def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> Answer:
     """One record that stands in a record of another entity."""
     fetch = argument(plan.key or "")
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         asked = fetch(turn.call.arguments)
-        record = found_inside(turn.view, entity, asked)
+        record = find_inside(turn.view, entity, asked)
         if record is None:
             return Transition(not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key))
-        return Transition(tell(Facts(turn, turn.view, record, record[entity.key])))
+        return Transition(render(Facts(turn, turn.view, record, record[entity.key])))
 
     return answer
 
 
-def _finding(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
+def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
     """One record, named by something else than its key: the first that matches, or the one that the plan says."""
     entity = plan.entity or ""
-    select = selection(tool, plan, domain.entities[entity], domain.entities)
-    names, choose = tuple(plan.filters), foremost(plan.operation, domain.entities[entity])
+    select = selector(tool, plan, domain.entities[entity], domain.entities)
+    names, choose = tuple(plan.filters), row_chooser(plan.operation, domain.entities[entity])
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = select(turn)
@@ -195,17 +203,17 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
             name = next((name for name in names if name in turn.call.arguments), None)
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
         key, record = found
-        return Transition(tell(Facts(turn, turn.view, record, key, page)))
+        return Transition(render(Facts(turn, turn.view, record, key, page)))
 
     return answer
 
 
-def _listing(tool: Tool, plan: Plan, domain: Domain, tell: Told) -> Answer:
-    select = selection(tool, plan, domain.entities[plan.entity or ""], domain.entities)
+def _listing(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
+    select = selector(tool, plan, domain.entities[plan.entity or ""], domain.entities)
     orphaned = parent_check(tool, plan, domain)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = orphaned(turn) or select(turn)
-        return Transition(page if isinstance(page, Observation) else tell(Facts(turn, turn.view, page=page)))
+        return Transition(page if isinstance(page, Observation) else render(Facts(turn, turn.view, page=page)))
 
     return answer

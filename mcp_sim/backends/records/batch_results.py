@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.effects import Batch, Failed
-from mcp_sim.backends.records.projection import shown
+from mcp_sim.backends.records.projection import projector
 from mcp_sim.backends.records.refusals import sentence_of
 from mcp_sim.backends.records.result_values import Facts, Fill
 from mcp_sim.types import Json, Key, Record
@@ -44,14 +44,14 @@ _GOOD = ("success", "succeeded", "ok", "created", "updated", "deleted", "done", 
 _BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
 
 
-def tells_failures(schema: Record, entity: Entity) -> bool:
+def can_report_failures(schema: Record, entity: Entity) -> bool:
     """Can a result of this form say that some items could not be done?"""
     for name, part in properties(schema).items():
         if snake(name) in FAILURES and main_type(part) in {"array", "integer", "object"}:
             return True
         if main_type(part) == "array" and _row_fails(items(part), entity):
             return True
-        if main_type(part) == "object" and tells_failures(part, entity):
+        if main_type(part) == "object" and can_report_failures(part, entity):
             return True
     return main_type(schema) == "array" and _row_fails(items(schema), entity)
 
@@ -84,12 +84,12 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
 
 
 def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, int], Json]:
-    show = shown(entity, row, domain.entities)
+    show = projector(entity, row, domain.entities)
     parts = properties(row)
     own = {name: part for name, part in parts.items() if name not in entity.fields}
     said = [(name, told) for name, part in own.items() if (told := _good(snake(name), part)) is not None]
     nested = [name for name, part in own.items() if main_type(part) == "object" and snake(name) in _names(entity)]
-    inner = {name: shown(entity, parts[name], domain.entities) for name in nested}
+    inner = {name: projector(entity, parts[name], domain.entities) for name in nested}
     places = [name for name in own if snake(name) in _PLACES and main_type(own[name]) == "integer"]
     keys = [name for name in own if snake(name) in {"id", "key", f"{entity.name}_id"}]
 
@@ -126,7 +126,7 @@ def _spelt(schema: Record, words: tuple[str, ...]) -> Json:
 
 def _failed_row(plan: Plan, entity: Entity, row: Record) -> Callable[[Failed], Record]:
     parts = properties(row)
-    keyed = _asked(plan)
+    keyed = _key_getter(plan)
 
     def failed(one: Failed) -> Record:
         told: Record = {}
@@ -154,7 +154,7 @@ def _fitting(name: str, key: Json, schema: Record) -> Record:
     return {name: None} if is_nullable(schema) else {}
 
 
-def _asked(plan: Plan) -> Callable[[Failed], Json]:
+def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
     """The key that a failed item named."""
     path = (plan.key or "").removeprefix(plan.each or "").strip(".")
     fetch = argument(path)
@@ -179,7 +179,7 @@ def beside_rows(name: str, schema: Record, plan: Plan) -> Fill | None:
     if kind == "array" and main_type(items(schema)) in {"string", "integer"}:
         return lambda facts: [_typed(effect.key, items(schema)) for _, effect in _batch(facts).done]
     if kind == "object" and name in FAILURES:
-        keyed = _asked(plan)
+        keyed = _key_getter(plan)
         return lambda facts: {str(keyed(one) or one.part): sentence_of(one.why) for one in _batch(facts).failed}
     if kind in {"integer", "number"}:
         return _count(name)
@@ -202,13 +202,13 @@ def _typed(key: Key, schema: Record) -> Json:
 
 def _failures(schema: Record, plan: Plan) -> Fill:
     """The items that could not be done, each as the list holds them: why, or which, or both."""
-    row, keyed = items(schema), _asked(plan)
+    row, keyed = items(schema), _key_getter(plan)
     if main_type(row) == "integer":
         return lambda facts: [one.part for one in _batch(facts).failed]
     if main_type(row) == "string":
         return lambda facts: [_line(keyed(one), one) for one in _batch(facts).failed]
     parts = properties(row)
-    return lambda facts: [_told(one, keyed(one), parts) for one in _batch(facts).failed]
+    return lambda facts: [_failure_object(one, keyed(one), parts) for one in _batch(facts).failed]
 
 
 def _line(key: Json, one: Failed) -> str:
@@ -216,7 +216,7 @@ def _line(key: Json, one: Failed) -> str:
     return why if key is None or str(key) in why else f"{key}: {why}"
 
 
-def _told(one: Failed, key: Json, parts: Mapping[str, Record]) -> Record:
+def _failure_object(one: Failed, key: Json, parts: Mapping[str, Record]) -> Record:
     if not parts:
         return plain_failure_row(one, key)
     told: Record = {}
@@ -240,7 +240,7 @@ def plain_failure_row(one: Failed, key: Json) -> Record:
 
 def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
     """The result of a batch of which nothing is known: what was done, and what could not be done, if anything."""
-    place, show, keyed = plan.envelope.rows or "results", shown(entity, {}, domain.entities), _asked(plan)
+    place, show, keyed = plan.envelope.rows or "results", projector(entity, {}, domain.entities), _key_getter(plan)
 
     def told(facts: Facts) -> Json:
         found = _batch(facts)

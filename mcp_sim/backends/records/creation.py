@@ -8,12 +8,20 @@ from functools import partial
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.defaults import making
-from mcp_sim.backends.records.effects import Consequence, Effect, Write, WriteMany, batch, checked, followed
-from mcp_sim.backends.records.field_values import given, linked, links_of, sets_of
-from mcp_sim.backends.records.line_items import completing, taking
+from mcp_sim.backends.records.defaults import record_maker
+from mcp_sim.backends.records.effects import (
+    Consequence,
+    Effect,
+    Write,
+    WriteMany,
+    batch,
+    with_checks,
+    with_consequences,
+)
+from mcp_sim.backends.records.field_values import assigned_values, assignments_of, links_of, resolve_links
+from mcp_sim.backends.records.line_items import booking_consequence, line_completer
 from mcp_sim.backends.records.refusals import conflict, neighbours, not_found
-from mcp_sim.backends.records.side_effects import kept_among, paying, side_effects
+from mcp_sim.backends.records.side_effects import membership_check, payment_consequence, side_effects
 from mcp_sim.backends.records.updates import changing
 from mcp_sim.generate.keys import Keys, is_used, keys_of, next_key, numbered_as
 from mcp_sim.generate.lookup import found_key
@@ -26,8 +34,8 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Children, Plan
 
-Numbered: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
-Copied: TypeAlias = Callable[[Turn], "Record | Observation"]
+NewKey: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
+Copy: TypeAlias = Callable[[Turn], "Record | Observation"]
 
 _PARENT = "$parent"
 """The argument, given by nobody, that names the record they belong to."""
@@ -36,14 +44,14 @@ _PARENT = "$parent"
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record that a call creates, compiled."""
     entity = domain.entities[plan.entity or ""]
-    name, sets, links = entity.name, sets_of(tool, plan, domain), links_of(plan, entity, domain)
-    make, copied = making(plan, entity, domain), copying(tool, plan, entity)
-    complete = completing(tool, plan, domain)
-    number, change = _numbering(plan, entity), changing(tool, replace(plan, requires={}), domain)
-    known = _known(plan, entity)
+    name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
+    make, copied = record_maker(plan, entity, domain), copier(tool, plan, entity)
+    complete = line_completer(tool, plan, domain)
+    number, change = _key_maker(plan, entity), changing(tool, replace(plan, requires={}), domain)
+    known = _key_finder(plan, entity)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        said = linked(turn, tool, links, {**plan.fixed, **given(turn, sets)})
+        said = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
         if isinstance(said, Observation):
             return said
         said = complete(turn, said, {})
@@ -60,11 +68,15 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
         return Effect(key, record, (put, *counted))
 
-    consequences = (taking(tool, plan, domain), paying(tool, plan), side_effects(tool, plan, domain))
-    return followed(checked(create, kept_among(tool, plan)), *consequences)
+    consequences = (
+        booking_consequence(tool, plan, domain),
+        payment_consequence(tool, plan),
+        side_effects(tool, plan, domain),
+    )
+    return with_consequences(with_checks(create, membership_check(tool, plan)), *consequences)
 
 
-def _known(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
+def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
     """The key that the caller chose; else, where a record may exist, that of the one with the same e-mail or name."""
     identity = _identity(plan, entity) if plan.if_exists != "refuse" else ()
 
@@ -103,7 +115,7 @@ def _existing(
 # keys -----------------------------------------------------------------------------------------------------------------
 
 
-def _numbering(plan: Plan, entity: Entity) -> Numbered:
+def _key_maker(plan: Plan, entity: Entity) -> NewKey:
     """The key of a new record: the next of its siblings, or what a counter says, which then moves on."""
     keys = keys_of(entity)
     if plan.counter is None:
@@ -124,7 +136,7 @@ def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> t
     return numbered_as(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
 
 
-def copying(tool: Tool, plan: Plan, entity: Entity) -> Copied:
+def copier(tool: Tool, plan: Plan, entity: Entity) -> Copy:
     """The fields that a new record has from the one that it is a copy of, compiled."""
     if plan.copies is None:
         return lambda _turn: {}
@@ -158,19 +170,21 @@ def _left_out(entity: Entity) -> Iterator[str]:
             yield field.name
 
 
-def together(tool: Tool, plan: Plan, domain: Domain) -> list[Consequence]:
+def child_creations(tool: Tool, plan: Plan, domain: Domain) -> list[Consequence]:
     """What is made together with a record, list by list; what is told has them where the call listed them."""
-    return [partial(_with, one=one, make=_maker(tool, one, domain)) for one in plan.children]
+    return [partial(_with_children, one=one, make=_children_write(tool, one, domain)) for one in plan.children]
 
 
-def _maker(tool: Tool, one: Children, domain: Domain) -> WriteMany:
+def _children_write(tool: Tool, one: Children, domain: Domain) -> WriteMany:
     """What makes them, as if a tool were called for them alone."""
     sets = dict(one.sets) if one.link is None else {**one.sets, _PARENT: one.link}
     plan = Plan(tool.id, "create", one.entity, sets=sets, each=one.listed)
     return batch(tool, plan, creation(tool, plan, domain))
 
 
-def _with(turn: Turn, invent: Invent, effect: Effect, *, one: Children, make: WriteMany) -> Effect | Observation:
+def _with_children(
+    turn: Turn, invent: Invent, effect: Effect, *, one: Children, make: WriteMany
+) -> Effect | Observation:
     """The effect with one list of them; nothing is made where one of them cannot be."""
     if one.listed not in turn.call.arguments:
         return effect

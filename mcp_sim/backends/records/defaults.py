@@ -21,26 +21,28 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Plan
 
-Bequeath: TypeAlias = Callable[[View, Record], None]
+Inherit: TypeAlias = Callable[[View, Record], None]
 """Fills in what a record that is made now has from others, where it says nothing of it."""
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Brings the amounts of a record into line, except for those that a call gave itself."""
 
-MOST_OFFERED = 32
+MOST_LINK_CANDIDATES = 32
 """A link that nobody gave leads to one of so many records."""
 
-_TOLD = ("price", "unit_price", "name", "product_name", "item_name", "title", "sku", "currency")
+_SHARED = ("price", "unit_price", "name", "product_name", "item_name", "title", "sku", "currency")
 
 
 # what nobody gave -----------------------------------------------------------------------------------------------------
 
 
-def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
+def record_maker(
+    plan: Plan, entity: Entity, domain: Domain
+) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
     """The whole record, in the order of the entity's fields."""
-    rules = [rule for rule in _rules(plan, entity) if rule.field.name not in plan.fixed]
+    rules = [rule for rule in _defaults(plan, entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
-    order, settle, bequeath = tuple(entity.fields), settling(entity, domain), bequests(entity, domain)
+    order, settle, bequeath = tuple(entity.fields), settling(entity, domain), inherited_defaults(entity, domain)
 
     def make(turn: Turn, invent: Invent, record: Record, said: Mapping[str, Json]) -> Record:
         for field in lists:
@@ -57,7 +59,7 @@ def making(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Invent
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class _Default:
     """What a field that nobody gave holds from the beginning. `settled`: a value that is no question.
 
     `stamp` writes the time of the call, in a field that tells when the record was made.
@@ -98,7 +100,7 @@ def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
     """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
     if field.link is None:
         return ABSENT
-    keys = _offered(turn, field, field.link)
+    keys = _link_candidates(turn, field, field.link)
     first = next(keys, None)
     if first is None:
         return ABSENT
@@ -106,25 +108,25 @@ def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
     return [key] if main_type(field.schema) == "array" else key
 
 
-def _offered(turn: Turn, field: Field, target: str) -> Iterator[Key]:
+def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
     """Records that a link may lead to; the first is the one that chance has chosen."""
     first = turn.draws.unit(f"link/{field.name}")
-    count = min(turn.view.count(target), MOST_OFFERED)
+    count = min(turn.view.count(target), MOST_LINK_CANDIDATES)
     found = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
     return (key for key in found if key is not None)
 
 
-def _rules(plan: Plan, entity: Entity) -> Iterator[_Rule]:
+def _defaults(plan: Plan, entity: Entity) -> Iterator[_Default]:
     for field in entity.fields.values():
         if field.name == entity.key or field.derived is not None:
             continue
         stamped = sense(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
         only, _, name = plan.from_state.get(field.name, "").rpartition(".")
         stamp = time_writer(field.name, field.schema) if stamped else None
-        yield _Rule(entity.name, field, stamp, _settled(field), (only, name) if only else None)
+        yield _Default(entity.name, field, stamp, _initial_value(field), (only, name) if only else None)
 
 
-def _settled(field: Field) -> Json:
+def _initial_value(field: Field) -> Json:
     schema = field.schema
     if "default" in schema and field.link is None:
         return schema["default"]
@@ -145,10 +147,10 @@ def _settled(field: Field) -> Json:
     return 0 if counts and schema.get("minimum", 0) <= 0 else ABSENT
 
 
-def bequests(entity: Entity, domain: Domain) -> Bequeath:
+def inherited_defaults(entity: Entity, domain: Domain) -> Inherit:
     """What is had from others in this entity, compiled."""
     rules = [rule for rule in inherited(domain, entity) if "default" not in entity.fields[rule.name].schema]
-    lines = [*_lines(entity, domain), *_costs(entity, domain)]
+    lines = [*_lines(entity, domain), *_totals(entity, domain)]
 
     def bequeath(view: View, record: Record) -> None:
         for rule in rules:
@@ -162,18 +164,18 @@ def bequests(entity: Entity, domain: Domain) -> Bequeath:
     return bequeath
 
 
-def _lines(entity: Entity, domain: Domain) -> Iterator[Bequeath]:
+def _lines(entity: Entity, domain: Domain) -> Iterator[Inherit]:
     """What a line says that names a product and not its price."""
     for name, field in entity.fields.items():
         parts = properties(items(field.schema)) if is_rows(field.schema) and has_price(field.schema) else {}
         for part in parts:
             target = domain.entities.get(snake(part).removesuffix("_id")) if snake(part).endswith("_id") else None
-            theirs = {} if target is None else _theirs(parts, target)
+            theirs = {} if target is None else _shared_parts(parts, target)
             if target is not None and theirs:
-                yield _completing(name, part, target.name, theirs)
+                yield _line_completer(name, part, target.name, theirs)
 
 
-def _costs(entity: Entity, domain: Domain) -> Iterator[Bequeath]:
+def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
     """What so many of a product cost, where the record tells it and not the price of one."""
     fields = {snake(name): name for name, field in entity.fields.items() if field.derived is None}
     count, total = _first(COUNTS, fields), _first(TOTALS, fields)
@@ -183,14 +185,14 @@ def _costs(entity: Entity, domain: Domain) -> Iterator[Bequeath]:
         target = domain.entities.get(field.link or "")
         price = None if target is None else _first(PRICES, {snake(name): name for name in target.fields})
         if target is not None and price is not None and main_type(field.schema) != "array":
-            yield _costing(total, count, link, target.name, price)
+            yield _total_setter(total, count, link, target.name, price)
 
 
 def _first(names: Iterable[str], among: Mapping[str, str]) -> str | None:
     return next((among[name] for name in names if name in among), None)
 
 
-def _costing(total: str, count: str, link: str, target: str, price: str) -> Bequeath:
+def _total_setter(total: str, count: str, link: str, target: str, price: str) -> Inherit:
     def cost(view: View, record: Record) -> None:
         each = (_source(view, target, record.get(link)) or {}).get(price)
         times = record.get(count)
@@ -200,19 +202,19 @@ def _costing(total: str, count: str, link: str, target: str, price: str) -> Bequ
     return cost
 
 
-def _theirs(parts: Mapping[str, Record], target: Entity) -> dict[str, str]:
+def _shared_parts(parts: Mapping[str, Record], target: Entity) -> dict[str, str]:
     """Which parts of a line the product tells, and under which name."""
     names = {snake(name): name for name in target.fields}
     found: dict[str, str] = {}
     for part, schema in parts.items():
         for theirs in (snake(part), snake(part).removeprefix("unit_"), snake(part).removeprefix(f"{target.name}_")):
-            known = names.get(theirs) if snake(part) in _TOLD or theirs != snake(part) else None
+            known = names.get(theirs) if snake(part) in _SHARED or theirs != snake(part) else None
             if known is not None and main_type(target.fields[known].schema) == main_type(schema):
                 found[part] = known
     return found
 
 
-def _completing(lines: str, link: str, target: str, theirs: Mapping[str, str]) -> Bequeath:
+def _line_completer(lines: str, link: str, target: str, theirs: Mapping[str, str]) -> Inherit:
     def complete(view: View, record: Record) -> None:
         listed: Json = record.get(lines)
         if not isinstance(listed, list):

@@ -34,7 +34,7 @@ Consequence: TypeAlias = Callable[[Turn, Invent, Effect], "Effect | Observation"
 """The effect together with what follows from it, or what forbids all of it."""
 
 
-def checked(write: Write, *checks: Check | None) -> Write:
+def with_checks(write: Write, *checks: Check | None) -> Write:
     """The write, refused where one of these forbids it; the first that does says why."""
     known = [check for check in checks if check is not None]
     if not known:
@@ -50,7 +50,7 @@ def checked(write: Write, *checks: Check | None) -> Write:
     return whole
 
 
-def followed(write: Write, *consequences: Consequence | None) -> Write:
+def with_consequences(write: Write, *consequences: Consequence | None) -> Write:
     """The write with what follows from it, each on what those before it left: all of it or nothing."""
     known = [follow for follow in consequences if follow is not None]
     if not known:
@@ -67,7 +67,7 @@ def followed(write: Write, *consequences: Consequence | None) -> Write:
     return whole
 
 
-def stepped(turn: Turn, entity: str, effect: Effect, steps: Iterable[Step]) -> Effect | Observation:
+def apply_steps(turn: Turn, entity: str, effect: Effect, steps: Iterable[Step]) -> Effect | Observation:
     """The effect on a record of this entity with a change for each of the steps, each on what those before it left."""
     view, changes = turn.view.after(effect.changes), list(effect.changes)
     for step in steps:
@@ -116,7 +116,7 @@ def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
         failed: list[Failed] = []
         view = turn.view
         for part, item in enumerate(listed(turn)):
-            effect = write(_about(turn, view, path, part, item), invent)
+            effect = write(_turn_for_item(turn, view, path, part, item), invent)
             if isinstance(effect, Observation):
                 failed.append(Failed(part, item, effect))
             else:
@@ -143,7 +143,7 @@ def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
     return listed
 
 
-def _about(turn: Turn, view: View, path: Sequence[str], part: int, item: Json) -> Turn:
+def _turn_for_item(turn: Turn, view: View, path: Sequence[str], part: int, item: Json) -> Turn:
     """The turn as if the call were about one item alone, with chance of its own."""
     call = replace(turn.call, arguments=_with(turn.call.arguments, path, item))
     draws = turn.draws

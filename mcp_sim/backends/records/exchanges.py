@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import argument
-from mcp_sim.backends.records.record_lookup import found_inside
+from mcp_sim.backends.records.record_lookup import find_inside
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found
 from mcp_sim.generate.lookup import found_key
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
@@ -27,7 +27,7 @@ Settled: TypeAlias = Callable[[Turn, Record, Record], Record]
 Swapped: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
 """The field as it is afterwards, by its name; {} where nothing is exchanged."""
 
-_SAID = re.compile(r"\b(?:refunded|full refund)\b", re.IGNORECASE)
+_REFUNDS = re.compile(r"\b(?:refunded|full refund)\b", re.IGNORECASE)
 _AMOUNTS = frozenset({"amount", "total", "sum", "value"})
 _PRICES = ("price", "unit_price", "cost", "amount")
 
@@ -54,7 +54,7 @@ def payments_of(entity: Entity) -> Payments | None:
 def refunding(tool: Tool, plan: Plan, entity: Entity) -> Refunded:
     """The payments of a record with as many refunds, where it has a list in which each has an amount and a type."""
     payments = payments_of(entity)
-    if payments is None or not (plan.fixed and _SAID.search(tool.description)):
+    if payments is None or not (plan.fixed and _REFUNDS.search(tool.description)):
         return lambda _record: {}
     name, kind = payments.field, payments.kind
 
@@ -85,7 +85,7 @@ def _as(word: str, other: str) -> str:
 def settling_difference(tool: Tool, plan: Plan, entity: Entity) -> Settled:
     """One more payment, or refund, of what the parts cost more or less, where the tool speaks of the difference."""
     payments, swap = payments_of(entity), plan.swap
-    if payments is None or swap is None or not _speaks_of_it(tool):
+    if payments is None or swap is None or not _mentions_difference(tool):
         return lambda _turn, _before, _exchanged: {}
 
     def settled(turn: Turn, before: Record, exchanged: Record) -> Record:
@@ -102,7 +102,7 @@ def settling_difference(tool: Tool, plan: Plan, entity: Entity) -> Settled:
     return settled
 
 
-def _speaks_of_it(tool: Tool) -> bool:
+def _mentions_difference(tool: Tool) -> bool:
     told = (str(part.get("description", "")) for part in properties(tool.input_schema).values())
     return any("difference" in text.lower() for text in (tool.description, *told))
 
@@ -138,7 +138,7 @@ def swapping(tool: Tool, plan: Plan, domain: Domain) -> Swapped:
 
     def _found(turn: Turn, value: Json) -> Record | None:
         if source.inside is not None:
-            return found_inside(turn.view, source, value)
+            return find_inside(turn.view, source, value)
         key = found_key(turn.view, source.name, value)
         return None if key is None else turn.view.get(source.name, key)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import cast
 
-from mcp_sim.backends.records.refusals import conflict, either, quoted
+from mcp_sim.backends.records.refusals import choices_text, conflict, quoted
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Field
@@ -18,12 +18,12 @@ from mcp_sim.types.plans import How, Plan
 _FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
 """States that nothing but a new beginning leads out of."""
 
-_AFRESH = vocabulary("open active draft pending new enabled restored reopened todo")
+_RESTARTS = vocabulary("open active draft pending new enabled restored reopened todo")
 _NAMING = ("id", "key", "name", "title")
 _MOST = 10**300
 
 
-def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
+def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
     """What forbids it to a record that is in the wrong state: it is there already, or cannot get there from here."""
     entity, verb = plan.entity or "", _participle(plan)
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
@@ -33,9 +33,9 @@ def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | No
         for name, value in target.items():
             there: Json = before.get(name)
             if equal(there, value) and not repeats and name not in plan.requires:
-                return conflict(tool, entity, key, f"is already {_worded(value)}", status=there)
-            if name not in plan.requires and _is_final(there) and not equal(there, value) and not _is_afresh(value):
-                return conflict(tool, entity, key, f"cannot be {verb}: it is {_worded(there)}", status=there)
+                return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
+            if name not in plan.requires and _is_final(there) and not equal(there, value) and not _restarts(value):
+                return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)
         for name, allowed in plan.requires.items():
             there = before.get(name)
             is_unset = there is None and allowed == (False,)
@@ -47,8 +47,8 @@ def standing(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | No
         if isinstance(there, bool) or allowed in {(True,), (False,)}:
             return conflict(tool, entity, key, _flagged(name, there is True, plan, verb), status=name)
         if any(equal(there, value) for value in target.values()):
-            return conflict(tool, entity, key, f"is already {_worded(there)}", status=there)
-        why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {either(allowed)}"
+            return conflict(tool, entity, key, f"is already {_state_text(there)}", status=there)
+        why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {choices_text(allowed)}"
         return conflict(tool, entity, key, why, status=there)
 
     return stands
@@ -63,10 +63,10 @@ def _flagged(name: str, there: bool, plan: Plan, verb: str) -> str:
 
 def _participle(plan: Plan) -> str:
     said = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
-    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if said is None else _worded(said))
+    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if said is None else _state_text(said))
 
 
-def _worded(state: Json) -> str:
+def _state_text(state: Json) -> str:
     return snake(state).replace("_", " ") if isinstance(state, str) else quoted(state)
 
 
@@ -74,8 +74,8 @@ def _is_final(state: Json) -> bool:
     return isinstance(state, str) and snake(state) in _FINAL
 
 
-def _is_afresh(state: str) -> bool:
-    return snake(state) in _AFRESH
+def _restarts(state: str) -> bool:
+    return snake(state) in _RESTARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Refused:
     why: str
 
 
-def entered(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
     """The field as it is afterwards, or what forbids it."""
     if how == "set":
         return value
@@ -98,7 +98,7 @@ def entered(before: Json, value: Json, how: How, field: Field) -> Json | Refused
             return _written_on(before, value) if how != "remove" else _cut(before, value, field)
         listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
         return _appended(listed, values, field) if how != "remove" else _removed(listed, values, field)
-    return _counted(before, value, how, field)
+    return _calculated(before, value, how, field)
 
 
 def _written_on(before: Json, value: Json) -> Json:
@@ -123,9 +123,9 @@ def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json
 def _removed(listed: list[Json], values: list[Json], field: Field) -> list[Json] | Refused:
     found = list(listed)
     for value in values:
-        place = next((at for at, one in enumerate(found) if _is_meant(one, value)), None)
+        place = next((at for at, one in enumerate(found) if _matches(one, value)), None)
         if place is None:
-            there = f"; {field.name}: {either(_name(one) for one in found)}" if found else ""
+            there = f"; {field.name}: {choices_text(_name(one) for one in found)}" if found else ""
             return Refused(f"has no {quoted(value)} in {field.name}{there}")
         del found[place]
     return found
@@ -136,7 +136,7 @@ def _name(one: Json) -> Json:
     return next((body[name] for name in _NAMING if name in body), cast("Json", one))
 
 
-def _is_meant(one: Json, value: Json) -> bool:
+def _matches(one: Json, value: Json) -> bool:
     """Is this the entry that a value names: itself, or an object with it as id or name?"""
     if isinstance(one, dict) and not isinstance(value, dict):
         naming = (part for name, part in cast("Record", one).items() if name in _NAMING or name.endswith("_id"))
@@ -144,7 +144,7 @@ def _is_meant(one: Json, value: Json) -> bool:
     return equal(one, value)
 
 
-def _counted(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
     if not _is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
     if how == "subtract" and value < 0:

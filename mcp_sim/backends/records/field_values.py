@@ -15,16 +15,16 @@ from mcp_sim.generate.lookup import found_key
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_object, at, expanded, items, takes_null, type_name, types_of
-from mcp_sim.types.json_text import decode_strict
+from mcp_sim.types.json_values import decode_strict
 from mcp_sim.types.plans import Plan
 
-Keep: TypeAlias = Callable[[Json], Json]
+Convert: TypeAlias = Callable[[Json], Json]
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?")
 _PLAIN = frozenset(("integer", "number", "boolean"))
 
 
-def amounts_given(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
+def amount_check(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
     """The failure that an amount is nothing, or less."""
     asked = [(name, argument(name)) for name in plan.positive]
 
@@ -39,7 +39,7 @@ def amounts_given(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class Assignment:
     """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given.
 
     `keep` tells how the field keeps it.
@@ -49,19 +49,19 @@ class Set:
     field: str
     default: Json
     takes_null: bool
-    keep: Keep
+    keep: Convert
 
 
-def sets_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Set]:
+def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Assignment]:
     """What each argument sets, compiled."""
     schema, entity = input_of(tool, plan), domain.entities[plan.entity or ""]
     return [
-        Set(
+        Assignment(
             argument(path.removesuffix(".*")),
             field,
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
-            keeper(domain, entity, field),
+            converter(domain, entity, field),
         )
         for path, field in plan.sets.items()
     ]
@@ -80,7 +80,7 @@ def with_item(schema: Record, path: Sequence[str]) -> Record:
     return {**schema, "properties": {**parts, path[0]: with_item(as_object(parts.get(path[0])), path[1:])}}
 
 
-def given(turn: Turn, sets: Sequence[Set]) -> Record:
+def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
     """The fields that the arguments set; what has an argument of its own is not taken from an object of many.
 
     A default of null says nothing, nor does null for a field that takes none.
@@ -118,7 +118,7 @@ def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
     ]
 
 
-def linked(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Record | Observation:
+def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Record | Observation:
     """What is said, with the keys of the records that it names; or the failure that there is no such record."""
     found = Record()
     for link in links:
@@ -135,12 +135,12 @@ def linked(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Recor
     return {**said, **found} if found else said
 
 
-def keeper(domain: Domain, entity: Entity, field: str) -> Keep:
+def converter(domain: Domain, entity: Entity, field: str) -> Convert:
     """A number becomes a text where there are only texts, a text the number or the flag that it says where there are
     only these, and a day or a time of a day the moment that results promise.
     """
     if field not in entity.fields:
-        return _as_it_is
+        return _unchanged
     shown = [*field_schemas(domain, entity, field)]
     kinds = {frozenset(types_of(schema)) - {"null"} for schema in (entity.fields[field].schema, *shown)}
     held = next(iter(kinds)) if len(kinds) == 1 else frozenset[str]()
@@ -148,10 +148,10 @@ def keeper(domain: Domain, entity: Entity, field: str) -> Keep:
         return _moment
     if held == frozenset(("string",)):
         return _text
-    return _as_it_is if not held or held - _PLAIN else lambda value: _plain(value, held)
+    return _unchanged if not held or held - _PLAIN else lambda value: _plain(value, held)
 
 
-def _as_it_is(value: Json) -> Json:
+def _unchanged(value: Json) -> Json:
     return value
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.batch_results import batch_rows, beside_rows
-from mcp_sim.backends.records.projection import shown
-from mcp_sim.backends.records.refusals import label, told
-from mcp_sim.backends.records.result_schemas import is_optional, says_success
-from mcp_sim.backends.records.result_values import NUMBERS, Facts, Fill, nothing, of_record, row_sum, status, text_of
-from mcp_sim.backends.records.sentences import DONE, sentences
+from mcp_sim.backends.records.projection import projector
+from mcp_sim.backends.records.refusals import label, value_text
+from mcp_sim.backends.records.result_schemas import is_optional, is_success_flag
+from mcp_sim.backends.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
+from mcp_sim.backends.records.sentences import DONE, sentence_writer
 from mcp_sim.generate.time_fields import sense, written
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.choices import choices_of
+from mcp_sim.infer.descriptions import choices_of
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import (
@@ -31,7 +31,7 @@ from mcp_sim.types.lexicon.words import plural, snake
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
-_TELLING = frozenset({"message", "msg", "confirmation"})
+_CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
 _TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
 _MESSAGES = frozenset(
     {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
@@ -46,19 +46,19 @@ class Filler:
         self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
         self.entity = domain.entities[plan.entity or ""]
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
-        self.places = _places(plan.envelope) | {path: of_record(field) for path, field in plan.shows.items()}
+        self.places = _places(plan.envelope) | {path: record_value(field) for path, field in plan.shows.items()}
 
     def filled(self, schema: Record, path: str) -> Fill:
         """What fills the place at `path`."""
         if path == self.envelope.rows and self.is_batch:
             return batch_rows(self.plan, self.entity, schema, self.domain)
         if path == self.envelope.rows:
-            row = shown(self.entity, items(schema), self.domain.entities)
+            row = projector(self.entity, items(schema), self.domain.entities)
             return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
         if path == self.envelope.record and self.plan.verb in _MANY:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
-            show = shown(self.entity, schema, self.domain.entities)
+            show = projector(self.entity, schema, self.domain.entities)
             return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
@@ -70,7 +70,7 @@ class Filler:
             return self._object(schema, path)
         if not is_open(schema):
             return lambda _facts: {}
-        row, name = shown(self.entity, {}, self.domain.entities), plural(self.entity.name)
+        row, name = projector(self.entity, {}, self.domain.entities), plural(self.entity.name)
         return lambda facts: {
             name: [row(record, facts.view) for _, record in facts.page.rows],
             "count": facts.page.total,
@@ -120,11 +120,11 @@ class Filler:
             if path not in self.places:
                 return self.filled(schema, path)
             is_text = needed and main_type(schema) == "string"
-            return text_of(self.places[path]) if is_text else self.places[path]
+            return as_text(self.places[path]) if is_text else self.places[path]
         if path == self.envelope.record:
             return self.filled(schema, path)
         name = path.rpartition(".")[2]
-        if self.plan.verb in DONE and says_success(name, schema):
+        if self.plan.verb in DONE and is_success_flag(name, schema):
             return lambda _facts: True
         if self._is_sentence(snake(name), schema) or self._only_tells(snake(name), schema):
             return self._sentence()
@@ -143,7 +143,7 @@ class Filler:
 
     def _only_tells(self, name: str, schema: Record) -> bool:
         """Does a property of a write's result say what was done, since records have no such field?"""
-        is_told = name in _TELLING and main_type(schema) == "string" and self.plan.verb in DONE
+        is_told = name in _CONFIRMATIONS and main_type(schema) == "string" and self.plan.verb in DONE
         return is_told and name not in map(snake, self.entity.fields)
 
     def _sentence(self) -> Fill:
@@ -154,7 +154,7 @@ class Filler:
 
         def sentence(facts: Facts) -> Json:
             values = [str(value) for fetch in given if (value := fetch(facts.turn.call.arguments)) is not ABSENT]
-            subject = ", ".join(values) or (entity if self.entity.singleton else f"{entity} {told(facts.key)}")
+            subject = ", ".join(values) or (entity if self.entity.singleton else f"{entity} {value_text(facts.key)}")
             return f"{subject} {done}"
 
         return sentence
@@ -162,7 +162,7 @@ class Filler:
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """A field of the record, standing among other things."""
         one: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
-        show = shown(self.entity, one, self.domain.entities)
+        show = projector(self.entity, one, self.domain.entities)
         key = self.entity.key
 
         def field(facts: Facts) -> Json:
@@ -211,8 +211,8 @@ class Filler:
     def _message(self, name: str) -> Fill:
         done, entity = DONE.get(self.plan.verb), label(self.entity.name)
         if done is not None and (self.plan.verb == "delete" or name == "message"):
-            return lambda facts: f"{entity} {told(facts.key)} {done}"
-        return sentences(self.plan, self.entity, self.domain.entities)
+            return lambda facts: f"{entity} {value_text(facts.key)} {done}"
+        return sentence_writer(self.plan, self.entity, self.domain.entities)
 
     def _open(self, name: str, schema: Record, path: str) -> Fill:
         """A required property of which nothing is known: null, nothing, or the same value for the same call."""

@@ -11,14 +11,14 @@ from typing import TypeAlias, cast, overload
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.records.projection import Lookup, lookup
-from mcp_sim.backends.records.search_terms import terms
+from mcp_sim.backends.records.projection import Derive, derived_value
+from mcp_sim.backends.records.search_terms import term_parser
 from mcp_sim.generate.time_fields import moment_of, sense
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, constants
+from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.words import vocabulary
-from mcp_sim.types.paths import NOWHERE, value_at
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.world.tables import lowered
 
@@ -34,11 +34,11 @@ def equal(left: Json, right: Json) -> bool:
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
-def test_maker(rule: Filter, derived: Mapping[str, Lookup]) -> Callable[[Json, View], Test]:
+def test_maker(rule: Filter, derived: Mapping[str, Derive]) -> Callable[[Json, View], Test]:
     """The test of one filter, for the value that a call gives and the state that it looks at."""
     field = rule.field
     if field in derived:
-        return lambda wanted, view: _shown_as(derived[field], wanted, view)
+        return lambda wanted, view: _derived_test(derived[field], wanted, view)
     if rule.op == "in":
         return lambda wanted, _view: _any_of(
             field, cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
@@ -52,7 +52,7 @@ def test_maker(rule: Filter, derived: Mapping[str, Lookup]) -> Callable[[Json, V
     return lambda wanted, _view: _texts_compared(field, rule.op, wanted)
 
 
-def _shown_as(shown: Lookup, wanted: Json, view: View) -> Test:
+def _derived_test(shown: Derive, wanted: Json, view: View) -> Test:
     """A derived field shows the wanted value; texts are the same in upper and lower case."""
     lowered = wanted.lower() if isinstance(wanted, str) else wanted
 
@@ -92,7 +92,7 @@ def _texts_compared(field: str, op: str, wanted: Json) -> Test:
     return test
 
 
-def within_time(entity: Entity, field: str, wanted: Json) -> Test | None:
+def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
     """The test of a time that is asked for by its year or its month; None for any other value."""
     schema = entity.fields[field].schema if field in entity.fields else {}
     if not isinstance(wanted, str) or not _PART_OF_TIME.fullmatch(wanted) or sense(field, schema) is None:
@@ -100,7 +100,7 @@ def within_time(entity: Entity, field: str, wanted: Json) -> Test | None:
     return lambda record: str(record.get(field) or "").startswith(wanted)
 
 
-def bound_set(rule: Filter, entity: Entity, derived: Container[str], wanted: Json) -> Bound | None:
+def bound_of(rule: Filter, entity: Entity, derived: Container[str], wanted: Json) -> Bound | None:
     """The bound that an argument sets: to numbers, or to moments; None where it sets none."""
     schema = entity.fields[rule.field].schema if rule.field in entity.fields else {}
     op = rule.op
@@ -132,7 +132,7 @@ def _seconds(value: Json) -> float:
     return nan if moment is None else moment.timestamp()
 
 
-def without(unwanted: Sequence[str], fields: Sequence[str]) -> Test:
+def exclusion_test(unwanted: Sequence[str], fields: Sequence[str]) -> Test:
     def test(record: Record) -> bool:
         whole = lowered(record, fields)
         return not any(word in whole for word in unwanted)
@@ -148,7 +148,7 @@ def text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
     return test
 
 
-class Everything(Sequence[Row]):
+class AllRows(Sequence[Row]):
     """All records of an entity, in the order of creation, read no further than they are asked for."""
 
     __slots__ = ("_count", "_entity", "_view")
@@ -177,8 +177,10 @@ def matching_rows(
     tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
     """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
-    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
-    rules = [(narrowing(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
+    derived = {
+        f.name: found for f in entity.fields.values() if (found := derived_value(entity, f, entities)) is not None
+    }
+    rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals" and rule.field not in derived]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [
@@ -189,19 +191,19 @@ def matching_rows(
     stands = plan.fixed.items() if plan.verb in {"list", "search"} else ()
     always = [(field, value) for field, value in stands if value is not False]
     unset = [field for field, value in stands if value is False]
-    name, query, searched, understood = entity.name, argument(plan.query or ""), plan.searched, terms(entity)
+    name, query, searched, understood = entity.name, argument(plan.query or ""), plan.searched, term_parser(entity)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
-        spans = {field: test for field, value in given if (test := within_time(entity, field, value)) is not None}
+        spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
         equalities = [*(one for one in given if one[0] not in spans), *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
-        bounds = [bound for value, rule, _ in asked if (bound := bound_set(rule, entity, derived, value))]
-        tests = [maker(value, view) for value, rule, maker in asked if not bound_set(rule, entity, derived, value)]
+        bounds = [bound for value, rule, _ in asked if (bound := bound_of(rule, entity, derived, value))]
+        tests = [maker(value, view) for value, rule, maker in asked if not bound_of(rule, entity, derived, value)]
         asked_for = understood(query(arguments))
         words, tests = asked_for.words, [*tests, *spans.values(), *asked_for.tests, *map(_is_unset, unset)]
         if asked_for.unwanted:
-            tests.append(without(asked_for.unwanted, searched))
+            tests.append(exclusion_test(asked_for.unwanted, searched))
         if equalities or not (words or bounds):
             rows = _found(view, name, equalities)
             tests += [bound.holds for bound in bounds] + ([text_test(words, searched)] if words else [])
@@ -217,7 +219,7 @@ def matching_rows(
     return matching
 
 
-def standing_tests(plan: Plan) -> list[Test]:
+def fixed_tests(plan: Plan) -> list[Test]:
     """What a list asks of all that it shows, whatever is given."""
     return [_is_unset(field) if value is False else _holds(field, value) for field, value in plan.fixed.items()]
 
@@ -231,7 +233,7 @@ def _is_unset(field: str) -> Test:
     return lambda record: record.get(field) is not True
 
 
-def narrowing(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
+def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
     """Reads an argument; ABSENT where it narrows nothing.
 
     That is so where it says `all`, one of its choices and no value of the field, and where it lets in what else is not
@@ -260,15 +262,15 @@ def _spread(entity: Entity, field: str) -> int:
 
 def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
     if not equalities:
-        return Everything(view, entity)
+        return AllRows(view, entity)
     (field, value), *others = equalities
     rows = view.find(entity, field, value)
     for field, value in others:
-        rows = [row for row in rows if equal(_standing(row[1], field), value)]
+        rows = [row for row in rows if equal(_value_in(row[1], field), value)]
     return rows
 
 
-def _standing(record: Record, field: str) -> Json:
+def _value_in(record: Record, field: str) -> Json:
     """What stands in a field, or at a path into it."""
     if "." not in field or field in record:
         return record.get(field)

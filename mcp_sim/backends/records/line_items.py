@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.records.effects import Consequence, Effect, stepped
-from mcp_sim.backends.records.refusals import conflict, invalid, not_found, quoted, told
+from mcp_sim.backends.records.effects import Consequence, Effect, apply_steps
+from mcp_sim.backends.records.refusals import conflict, invalid, not_found, quoted, value_text
 from mcp_sim.generate.lookup import found_key
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, properties
+from mcp_sim.types.json_values import with_value
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import plural, snake, words
-from mcp_sim.types.paths import with_value
 from mcp_sim.types.plans import Plan
 
 Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
@@ -24,7 +24,7 @@ Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
 
 _BOOKS = frozenset({"book", "reserve"})
 _THINGS = "seat|room|place|spot|slot|ticket|unit|table"
-_LEFT = re.compile(
+_AVAILABLE = re.compile(
     rf"(available|free|remaining|open|left)_({_THINGS})s?|({_THINGS})s?_(available|free|remaining|left)|availability"
 )
 _WHO = ("passengers", "guests", "travelers", "travellers", "attendees", "participants", "people")
@@ -32,7 +32,7 @@ _HOW_MANY = ("quantity", "seats", "count", "number", "tickets")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineItems:
     """A list whose lines name records of `target` in `link`. `path` sets it, `parts` are those of a line."""
 
     field: str
@@ -42,7 +42,7 @@ class Lines:
     parts: tuple[str, ...]
 
 
-def lines_of(plan: Plan, domain: Domain) -> list[Lines]:
+def lines_of(plan: Plan, domain: Domain) -> list[LineItems]:
     """The lists that a plan sets whose lines name records that are given."""
     entity = domain.entities[plan.entity or ""]
     if entity.name not in domain.given:
@@ -50,7 +50,7 @@ def lines_of(plan: Plan, domain: Domain) -> list[Lines]:
     return [found for path, name in plan.sets.items() if (found := _lines(entity, path, name, domain)) is not None]
 
 
-def _lines(entity: Entity, path: str, name: str, domain: Domain) -> Lines | None:
+def _lines(entity: Entity, path: str, name: str, domain: Domain) -> LineItems | None:
     schema = entity.fields[name].schema if name in entity.fields else {}
     parts = tuple(properties(items(schema))) if is_rows(schema) else ()
     for one in domain.entities.values():
@@ -58,7 +58,7 @@ def _lines(entity: Entity, path: str, name: str, domain: Domain) -> Lines | None
         short = one.name.rpartition(".")[2]
         link = next((part for part in parts if is_table and snake(part) in {f"{short}_id", *_own_key(one)}), None)
         if link is not None:
-            return Lines(name, path, link, one, parts)
+            return LineItems(name, path, link, one, parts)
     return None
 
 
@@ -66,7 +66,7 @@ def _own_key(entity: Entity) -> set[str]:
     return {snake(entity.key)} - {"id", "key", "name", "code"}
 
 
-def completing(tool: Tool, plan: Plan, domain: Domain) -> Completed:
+def line_completer(tool: Tool, plan: Plan, domain: Domain) -> Completed:
     """The lines that a call gives with what they lack, compiled; a line that is there already stays as it is."""
     known = lines_of(plan, domain)
 
@@ -87,7 +87,7 @@ def completing(tool: Tool, plan: Plan, domain: Domain) -> Completed:
     return completed if known else lambda _turn, said, _before: said
 
 
-def _kept(lines: Lines, said: Record, before: Record) -> list[Record]:
+def _kept(lines: LineItems, said: Record, before: Record) -> list[Record]:
     """The lines that stay as they are: none where something else of the record changes with them."""
     others = (name for name in said if name != lines.field and not isinstance(said[name], list | dict))
     is_as_before = bool(before) and all(said[name] == before.get(name) for name in others)
@@ -99,15 +99,15 @@ def _same(line: Json, kept: Iterable[Record]) -> Record | None:
     return next((one for one in kept if said and all(one.get(name) == value for name, value in said.items())), None)
 
 
-def _completed(tool: Tool, turn: Turn, lines: Lines, line: Record, before: Record) -> Record | Observation:
+def _completed(tool: Tool, turn: Turn, lines: LineItems, line: Record, before: Record) -> Record | Observation:
     key = found_key(turn.view, lines.target.name, line.get(lines.link))
     if key is None:
         return not_found(tool, lines.target.name, line.get(lines.link), f"{lines.path}.{lines.link}")
     record = turn.view.get(lines.target.name, key) or {}
-    words = said_words(line, {**before, **turn.call.arguments})
+    words = choice_words(line, {**before, **turn.call.arguments})
     entry, missing = entry_for(record, line)
     if missing is not None:
-        return not_found(tool, lines.target.name, key, lines.link, where=f" on {missing} {told(line[missing])}")
+        return not_found(tool, lines.target.name, key, lines.link, where=f" on {missing} {value_text(line[missing])}")
     lacking = [name for name in lines.parts if name not in line]
     found = {name: at for name in lacking if (at := place_of(record, name, words)) is not None}
     if entry is not None and len(found) < len(lacking) and isinstance(entry.get("status"), str):
@@ -123,7 +123,7 @@ def _completed(tool: Tool, turn: Turn, lines: Lines, line: Record, before: Recor
 # what a record tells --------------------------------------------------------------------------------------------------
 
 
-def said_words(line: Record, arguments: Mapping[str, Json]) -> list[str]:
+def choice_words(line: Record, arguments: Mapping[str, Json]) -> list[str]:
     """The texts by which something may be chosen: those of the line first."""
     return [value for value in (*line.values(), *arguments.values()) if isinstance(value, str)]
 
@@ -165,31 +165,31 @@ def value_in(record: Record, place: Sequence[str]) -> Json:
     return value
 
 
-def taking(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
+def booking_consequence(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
     """What a booking takes; refused where there is not so much left. None where a tool books nothing."""
     known = lines_of(plan, domain) if plan.verb == "create" and _BOOKS & {*words(tool.name)} else []
 
     def taken(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
         named = _named(known, effect.record)
         steps = (partial(_taken, tool, turn, lines=lines, line=line) for lines, line in named)
-        return stepped(turn, plan.entity or "", effect, steps)
+        return apply_steps(turn, plan.entity or "", effect, steps)
 
     return taken if known else None
 
 
-def _named(known: list[Lines], record: Record) -> Iterator[tuple[Lines, Record]]:
+def _named(known: list[LineItems], record: Record) -> Iterator[tuple[LineItems, Record]]:
     return ((lines, as_object(line)) for lines in known for line in as_list(record.get(lines.field)))
 
 
-def _taken(tool: Tool, turn: Turn, view: View, *, lines: Lines, line: Record) -> Change | Observation | None:
+def _taken(tool: Tool, turn: Turn, view: View, *, lines: LineItems, line: Record) -> Change | Observation | None:
     name = lines.target.name
     key = found_key(view, name, line.get(lines.link))
     record = view.get(name, key) if key is not None else None
-    place = None if record is None else _left(record, line, turn)
+    place = None if record is None else _available_place(record, line, turn)
     if key is None or record is None or place is None:
         return None
     there: Json = value_in(record, place)
-    wanted = _wanted(line, turn)
+    wanted = _wanted_count(line, turn)
     if not _is_number(there):
         return None
     if wanted < 0:
@@ -199,13 +199,13 @@ def _taken(tool: Tool, turn: Turn, view: View, *, lines: Lines, line: Record) ->
     return _written(view, name, key, with_value(record, place, there - wanted))
 
 
-def _left(record: Record, line: Record, turn: Turn) -> tuple[str, ...] | None:
+def _available_place(record: Record, line: Record, turn: Turn) -> tuple[str, ...] | None:
     entry, _ = entry_for(record, line)
-    named = [name for name in (*record, *(entry or {})) if _LEFT.fullmatch(name)]
-    return place_of(record, named[0], said_words(line, turn.call.arguments)) if named else None
+    named = [name for name in (*record, *(entry or {})) if _AVAILABLE.fullmatch(name)]
+    return place_of(record, named[0], choice_words(line, turn.call.arguments)) if named else None
 
 
-def _wanted(line: Record, turn: Turn) -> int:
+def _wanted_count(line: Record, turn: Turn) -> int:
     arguments = turn.call.arguments
     who = next((len(as_list(arguments[name])) for name in _WHO if as_list(arguments.get(name))), 1)
     return next((line[name] for name in _HOW_MANY if _is_number(line.get(name))), who)

@@ -35,24 +35,24 @@ AGE = timedelta(days=30)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-def opened(answer: Answer, plan: Plan, domain: Domain) -> Answer:
+def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     """What answers a tool where records may be made up: what is asked for and not there is made, and pinned."""
     entity = domain.entities.get(plan.entity or "")
     if entity is None or plan.backend != "records" or not (domain.open or entity.open):
         return answer
     if entity.open:
-        answer = _marked(answer)
+        answer = _marked_guessed(answer)
     if plan.verb == "get" and plan.key is not None:
-        return _with_the_named(answer, argument(plan.key), entity)
-    return _with_some(answer, plan, domain, entity) if entity.open and plan.filters else answer
+        return _with_named_record(answer, argument(plan.key), entity)
+    return _with_matching_records(answer, plan, domain, entity) if entity.open and plan.filters else answer
 
 
-def _marked(answer: Answer) -> Answer:
+def _marked_guessed(answer: Answer) -> Answer:
     """What nobody can know is marked as guessed, however sure it is what was asked for."""
     return lambda turn, invent: replace(answer(turn, invent), guessed=True)
 
 
-def _with_the_named(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
+def _with_named_record(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
     """The record of a key that nobody mentioned yet."""
 
     def invented(turn: Turn, invent: Invent) -> Transition:
@@ -64,7 +64,7 @@ def _with_the_named(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
     return invented
 
 
-def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> Answer:
+def _with_matching_records(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> Answer:
     """Records of which nothing is known but what a question says of them: one for a get, a few for a list."""
     asked = [(argument(name), rule) for name, rule in plan.filters.items()]
     needed = required(domain.tools[plan.tool].input_schema) & plan.filters.keys()
@@ -73,11 +73,11 @@ def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> An
     def invented(turn: Turn, invent: Invent) -> Transition:
         arguments = turn.call.arguments
         given = [(rule, value) for fetch, rule in asked if (value := fetch(arguments)) not in (ABSENT, None)]
-        if not given or not needed <= arguments.keys() or not all(_says(rule, value) for rule, value in given):
+        if not given or not needed <= arguments.keys() or not all(_is_specific(rule, value) for rule, value in given):
             return answer(turn, invent)
         absorbed = list[Change]()
         for known in _each({rule.field: value for rule, value in given}):
-            if _leads_somewhere(turn.view, entity, known) and not _is_there(turn.view, entity, known):
+            if _links_exist(turn.view, entity, known) and not _exists(turn.view, entity, known):
                 many = fewest if fewest == 1 else fewest + int(turn.draws.unit("how many") * fewest)
                 for _ in range(many):
                     here = turn.after(absorbed)
@@ -88,7 +88,7 @@ def _with_some(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> An
     return invented
 
 
-def _says(rule: Filter, value: Json) -> bool:
+def _is_specific(rule: Filter, value: Json) -> bool:
     """Does a question say what a field is, or may be?"""
     if rule.op == "in":
         return isinstance(value, list) and 0 < len(cast("list[Json]", value)) <= MOST_CANDIDATES
@@ -105,13 +105,13 @@ def _each(given: Record) -> Iterator[Record]:
         yield from _each({**given, listed: value})
 
 
-def _leads_somewhere(view: View, entity: Entity, known: Record) -> bool:
+def _links_exist(view: View, entity: Entity, known: Record) -> bool:
     """Do the links that a question names lead to records?"""
     links = {name: entity.fields[name].link for name in known if name in entity.fields}
     return all(link is None or found_key(view, link, known[name]) is not None for name, link in links.items())
 
 
-def _is_there(view: View, entity: Entity, known: Record) -> bool:
+def _exists(view: View, entity: Entity, known: Record) -> bool:
     """Is there a record of which all this is true?"""
     (field, first), *others = known.items()
     rows = view.find(entity.name, field, first)
@@ -119,7 +119,7 @@ def _is_there(view: View, entity: Entity, known: Record) -> bool:
 
 
 def _put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Change:
-    return Change("put", entity.name, key, made_up(turn, entity, key, invent, known), expected=0)
+    return Change("put", entity.name, key, generate_record(turn, entity, key, invent, known), expected=0)
 
 
 def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: list[Change]) -> Transition:
@@ -138,7 +138,7 @@ def may_exist(view: View, entity: Entity, key: Json) -> bool:
         return False
     if view.get(entity.name, key) is not None or view.version(entity.name, key) > 0:
         return False
-    if not _leads_somewhere(view, entity, {entity.key: key}):
+    if not _links_exist(view, entity, {entity.key: key}):
         return False
     if entity.open:
         return not isinstance(key, str) or bool(key.strip())
@@ -147,7 +147,7 @@ def may_exist(view: View, entity: Entity, key: Json) -> bool:
     return like is None or _form(like) == _form(key)
 
 
-def made_up(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Record:
+def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Record:
     """The record of an id: what is `known` of it; times before now, links to what there is, and else what is invented.
 
     What can do without a value has none.
@@ -161,22 +161,22 @@ def made_up(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record 
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
 
 
-def candidates(view: View, entity: str) -> list[Key]:
+def link_candidates(view: View, entity: str) -> list[Key]:
     """The records that a link may lead to, the first few."""
     return [key for key, _ in islice(view.rows(entity), MOST_CANDIDATES)]
 
 
-def chosen(keys: list[Key], draws: Draws, purpose: str) -> Key:
+def choose_key(keys: list[Key], draws: Draws, purpose: str) -> Key:
     """One of these keys, by the world's chance."""
     return keys[int(draws.unit(f"link/{purpose}") * len(keys))]
 
 
 def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
     if field.link is not None:
-        keys = candidates(turn.view, field.link)
+        keys = link_candidates(turn.view, field.link)
         if not keys:
             return None if is_nullable(field.schema) else ABSENT
-        key = chosen(keys, turn.draws, f"{entity.name}.{field.name}")
+        key = choose_key(keys, turn.draws, f"{entity.name}.{field.name}")
         return [key] if main_type(field.schema) == "array" else key
     if is_nullable(field.schema) and not field.required:
         return None

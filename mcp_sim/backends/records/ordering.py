@@ -11,7 +11,7 @@ from mcp_sim.generate.time_fields import sense
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, at, constants, expanded, items
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.words import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 
@@ -22,7 +22,7 @@ Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | O
 _NEWEST = vocabulary("newest recent latest most_recent date_desc")
 _OLDEST = vocabulary("oldest earliest date_asc")
 _ANY = vocabulary("relevance best_match best default none")
-_SAID_FIRST = re.compile(
+_NEWEST_FIRST = re.compile(
     r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
     r"|\breverse chronological",
     re.IGNORECASE,
@@ -37,7 +37,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
     allowed = {str(value) for value in _allowed(tool, plan)}
     created = next((name for name, meaning in _times(entity) if meaning == "created"), None)
     named = next((fields[name] for name in _NAMES if name in fields), None)
-    newest_first = _SAID_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
+    newest_first = _NEWEST_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
     happened = created or next((name for name, meaning in _times(entity) if meaning in {"occurred", "past"}), None)
 
     def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row] | Observation:
@@ -45,7 +45,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
         if not parts and newest_first and plan.order is None:
             return _sorted(rows[::-1], happened, reverse=True) if happened is not None else rows[::-1]
         if not parts:
-            return _unasked(rows, plan, direction, text, named)
+            return _default_order(rows, plan, direction, text, named)
         for part in reversed(parts):
             name, down = _sort_key(part)
             plain = snake(name)
@@ -79,7 +79,7 @@ def _parts(asked: Json) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
-def _unasked(rows: Sequence[Row], plan: Plan, direction: Json, text: str, named: str | None) -> Sequence[Row]:
+def _default_order(rows: Sequence[Row], plan: Plan, direction: Json, text: str, named: str | None) -> Sequence[Row]:
     if plan.sort is None and _is_down(direction):
         return rows[::-1]
     if text and named is not None and len(rows) > 1:

@@ -8,11 +8,11 @@ from itertools import count
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.defaults import making, settling
+from mcp_sim.backends.records.defaults import record_maker, settling
 from mcp_sim.backends.records.effects import Effect, Write
-from mcp_sim.backends.records.field_values import given, sets_of
-from mcp_sim.backends.records.filters import narrowing, standing_tests, test_maker
-from mcp_sim.backends.records.record_lookup import finder, found_inside, parts_of
+from mcp_sim.backends.records.field_values import assigned_values, assignments_of
+from mcp_sim.backends.records.filters import filter_argument, fixed_tests, test_maker
+from mcp_sim.backends.records.record_lookup import find_inside, finder, parts_of
 from mcp_sim.backends.records.refusals import conflict, not_found
 from mcp_sim.backends.records.selection import Page
 from mcp_sim.generate.chance import Chance
@@ -40,8 +40,8 @@ def part_page(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Page |
     """The parts of one record, or those of all."""
     entity = domain.entities[plan.entity or ""]
     place, find = cast("Inside", entity.inside), _holder(tool, plan, domain)
-    always = standing_tests(plan)
-    asked = [(narrowing(tool, path, entity, rule), test_maker(rule, {})) for path, rule in plan.filters.items()]
+    always = fixed_tests(plan)
+    asked = [(filter_argument(tool, path, entity, rule), test_maker(rule, {})) for path, rule in plan.filters.items()]
 
     def page(turn: Turn) -> Page | Observation:
         key = find(turn) if plan.holder is not None else None
@@ -83,7 +83,11 @@ def _storing(domain: Domain, place: Inside) -> Stored:
 
 
 def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
-    sets, make, find = sets_of(tool, plan, domain), making(plan, entity, domain), _holder(tool, plan, domain)
+    sets, make, find = (
+        assignments_of(tool, plan, domain),
+        record_maker(plan, entity, domain),
+        _holder(tool, plan, domain),
+    )
     stored = _storing(domain, place)
     is_nameless = entity.key in entity.fields and entity.fields[entity.key].hidden
 
@@ -91,7 +95,7 @@ def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: I
         holder = find(turn)
         if isinstance(holder, Observation):
             return holder
-        said = {**plan.fixed, **given(turn, sets)}
+        said = {**plan.fixed, **assigned_values(turn, sets)}
         held: Json = (turn.view.get(place.entity, holder) or {}).get(place.field)
         there = {part.get(entity.key) for part in parts_of(held)}
         if said.get(entity.key) in there - {None}:
@@ -115,14 +119,18 @@ def _new_key(turn: Turn, entity: Entity, siblings: list[Record]) -> Key:
     key = following(last)
     for index in count(len(siblings)):
         key = key if key is not None else keys(index, chance)
-        if found_inside(turn.view, entity, key) is None:
+        if find_inside(turn.view, entity, key) is None:
             return key
         key = following(key)
     raise AssertionError("counting has no end")
 
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Inside) -> Write:
-    sets, fetch, stored = sets_of(tool, plan, domain, defaults=False), argument(plan.key or ""), _storing(domain, place)
+    sets, fetch, stored = (
+        assignments_of(tool, plan, domain, defaults=False),
+        argument(plan.key or ""),
+        _storing(domain, place),
+    )
     find = _holder(tool, plan, domain) if plan.holder is not None else None
 
     def change(turn: Turn, _invent: Invent) -> Effect | Observation:
@@ -134,7 +142,7 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Ins
         part = next((one for one in parts_of(held) if one.get(entity.key) == asked), None)
         if holder is None or part is None:
             return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key)
-        after = None if plan.verb == "delete" else {**part, **plan.fixed, **given(turn, sets)}
+        after = None if plan.verb == "delete" else {**part, **plan.fixed, **assigned_values(turn, sets)}
         return Effect(cast("Key", asked), after or part, (stored(turn, holder, _with(held, part, after)),))
 
     return change

@@ -18,13 +18,13 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
-Lookup: TypeAlias = Callable[[View, Record], Json]
+Derive: TypeAlias = Callable[[View, Record], Json]
 Show: TypeAlias = Callable[[Record, View], Json]
 
 _SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 
 
-def lookup(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Lookup | None:
+def derived_value(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Derive | None:
     """The value of a derived field, read from the state as it is; None for a field that is stored."""
     if field.derived is None:
         return None
@@ -35,13 +35,13 @@ def lookup(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Look
     return _linked(via, target or "", name) if target in entities else None
 
 
-def _count(entity: Entity, place: str) -> Lookup:
+def _count(entity: Entity, place: str) -> Derive:
     other, _, link = place.rpartition(".")
     key = entity.key
     return lambda view, record: len(view.find(other, link, record.get(key)))
 
 
-def _linked(via: str, target: str, name: str) -> Lookup:
+def _linked(via: str, target: str, name: str) -> Derive:
     def linked(view: View, record: Record) -> Json:
         key = record.get(via)
         found = view.get(target, key) if isinstance(key, str | int) else None
@@ -52,9 +52,9 @@ def _linked(via: str, target: str, name: str) -> Lookup:
     return linked
 
 
-def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
     """A record as a schema shows it: the declared properties, or all there is where none are declared."""
-    show, conform = _shown(entity, schema, entities), conforming(entity, schema)
+    show, conform = _projector(entity, schema, entities), conforming(entity, schema)
     if conform is None:
         return show
 
@@ -65,27 +65,29 @@ def shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Sho
     return conformed
 
 
-def _shown(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
+def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
     names = properties(schema)
     if main_type(schema) not in {"object", ""}:
         return _scalar(entity, schema)
-    derived = {f.name: found for f in entity.fields.values() if (found := lookup(entity, f, entities)) is not None}
+    derived = {
+        f.name: found for f in entity.fields.values() if (found := derived_value(entity, f, entities)) is not None
+    }
     if not names:
         return _fitting(_whole(entity, derived), map_of(schema))
-    shows = {name: _shown_part(entity, name, part, entities) for name, part in names.items() if name in derived}
+    shows = {name: _derived_part(entity, name, part, entities) for name, part in names.items() if name in derived}
     plain = tuple(name for name in names if name not in derived)
     never_null = {name for name in plain if name not in required(schema) and not takes_null(names[name])}
-    lacking = {name: _lacking(entity, name, names[name], name in required(schema)) for name in plain}
+    lacking = {name: _missing_value(entity, name, names[name], name in required(schema)) for name in plain}
 
     def show(record: Record, view: View) -> Json:
         try:
             body = {name: record[name] for name in plain}
         except KeyError:
-            body = _partly(record, lacking)
+            body = _partial(record, lacking)
         if None in body.values():
             body = {name: value for name, value in body.items() if value is not None or name not in never_null}
-        for name, look in shows.items():
-            value = look(record, view)
+        for name, derive in shows.items():
+            value = derive(record, view)
             if value is not ABSENT:
                 body[name] = value
         return body
@@ -98,7 +100,7 @@ def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]
     hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in _SECRETS)
     return lambda record, view: {
         **{name: value for name, value in record.items() if name not in hidden},
-        **{name: look(view, record) for name, look in derived.items()},
+        **{name: derive(view, record) for name, derive in derived.items()},
     }
 
 
@@ -110,7 +112,7 @@ def _fitting(whole: Callable[[Record, View], Record], values: Record) -> Show:
     return lambda record, view: {name: value for name, value in whole(record, view).items() if allows(value)}
 
 
-def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
+def _partial(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
     """The record's fields, and for those that it lacks what the schema asks for."""
     body: Record = {}
     for name, instead in lacking.items():
@@ -120,7 +122,7 @@ def _partly(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> 
     return body
 
 
-def _lacking(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
+def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
     """What a field shows that the record lacks: nothing, null, or where it must be there the same value every time."""
     if not needed:
         return lambda _record: ABSENT
@@ -130,18 +132,18 @@ def _lacking(entity: Entity, name: str, schema: Record, needed: bool) -> Callabl
     return lambda record: make(chance_of(entity.name, record.get(entity.key), name), record, Moment.unknown())
 
 
-def _shown_part(
+def _derived_part(
     entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
 ) -> Callable[[Record, View], Json]:
     """A derived field under the schema of its place; null or nothing where the record links to nothing."""
     field = entity.fields[name]
-    look = lookup(entity, field, entities)
+    derive = derived_value(entity, field, entities)
     via = (field.derived or "").partition(".")[0]
     target = entities.get(entity.fields[via].link or "") if via in entity.fields else None
-    inner = shown(target, schema, entities) if target is not None and main_type(schema) == "object" else None
+    inner = projector(target, schema, entities) if target is not None and main_type(schema) == "object" else None
 
     def part(record: Record, view: View) -> Json:
-        value = look(view, record) if look is not None else None
+        value = derive(view, record) if derive is not None else None
         if value is None:
             return None if is_nullable(schema) else ABSENT
         return inner(value, view) if inner is not None else value

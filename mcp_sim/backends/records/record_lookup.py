@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.ordering import Row
-from mcp_sim.backends.records.refusals import invalid, neighbours, not_found, noun, told
+from mcp_sim.backends.records.refusals import invalid, neighbours, not_found, noun, value_text
 from mcp_sim.generate.lookup import found_key
 from mcp_sim.generate.time_fields import moment_of, sense
 from mcp_sim.generate.timeline import is_over
@@ -19,7 +19,7 @@ from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Owner, Picked, Plan
 
 Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
-Foremost: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
+Choose: TypeAlias = Callable[[Turn, Sequence[Row]], "Row | None"]
 
 Find = Callable[[Turn], "Key | Observation"]
 _EVER = datetime.max.replace(tzinfo=UTC)
@@ -92,20 +92,20 @@ def owner_check(tool: Tool, plan: Plan) -> Callable[[Turn, Key], Observation | N
             whose = found_key(turn.view, owner.entity, named)
             if whose is None:
                 return not_found(tool, owner.entity, named, owner.argument)
-            if not _is_his(turn.view, owner, entity, key, whose):
-                return not_found(tool, entity, key, plan.key, where=f" for {noun(owner.entity)} {told(named)}")
+            if not _owns(turn.view, owner, entity, key, whose):
+                return not_found(tool, entity, key, plan.key, where=f" for {noun(owner.entity)} {value_text(named)}")
         return None
 
     return belongs
 
 
-def _is_his(view: View, owner: Owner, entity: str, key: Key, whose: Key) -> bool:
+def _owns(view: View, owner: Owner, entity: str, key: Key, whose: Key) -> bool:
     if owner.link is not None:
         return (view.get(entity, key) or {}).get(owner.link) == whose
     return key in as_list((view.get(owner.entity, whose) or {}).get(owner.listed or ""))
 
 
-def found_inside(view: View, entity: Entity, value: Json) -> Record | None:
+def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
     """The record that a value names, wherever it stands; None where there is none."""
     place = entity.inside
     if place is None or not isinstance(value, str | int) or isinstance(value, bool):
@@ -120,7 +120,7 @@ def parts_of(held: Json) -> list[Record]:
     return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))
 
 
-def picking(tool: Tool, plan: Plan) -> Pick:
+def entry_picker(tool: Tool, plan: Plan) -> Pick:
     """The record with the entry that the call names in the place of all; the failure that it has no such entry."""
     picked = plan.picked
     if picked is None:
@@ -132,7 +132,7 @@ def picking(tool: Tool, plan: Plan) -> Pick:
         shown = record if asked is ABSENT else with_entry(record, picked, asked)
         if shown is not None:
             return shown
-        return not_found(tool, plan.entity or "", key, plan.key, where=f" on {picked.argument} {told(asked)}")
+        return not_found(tool, plan.entity or "", key, plan.key, where=f" on {picked.argument} {value_text(asked)}")
 
     return pick
 
@@ -149,7 +149,7 @@ def with_entry(record: Record, picked: Picked, asked: Json) -> Record | None:
     return {**own, **{name: value for name, value in inner.items() if name not in own}}
 
 
-def picked_rows(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
+def row_picker(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
     """The rows that have the entry which the call names, each with it."""
     picked = plan.picked
     fetch = argument(picked.argument if picked is not None else "")
@@ -164,7 +164,7 @@ def picked_rows(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
     return rows_with
 
 
-def foremost(way: str, entity: Entity) -> Foremost:
+def row_chooser(way: str, entity: Entity) -> Choose:
     """The record that is meant, compiled; the first there is, where nothing says which."""
     if way == "random":
         return lambda turn, rows: turn.draws.choice("any", rows) if rows else None
@@ -172,7 +172,7 @@ def foremost(way: str, entity: Entity) -> Foremost:
         urgency = _urgency(entity)
         return lambda _turn, rows: min((row for row in rows if not is_over(row[1])), key=urgency, default=None)
     if way in {"newest", "oldest"}:
-        made = _made(entity)
+        made = _time_field(entity)
         return lambda _turn, rows: _by_time(rows, made, newest=way == "newest")
     return lambda _turn, rows: rows[0] if rows else None
 
@@ -186,7 +186,7 @@ def _by_time(rows: Sequence[Row], made: str | None, *, newest: bool) -> Row | No
     return rows[(max(told) if newest else min(told))[1]]
 
 
-def _made(entity: Entity) -> str | None:
+def _time_field(entity: Entity) -> str | None:
     """The field that tells when a record was made, or when that was which it tells of."""
     senses = {name: sense(name, field.schema) for name, field in entity.fields.items()}
     return next((name for wanted in ("created", "occurred") for name, one in senses.items() if one == wanted), None)

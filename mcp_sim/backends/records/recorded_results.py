@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_sim.backends.records.projection import shown
-from mcp_sim.backends.records.recorded_texts import Sample, fails, samples
+from mcp_sim.backends.records.projection import projector
+from mcp_sim.backends.records.recorded_texts import Sample, is_failure, samples
 from mcp_sim.backends.records.refusals import noun
 from mcp_sim.backends.records.result_values import Facts
-from mcp_sim.backends.records.sentences import Say, nothing_found
+from mcp_sim.backends.records.sentences import WriteText, nothing_found
 from mcp_sim.backends.records.text_templates import (
     ROW_START,
     Piece,
     Slot,
-    Spotter,
+    SlotFinder,
+    fill_slots,
     key_pattern,
-    rendered,
-    told_elsewhere,
+    recorded_fields,
 )
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain, Entity
@@ -72,7 +72,7 @@ def _below(lines: Sequence[str], first: int) -> int:
     return size
 
 
-def listing(found: Sequence[Sample], reader: Spotter, entity: Entity, domain: Domain) -> Say | None:
+def list_writer(found: Sequence[Sample], reader: SlotFinder, entity: Entity, domain: Domain) -> WriteText | None:
     key = key_pattern(entity)
     full = [(sample, parts) for sample in found if (parts := _parts(sample.text, key)) is not None]
     if not full:
@@ -82,16 +82,18 @@ def listing(found: Sequence[Sample], reader: Spotter, entity: Entity, domain: Do
     head, tail = (reader.pieces(Sample(sample.arguments, text), count) for text in (parts.head, parts.tail))
     empty = next((one for one in found if _parts(one.text, key) is None), None)
     none = reader.pieces(empty) if empty is not None else [nothing_found(entity)]
-    show, joint = shown(entity, {}, domain.entities), parts.joint
+    show, joint = projector(entity, {}, domain.entities), parts.joint
 
     def listed(facts: Facts) -> str:
         if not facts.page.rows:
-            return rendered(none, facts, {}, None, show, facts.view)
+            return fill_slots(none, facts, {}, None, show, facts.view)
         rows = [
-            rendered(_numbered(row, facts.page.offset + at), facts, record, own, show, facts.view)
+            fill_slots(_numbered(row, facts.page.offset + at), facts, record, own, show, facts.view)
             for at, (own, record) in enumerate(facts.page.rows, 1)
         ]
-        around = [_agreeing(rendered(part, facts, {}, None, show, facts.view), facts, entity) for part in (head, tail)]
+        around = [
+            _agreeing(fill_slots(part, facts, {}, None, show, facts.view), facts, entity) for part in (head, tail)
+        ]
         return "\n".join(part for part in (around[0], joint.join(rows), around[1]) if part)
 
     return listed
@@ -111,15 +113,15 @@ def _agreeing(text: str, facts: Facts, entity: Entity) -> str:
     )
 
 
-def learnt(tool: Tool, plan: Plan, domain: Domain) -> Say | None:
+def recorded_writer(tool: Tool, plan: Plan, domain: Domain) -> WriteText | None:
     """How the tool words its results, as its examples show; None where there is none."""
-    found = [sample for sample in samples(domain.examples, tool) if not fails(sample.text)]
+    found = [sample for sample in samples(domain.examples, tool) if not is_failure(sample.text)]
     entity = domain.entities[plan.entity or ""]
     if not found:
         return None
-    reader = Spotter(plan, entity, told_elsewhere(domain, entity))
+    reader = SlotFinder(plan, entity, recorded_fields(domain, entity))
     if plan.verb in {"list", "search"}:
-        return listing(found, reader, entity, domain)
+        return list_writer(found, reader, entity, domain)
     pieces = reader.pieces(max(found, key=lambda sample: len(sample.text)))
-    show = shown(entity, {}, domain.entities)
-    return lambda facts: rendered(pieces, facts, facts.record or {}, facts.key, show, facts.view)
+    show = projector(entity, {}, domain.entities)
+    return lambda facts: fill_slots(pieces, facts, facts.record or {}, facts.key, show, facts.view)

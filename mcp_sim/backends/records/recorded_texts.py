@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.infer.result_forms.prose import SAYING
+from mcp_sim.infer.result_descriptions import MESSAGE_NAMES
 from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
@@ -30,13 +30,13 @@ class Sample:
     text: str
 
 
-def text_of(result: Json) -> str | None:
+def result_text(result: Json) -> str | None:
     """The text that a recorded result is, or that it only wraps; None for data."""
     if isinstance(result, str):
         return result
     body = as_object(result)
     inner: Json = next(iter(body.values())) if len(body) == 1 else None
-    return inner if isinstance(inner, str) and snake(next(iter(body))) in SAYING else None
+    return inner if isinstance(inner, str) and snake(next(iter(body))) in MESSAGE_NAMES else None
 
 
 def samples(examples: Iterable[Example], tool: Tool) -> Iterator[Sample]:
@@ -45,17 +45,17 @@ def samples(examples: Iterable[Example], tool: Tool) -> Iterator[Sample]:
         result: Json = example.result
         if example.is_blocks and len(result) == 1:
             result = as_object(result[0]).get("text")
-        text = text_of(result)
+        text = result_text(result)
         if example.tool in {tool.id, tool.name} and text is not None:
             yield Sample(example.arguments, text)
 
 
-def fails(text: str) -> bool:
+def is_failure(text: str) -> bool:
     """Does a text tell of a failure?"""
     return _FAILS.search(text) is not None
 
 
-def failing(tool: Tool, plan: Plan, domain: Domain) -> Tool:
+def with_recorded_failures(tool: Tool, plan: Plan, domain: Domain) -> Tool:
     """The tool with failures worded as recorded ones are, where the spec has no words for them."""
     if not isinstance(tool.render_failure, VendorErrors) and tool.render_failure is not render_plain_failure:
         return tool
@@ -69,7 +69,7 @@ def failing(tool: Tool, plan: Plan, domain: Domain) -> Tool:
 
 
 def _kind_of_failure(text: str) -> str | None:
-    if not fails(text):
+    if not is_failure(text):
         return None
     return (
         "conflict"

@@ -8,7 +8,7 @@ from itertools import islice
 from mcp_sim.types import Json, Key, Observation, Record, Tool, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 
 _SHOWN = 10
 """So many alternatives are named."""
@@ -27,7 +27,7 @@ def noun(entity: str) -> str:
     return entity.rpartition(".")[2].replace("_", " ")
 
 
-def told(value: Json) -> str:
+def value_text(value: Json) -> str:
     """A value as a sentence names it."""
     return value if isinstance(value, str) and value and not value.isspace() else repr(value)
 
@@ -37,7 +37,7 @@ def quoted(value: Json) -> str:
     return f"'{value}'" if isinstance(value, str) else encode(value).decode()
 
 
-def either(values: Iterable[Json]) -> str:
+def choices_text(values: Iterable[Json]) -> str:
     """The values among which one may choose: `'open' or 'pending'`, and no more than fit into a sentence."""
     shown = [quoted(value) for value in islice(values, _SHOWN + 1)]
     if len(shown) > _SHOWN:
@@ -55,7 +55,7 @@ def not_found(
     slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
     slots = {slot: said for slot, said in slots.items() if slot not in _RESERVED}
     more: Record = {"entity": entity, "key": value, "id": value, "argument": name, "value": value}
-    sentence = f"{label(entity)} {told(value)} not found{where}"
+    sentence = f"{label(entity)} {value_text(value)} not found{where}"
     if others:
         near = did_you_mean(str(value), [str(other) for other in others])
         sentence += near or f". Available: {', '.join(str(other) for other in others)}"
@@ -71,7 +71,7 @@ def neighbours(view: View, entity: Entity) -> Sequence[Key]:
 
 def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
     """The failure that a record is not as it would have to be: `Order W1 cannot be cancelled: ...`."""
-    return tool.failure("conflict", f"{label(entity)} {told(key)} {what}", entity=entity, key=key, id=key,
+    return tool.failure("conflict", f"{label(entity)} {value_text(key)} {what}", entity=entity, key=key, id=key,
                         **{"value": key, **slots})  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mcp_sim.backends.records.effects import Effect, Write, followed
-from mcp_sim.backends.records.field_changes import standing
+from mcp_sim.backends.records.effects import Effect, Write, with_consequences
+from mcp_sim.backends.records.field_changes import state_check
 from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.refusals import conflict
 from mcp_sim.backends.records.side_effects import side_effects
@@ -34,7 +34,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     find, stood, others, name = (
         finder(tool, plan, entity),
-        standing(tool, plan),
+        state_check(tool, plan),
         referring(domain, entity.name),
         entity.name,
     )
@@ -56,7 +56,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return conflict(tool, name, key, f"cannot be deleted: {changes}")
         return Effect(key, record, changes)
 
-    return followed(remove, side_effects(tool, plan, domain))
+    return with_consequences(remove, side_effects(tool, plan, domain))
 
 
 def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:

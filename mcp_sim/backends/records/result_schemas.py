@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mcp_sim.infer.result_forms import result_schema, shown_result
+from mcp_sim.infer.result_descriptions import shown_result
+from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import (
@@ -21,13 +22,13 @@ from mcp_sim.types.plans import Plan
 _SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
 
 
-def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
+def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     """The outputSchema, if it says what is in a result; else the shape of an example; else what the description shows.
 
     Where nothing tells, it is the plainest, which holds what there is to tell.
     """
     said = result_schema(tool) if tool.output_schema is not None else None
-    if said is not None and _only_says(said, plan, domain):
+    if said is not None and _is_confirmation(said, plan, domain):
         return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
     if said is not None and not is_open(said):
         return said
@@ -37,7 +38,7 @@ def form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     return shown_result(tool.description) or _plain_schema(plan)
 
 
-def _only_says(schema: Record, plan: Plan, domain: Domain) -> bool:
+def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
     """Does a write answer with a mapping of texts, which is no record: what was deleted, or holds more than texts?"""
     if plan.verb not in {"create", "update", "delete"} or main_type(map_of(schema)) != "string":
         return False
@@ -73,16 +74,16 @@ def is_optional(schema: Record) -> bool:
     return "optional" in str(schema.get("description", "")).lower()
 
 
-def says_success(name: str, schema: Record) -> bool:
+def is_success_flag(name: str, schema: Record) -> bool:
     """Does a property of a result say whether a call worked?"""
     return main_type(schema) == "boolean" and (snake(name) in _SUCCESS or snake(name).endswith("_status"))
 
 
-def usual(schema: Record) -> Record:
+def required_by_default(schema: Record) -> Record:
     """The schema with all required that is not said to be optional, where it requires nothing in so many words."""
-    parts = {name: usual(part) for name, part in properties(schema).items()}
+    parts = {name: required_by_default(part) for name, part in properties(schema).items()}
     needed = schema.get("required", [name for name, part in parts.items() if not is_optional(part)])
-    inner = usual(items(schema)) if items(schema) else None
+    inner = required_by_default(items(schema)) if items(schema) else None
     return {
         **schema,
         **({"properties": parts, "required": needed} if parts else {}),

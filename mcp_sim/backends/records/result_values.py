@@ -13,8 +13,8 @@ from mcp_sim.backends.records.selection import Page
 from mcp_sim.types import Json, Key, Observation, Record, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
+from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.words import snake
-from mcp_sim.types.paths import NOWHERE, value_at
 
 EMPTY = Page((), 0)
 _PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
@@ -40,10 +40,10 @@ class Facts:
 
 
 Fill: TypeAlias = Callable[[Facts], Json]
-Told: TypeAlias = Callable[[Facts], Observation]
+Render: TypeAlias = Callable[[Facts], Observation]
 
 
-def of_record(field: str) -> Fill:
+def record_value(field: str) -> Fill:
     """A field of the record that stands under another name."""
 
     def fill(facts: Facts) -> Json:
@@ -53,14 +53,14 @@ def of_record(field: str) -> Fill:
     return fill
 
 
-def text_of(fill: Fill) -> Fill:
+def as_text(fill: Fill) -> Fill:
     """The same, of a place that must hold a text: an empty one where there is nothing to tell."""
 
-    def told(facts: Facts) -> Json:
+    def fill_text(facts: Facts) -> Json:
         value = fill(facts)
         return "" if value is ABSENT else value
 
-    return told
+    return fill_text
 
 
 def status(schema: Record) -> Fill:

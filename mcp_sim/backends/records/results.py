@@ -9,33 +9,32 @@ from dataclasses import replace
 from typing import cast
 
 from mcp_sim.backends.records.arguments import ABSENT
-from mcp_sim.backends.records.batch_results import plain_batch
-from mcp_sim.backends.records.batch_results import tells_failures as schema_tells_failures
+from mcp_sim.backends.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.backends.records.filling import Filler
-from mcp_sim.backends.records.projection import lookup
-from mcp_sim.backends.records.recorded_results import learnt
-from mcp_sim.backends.records.refusals import label, told
-from mcp_sim.backends.records.result_schemas import example_of, form
-from mcp_sim.backends.records.result_values import Facts, Fill, Told, of_record
+from mcp_sim.backends.records.projection import derived_value
+from mcp_sim.backends.records.recorded_results import recorded_writer
+from mcp_sim.backends.records.refusals import label, value_text
+from mcp_sim.backends.records.result_schemas import example_of, result_form
+from mcp_sim.backends.records.result_values import Facts, Fill, Render, record_value
 from mcp_sim.backends.records.selection import Page
-from mcp_sim.backends.records.sentences import DONE, confirmation, sentences
-from mcp_sim.infer.result_forms import text_place
-from mcp_sim.infer.result_forms.prose import TEXTS, gives_key, gives_record, speaks
+from mcp_sim.backends.records.sentences import DONE, confirmation_writer, sentence_writer
+from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, returns_key, returns_record
+from mcp_sim.infer.result_schemas import text_place
 from mcp_sim.types import Json, Observation, Tool, ToolResult
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import expanded, is_open
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Plan
 
 
-def result(tool: Tool, plan: Plan, domain: Domain) -> Told:
+def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
     """The observation that tells the facts in this tool's form."""
     place = plan.envelope.text
     if place is None:
         return _result(tool, plan, domain)
-    tell = _result(_undeclared(tool), plan, domain)
-    return lambda facts: _as_text(tell(facts), place)
+    render = _result(_undeclared(tool), plan, domain)
+    return lambda facts: _as_text(render(facts), place)
 
 
 def _undeclared(tool: Tool) -> Tool:
@@ -49,13 +48,18 @@ def _as_text(told: Observation, place: str) -> Observation:
     return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
 
 
-def _result(tool: Tool, plan: Plan, domain: Domain) -> Told:
+def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     bare = tool.output_schema is None and example_of(tool, domain) is None
-    if plan.verb == "create" and plan.each is None and not learnt(tool, plan, domain) and gives_key(tool.description):
+    if (
+        plan.verb == "create"
+        and plan.each is None
+        and not recorded_writer(tool, plan, domain)
+        and returns_key(tool.description)
+    ):
         alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
-    worded = _worded(tool, plan, domain, bare=bare)
+    worded = _words_renderer(tool, plan, domain, bare=bare)
     if worded is not None:
         return worded
     if plan.each is not None and plan.verb in DONE:
@@ -63,74 +67,74 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Told:
     if plan.verb == "delete" and bare:
         return _sentence_result(plan)
     if plan.envelope.key == "" and bare:
-        return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
+        return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
     if plan.only and (bare or is_open(expanded(tool.output_schema or {}))):
-        part = part_of_record(plan, domain)
+        part = only_fields(plan, domain)
         return lambda facts: Observation(ToolResult(part(facts), form="json" if bare else "structured"))
     whole = plan.shows.get("") if bare else None
-    fill = of_record(whole) if whole else Filler(tool, plan, domain).filled(form(tool, plan, domain), "")
+    fill = record_value(whole) if whole else Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
     if tool.output_schema is None:
         return _bare_result(fill) if whole else lambda facts: Observation(ToolResult(fill(facts), form="json"))
     return lambda facts: Observation(ToolResult(fill(facts)))
 
 
-def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Told | None:
+def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
     """The observation that tells nothing but the key, where a result is no more than a text."""
     place, field = text_place(tool), domain.entities[plan.entity or ""].key
     if plan.envelope.text is not None:
         return lambda facts: Observation(ToolResult({field: facts.key}, form="json"))
     if tool.output_schema is None:
-        return lambda facts: Observation(ToolResult(told(facts.key), form="text"))
-    return None if place is None else lambda facts: Observation(ToolResult({place: told(facts.key)}))
+        return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
+    return None if place is None else lambda facts: Observation(ToolResult({place: value_text(facts.key)}))
 
 
-def _bare_result(fill: Fill) -> Told:
+def _bare_result(fill: Fill) -> Render:
     """The observation that tells one field alone: a text as it is, anything else as JSON; nothing as no text."""
 
-    def tell(facts: Facts) -> Observation:
+    def render(facts: Facts) -> Observation:
         value = fill(facts)
         if value is ABSENT or value is None:
             return Observation(ToolResult("", form="text"))
         return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
 
-    return tell
+    return render
 
 
-def _worded(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told | None:
+def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render | None:
     """The observation in words, where recorded results or the description show that the tool speaks so."""
     if plan.each is not None and plan.verb in DONE:
         return None
-    say, place = learnt(tool, plan, domain), text_place(tool)
-    by_itself = (bare and plan.envelope.key != "" and _is_told(tool, plan, domain)) or (
-        place is not None and snake(place) in TEXTS
+    write, place = recorded_writer(tool, plan, domain), text_place(tool)
+    by_itself = (bare and plan.envelope.key != "" and _answers_in_words(tool, plan, domain)) or (
+        place is not None and snake(place) in TEXT_NAMES
     )
-    if say is None and by_itself and (place or "") not in plan.shows:
+    if write is None and by_itself and (place or "") not in plan.shows:
         entity = domain.entities[plan.entity or ""]
         is_short = place is not None and plan.verb in {"create", "update"}
-        say = confirmation(plan, entity) if is_short else sentences(plan, entity, domain.entities)
-    if say is None or not (bare or place is not None):
+        write = confirmation_writer(plan, entity) if is_short else sentence_writer(plan, entity, domain.entities)
+    if write is None or not (bare or place is not None):
         return None
-    words = say
+    words = write
     if place is None:
         return lambda facts: Observation(ToolResult(words(facts), form="text"))
     return lambda facts: Observation(ToolResult({place: words(facts)}))
 
 
-def _is_told(tool: Tool, plan: Plan, domain: Domain) -> bool:
+def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
     """Does a tool without an outputSchema tell what it did or found in words?
 
     It does where its description says so. What it created or changed it tells in words, too: but not where a tool of
     its server says that it returns data or shows such records as data, where others declare that they return texts and
     it does not, where it is described to nobody, or where its records are kept as data from the beginning.
     """
-    if speaks(tool.description):
+    if is_prose(tool.description):
         return True
-    if plan.verb not in {"create", "update"} or not tool.description or _kept(plan, domain) in domain.given:
+    if plan.verb not in {"create", "update"} or not tool.description or _stored_entity(plan, domain) in domain.given:
         return False
     others = [other for other in domain.tools.values() if other.server == tool.server]
-    if any(_shows(domain.plans.get(other.id), plan.entity) and not speaks(other.description) for other in others):
+    if any(_shows(domain.plans.get(other.id), plan.entity) and not is_prose(other.description) for other in others):
         return False
-    return not any(gives_record(other.description) or text_place(other) is not None for other in others)
+    return not any(returns_record(other.description) or text_place(other) is not None for other in others)
 
 
 def _shows(reading: Plan | None, entity: str | None) -> bool:
@@ -138,39 +142,39 @@ def _shows(reading: Plan | None, entity: str | None) -> bool:
     return reading is not None and reading.verb in {"get", "list", "search"} and reading.entity == entity
 
 
-def _kept(plan: Plan, domain: Domain) -> str | None:
+def _stored_entity(plan: Plan, domain: Domain) -> str | None:
     """The entity in whose table the records of a plan are: that around them, where they stand in others."""
     place = domain.entities[plan.entity or ""].inside
     return plan.entity if place is None else place.entity
 
 
-def tells_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
+def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
     """Can the result of a batch say that some of its items could not be done?"""
     if tool.output_schema is None and example_of(tool, domain) is None:
         return True
-    return schema_tells_failures(form(tool, plan, domain), domain.entities[plan.entity or ""])
+    return can_report_failures(result_form(tool, plan, domain), domain.entities[plan.entity or ""])
 
 
-def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Told:
+def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
     """The observation that tells what became of each item."""
     entity = domain.entities[plan.entity or ""]
     filler = Filler(tool, plan, domain)
-    fill = plain_batch(plan, entity, domain) if bare else filler.filled(form(tool, plan, domain), "")
+    fill = plain_batch(plan, entity, domain) if bare else filler.filled(result_form(tool, plan, domain), "")
 
-    def tell(facts: Facts) -> Observation:
+    def render(facts: Facts) -> Observation:
         done = [(effect.key, effect.record) for _, effect in facts.batch.done] if facts.batch is not None else []
         value = fill(replace(facts, page=Page(done, len(done))))
         return Observation(ToolResult(value, form="json" if tool.output_schema is None else "structured"))
 
-    return tell
+    return render
 
 
-def _sentence_result(plan: Plan) -> Told:
+def _sentence_result(plan: Plan) -> Render:
     name = label(plan.entity or "")
-    return lambda facts: Observation(ToolResult(f"{name} {told(facts.key)} deleted", form="text"))
+    return lambda facts: Observation(ToolResult(f"{name} {value_text(facts.key)} deleted", form="text"))
 
 
-def part_of_record(plan: Plan, domain: Domain) -> Fill:
+def only_fields(plan: Plan, domain: Domain) -> Fill:
     """The fields that a plan shows alone: `plan_id.price` is the price of the plan that `plan_id` links to."""
     entity = domain.entities[plan.entity or ""]
     parts = [(path.rpartition(".")[2], _part(path, entity, domain)) for path in plan.only]
@@ -182,7 +186,7 @@ def part_of_record(plan: Plan, domain: Domain) -> Fill:
 
 
 def _part(path: str, entity: Entity, domain: Domain) -> Fill:
-    look = lookup(entity, Field(path, {}, derived=path), domain.entities) if "." in path else None
+    look = derived_value(entity, Field(path, {}, derived=path), domain.entities) if "." in path else None
     if look is None:
         return lambda facts: (facts.record or {}).get(path)
     return lambda facts: look(facts.view, facts.record or {})

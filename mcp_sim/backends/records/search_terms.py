@@ -34,7 +34,7 @@ class Terms:
 NOTHING = Terms()
 
 
-def terms(entity: Entity) -> Callable[[Json], Terms]:
+def term_parser(entity: Entity) -> Callable[[Json], Terms]:
     """Reads the text of a search over this entity; a clause about what is no field is a word like any other."""
     fields = {snake(name): name for name in entity.fields if entity.fields[name].derived is None}
 
@@ -61,7 +61,7 @@ def terms(entity: Entity) -> Callable[[Json], Terms]:
     return understood
 
 
-def not_understood(entity: Entity) -> Callable[[Json], str | None]:
+def unknown_clause(entity: Entity) -> Callable[[Json], str | None]:
     """The clause of a text that names a field which there is not; None where all is understood."""
     fields = {snake(name) for name in entity.fields}
 
@@ -84,7 +84,7 @@ def _test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> 
     lowered = value.lower()
     whole = main_type(schema) in {"integer", "number", "boolean"} or "enum" in schema
     equal = wanted != (sign == "!=")
-    return lambda record: _says(record.get(name), lowered, whole=whole) is equal
+    return lambda record: _holds(record.get(name), lowered, whole=whole) is equal
 
 
 def _compared(compare: Callable[[Json, Json], Json], there: Json, bound: Json) -> bool:
@@ -98,10 +98,10 @@ def _number(value: Json) -> float | None:
         return None
 
 
-def _says(there: Json, wanted: str, *, whole: bool) -> bool:
+def _holds(there: Json, wanted: str, *, whole: bool) -> bool:
     """Does a field hold the value: all of it (`whole`), or as a part of its text, or as one of a list?"""
     if isinstance(there, list):
-        return any(_says(one, wanted, whole=True) for one in as_list(there))
+        return any(_holds(one, wanted, whole=True) for one in as_list(there))
     if there is None:
         return wanted in {"null", "none"}
     told = str(there).lower()

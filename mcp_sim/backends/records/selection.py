@@ -10,16 +10,16 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.field_values import Link, linked
+from mcp_sim.backends.records.field_values import Link, resolve_links
 from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.ordering import Row, ordering
-from mcp_sim.backends.records.record_lookup import picked_rows
+from mcp_sim.backends.records.record_lookup import row_picker
 from mcp_sim.backends.records.refusals import invalid
-from mcp_sim.backends.records.search_terms import not_understood, terms
+from mcp_sim.backends.records.search_terms import term_parser, unknown_clause
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import required
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.plans import Plan
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
@@ -42,7 +42,7 @@ class Page:
         return self.offset + len(self.rows) < self.total
 
 
-def page_asked(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]], Page | Observation]:
+def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]], Page | Observation]:
     """The page that the arguments choose; where a tool has no way to choose everything, or as much as it ever tells."""
     paging = plan.paging
     if not paging.is_asked:
@@ -56,19 +56,19 @@ def page_asked(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, 
         if wrong is not None:
             told = arguments[wrong]
             return invalid(tool, wrong, told, f"{wrong} must not be negative, but is {told}")
-        limit = _whole(limits(arguments), paging.size)
+        limit = _integer_or(limits(arguments), paging.size)
         limit = limit if paging.most is None else min(limit, paging.most)
-        offset = _whole(offsets(arguments), 0)
-        offset += max(0, _whole(pages(arguments), paging.first_page) - paging.first_page) * limit
+        offset = _integer_or(offsets(arguments), 0)
+        offset += max(0, _integer_or(pages(arguments), paging.first_page) - paging.first_page) * limit
         cursor = cursors(arguments)
         if isinstance(cursor, str) and cursor:
-            start = _read_cursor(cursor, _question(arguments, chooses))
+            start = _read_cursor(cursor, _query_digest(arguments, chooses))
             if start is None:
                 return invalid(tool, paging.cursor, cursor, f"Invalid {paging.cursor}: {cursor!r}")
             offset += start
         chosen = rows[offset : offset + limit]
         more = offset + len(chosen) < len(rows) and bool(chosen)
-        following = _cursor(offset + len(chosen), _question(arguments, chooses)) if more and paging.cursor else None
+        following = _cursor(offset + len(chosen), _query_digest(arguments, chooses)) if more and paging.cursor else None
         return Page(chosen, len(rows), offset, limit, following)
 
     return paged
@@ -78,7 +78,7 @@ def _is_negative(value: Json) -> bool:
     return isinstance(value, int | float) and value < 0
 
 
-def _whole(value: Json, otherwise: int) -> int:
+def _integer_or(value: Json, otherwise: int) -> int:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
 
 
@@ -96,19 +96,19 @@ def _read_cursor(cursor: str, question: str) -> int | None:
     return int(offset) if offset.isdigit() and len(offset) <= _LONGEST_OFFSET and asked == question else None
 
 
-def _question(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
+def _query_digest(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
     """A digest of what was asked for, except the page: a cursor continues one question, not another."""
     kept = {name: value for name, value in arguments.items() if name not in chooses}
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def selection(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
+def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
     """The page that a call asks for, or the failure that says what is wrong with the question; compiled."""
     matching = matching_rows(tool, plan, entity, entities)
-    order, paged = ordering(tool, plan, entity), page_asked(tool, plan)
+    order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
-    picked = picked_rows(plan)
-    unread, understood = not_understood(entity), terms(entity)
+    picked = row_picker(plan)
+    unread, understood = unknown_clause(entity), term_parser(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
@@ -139,7 +139,7 @@ def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Obs
 
     def missing(turn: Turn) -> Observation | None:
         said: Record = {field: fetch(turn.call.arguments) for field, fetch in asked}
-        found = linked(turn, tool, links, {field: value for field, value in said.items() if value is not ABSENT})
+        found = resolve_links(turn, tool, links, {field: value for field, value in said.items() if value is not ABSENT})
         return found if isinstance(found, Observation) else None
 
     return missing

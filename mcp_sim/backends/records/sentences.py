@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from mcp_sim.backends.records.projection import shown
-from mcp_sim.backends.records.refusals import label, noun, told
+from mcp_sim.backends.records.projection import projector
+from mcp_sim.backends.records.refusals import label, noun, value_text
 from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.words import plural, snake
 from mcp_sim.types.plans import Plan
 
-Say: TypeAlias = Callable[[Facts], str]
+WriteText: TypeAlias = Callable[[Facts], str]
 
 DONE: Final = {"create": "created", "update": "updated", "delete": "deleted"}
 _NAMES = ("name", "title", "subject", "summary", "label", "full_name", "display_name")
 
 
-def sentences(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Say:
+def sentence_writer(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> WriteText:
     """What was done or found, with all that is to be known of it."""
-    show = shown(entity, {}, entities)
+    show = projector(entity, {}, entities)
 
     def record_of(record: Record, view: View) -> Record:
         return as_object(show(record, view))
@@ -32,26 +32,26 @@ def sentences(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Say
         return lambda facts: _listed(facts, entity, record_of)
     done = DONE.get(plan.verb)
     if plan.verb == "delete":
-        return lambda facts: f"{label(entity.name)} {told(facts.key)} {done}"
+        return lambda facts: f"{label(entity.name)} {value_text(facts.key)} {done}"
     if done is None:
         return lambda facts: "\n".join(_lines(record_of(facts.record or {}, facts.view)))
 
     named = "" if entity.singleton else " {}"
 
     def said(facts: Facts) -> str:
-        head = f"{label(entity.name)}{named.format(told(facts.key))} {done} successfully"
+        head = f"{label(entity.name)}{named.format(value_text(facts.key))} {done} successfully"
         return "\n".join([head, *_lines(record_of(facts.record or {}, facts.view))])
 
     return said
 
 
-def confirmation(plan: Plan, entity: Entity) -> Say:
+def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
     """What was done, in one sentence: to which record, and what people know a new one by."""
     done, name = DONE[plan.verb], name_field(entity)
     head = label(entity.name) if entity.singleton else f"{label(entity.name)} {{}}"
 
     def said(facts: Facts) -> str:
-        sentence = f"{head.format(told(facts.key))} {done} successfully"
+        sentence = f"{head.format(value_text(facts.key))} {done} successfully"
         called = (facts.record or {}).get(name or "") if plan.verb == "create" else None
         return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
 

@@ -8,17 +8,17 @@ from functools import partial
 from typing import cast
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
-from mcp_sim.backends.records.effects import Check, Consequence, Effect, Step, stepped
-from mcp_sim.backends.records.field_changes import Refused, entered, standing
-from mcp_sim.backends.records.refusals import conflict, invalid, not_found, noun, told
+from mcp_sim.backends.records.effects import Check, Consequence, Effect, Step, apply_steps
+from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
+from mcp_sim.backends.records.refusals import conflict, invalid, not_found, noun, value_text
 from mcp_sim.generate.lookup import found_key
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import values_at, with_value
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import singular, snake
-from mcp_sim.types.paths import values_at, with_value
 from mcp_sim.types.plans import Also, Among, Plan
 
 _LEFT = ("balance", "amount", "credit")
@@ -30,7 +30,9 @@ def side_effects(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
     rules = [_Rule(tool, plan, one, domain) for one in plan.also if one.entity in domain.entities]
 
     def done_elsewhere(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
-        return stepped(turn, plan.entity or "", effect, (step for rule in rules for step in rule.steps(turn, effect)))
+        return apply_steps(
+            turn, plan.entity or "", effect, (step for rule in rules for step in rule.steps(turn, effect))
+        )
 
     return done_elsewhere if rules else None
 
@@ -42,13 +44,13 @@ class _Rule:
         self.tool, self.also, self.entity = tool, also, domain.entities[also.entity]
         self.field = self.entity.fields.get(also.field) or Field(also.field, {})
         self.moves = plan.verb == "update" and plan.entity == also.entity
-        self.stood = standing(tool, replace(plan, fixed={})) if self.moves else None
+        self.stood = state_check(tool, replace(plan, fixed={})) if self.moves else None
 
     def steps(self, turn: Turn, effect: Effect) -> Iterator[Step]:
-        for asked, value in self._meant(turn, effect.record):
+        for asked, value in self._targets(turn, effect.record):
             yield partial(self._change, asked=asked, value=value, effect=effect)
 
-    def _meant(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
+    def _targets(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
         """The records that a call names, each with what gets into its field; none where it names none."""
         key, value = self.also.key, self.also.value
         lines, _, part = (key or "").partition(".")
@@ -70,12 +72,12 @@ class _Rule:
         if key is None:
             return not_found(self.tool, name, asked, self.also.key)
         before = view.get(name, key) or {}
-        refused = self._refused(key, before, effect) or self._in_the_way(key, before)
+        refused = self._refused(key, before, effect) or self._unmet_requirement(key, before)
         if refused is not None:
             return refused
         if self.also.how == "subtract" and before.get(self.field.name, 0) is None:
             return None
-        found = entered(before.get(self.field.name), value, self.also.how, self.field)
+        found = enter_value(before.get(self.field.name), value, self.also.how, self.field)
         if isinstance(found, Refused):
             return conflict(self.tool, name, key, found.why, field=self.field.name)
         return Change("put", name, key, {**before, self.field.name: found}, expected=view.version(name, key))
@@ -86,7 +88,7 @@ class _Rule:
             return conflict(self.tool, self.entity.name, key, "cannot receive from itself")
         return None if self.stood is None else self.stood(key, before)
 
-    def _in_the_way(self, key: Key, before: Record) -> Observation | None:
+    def _unmet_requirement(self, key: Key, before: Record) -> Observation | None:
         """What forbids it to a record that is not as it must be."""
         needed, field = self.also.requires, self.field.name
         if needed is None or equal(before.get(field), needed):
@@ -101,7 +103,7 @@ def _named(turn: Turn, record: Record, name: str) -> Json:
     return record.get(name, ABSENT) if given is ABSENT else given
 
 
-def kept_among(tool: Tool, plan: Plan) -> Check | None:
+def membership_check(tool: Tool, plan: Plan) -> Check | None:
     """What forbids a write that names parts of another record: that has none such. None where it names none."""
 
     def refused(turn: Turn) -> Observation | None:
@@ -125,7 +127,7 @@ def _refused(tool: Tool, turn: Turn, one: Among, before: Record) -> Observation 
     key, record = holder
     for value in values_at(turn.call.arguments, one.argument.split(".")):
         if value is not None and _part(record, one, value) is None:
-            whose = f" for {noun(one.entity)} {told(key)}"
+            whose = f" for {noun(one.entity)} {value_text(key)}"
             name = singular(one.field) if "_" not in one.field else one.field.removesuffix("s")
             return not_found(tool, name, value, one.argument.rpartition(".")[2], where=whose)
     return None
@@ -150,13 +152,13 @@ def _part(record: Record, one: Among, value: Json) -> Record | None:
 # what is paid with ----------------------------------------------------------------------------------------------------
 
 
-def paying(tool: Tool, plan: Plan) -> Consequence | None:
+def payment_consequence(tool: Tool, plan: Plan) -> Consequence | None:
     """What is left of what a new record is paid with; refused where that is not enough. None where nothing says it."""
 
     def paid(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
         lines = ((one, line) for one in plan.among for line in _lines(turn, one))
         steps = (partial(_less, tool, turn, one=one, line=line) for one, line in lines)
-        return stepped(turn, plan.entity or "", effect, steps)
+        return apply_steps(turn, plan.entity or "", effect, steps)
 
     return paid if plan.among else None
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.projection import Show
-from mcp_sim.backends.records.recorded_texts import Sample, text_of
+from mcp_sim.backends.records.recorded_texts import Sample, result_text
 from mcp_sim.backends.records.refusals import noun
 from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.records.sentences import name_field, written
@@ -42,7 +42,7 @@ class Slot:
 Piece: TypeAlias = str | Slot
 
 
-def rendered(pieces: Sequence[Piece], facts: Facts, record: Record, key: Key | None, show: Show, view: View) -> str:
+def fill_slots(pieces: Sequence[Piece], facts: Facts, record: Record, key: Key | None, show: Show, view: View) -> str:
     fields: Record | None = None
     text: list[str] = []
     for piece in pieces:
@@ -86,7 +86,7 @@ def _spelt(value: Json, sample: str) -> str:
     return written(value)
 
 
-def told_elsewhere(domain: Domain, entity: Entity) -> dict[str, Record]:
+def recorded_fields(domain: Domain, entity: Entity) -> dict[str, Record]:
     """What the examples together tell of each record: its key as a text -> its fields."""
     known: dict[str, Record] = {}
     for example in domain.examples:
@@ -96,7 +96,7 @@ def told_elsewhere(domain: Domain, entity: Entity) -> dict[str, Record]:
         given = {field: argument(path)(example.arguments) for path, field in plan.sets.items()}
         given = {field: value for field, value in given.items() if value is not ABSENT and field != "*"}
         key: Json = argument(plan.key or "")(example.arguments)
-        found = re.search(key_pattern(entity), text_of(example.result) or "") if key is ABSENT else None
+        found = re.search(key_pattern(entity), result_text(example.result) or "") if key is ABSENT else None
         named = found[0] if found else None if key is ABSENT else str(key)
         if named is not None:
             known.setdefault(named, {}).update(given)
@@ -120,7 +120,7 @@ def key_pattern(entity: Entity) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spotter:
+class SlotFinder:
     """Finds in a recorded text what will be another for another record."""
 
     plan: Plan
@@ -150,14 +150,14 @@ class Spotter:
         spoken = [*extra]
         taken = {*self.plan.sets, self.plan.key}
         for path, field in self.plan.sets.items():
-            spoken += _spoken(argument(path)(sample.arguments), self._slot(field))
+            spoken += _occurrences(argument(path)(sample.arguments), self._slot(field))
         if self.plan.key is not None:
-            spoken += _spoken(argument(self.plan.key)(sample.arguments), Slot("key"))
+            spoken += _occurrences(argument(self.plan.key)(sample.arguments), Slot("key"))
         for name, value in sample.arguments.items():
-            spoken += _spoken(value, Slot("argument", name)) if name not in taken else []
+            spoken += _occurrences(value, Slot("argument", name)) if name not in taken else []
         for key, record in self.known.items():
             if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", sample.text):
-                spoken += [one for name, value in record.items() for one in _spoken(value, self._slot(name))]
+                spoken += [one for name, value in record.items() for one in _occurrences(value, self._slot(name))]
         for value, slot in sorted(spoken, key=lambda one: -len(one[0])):
             for found in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", sample.text):
                 yield found.start(), found.end(), replace(slot, sample=value)
@@ -258,7 +258,7 @@ class Spotter:
         return plain and name != self.entity.key and not constants(field.schema)
 
 
-def _spoken(value: Json, slot: Slot) -> list[tuple[str, Slot]]:
+def _occurrences(value: Json, slot: Slot) -> list[tuple[str, Slot]]:
     """How a value may stand in a text; too little to be recognised is left out."""
     if value is ABSENT or value is None or isinstance(value, dict | bool):
         return []

@@ -8,24 +8,24 @@ from datetime import datetime
 from typing import TypeAlias
 
 from mcp_sim.backends.records.defaults import settling
-from mcp_sim.backends.records.effects import Effect, Write, checked, followed
+from mcp_sim.backends.records.effects import Effect, Write, with_checks, with_consequences
 from mcp_sim.backends.records.exchanges import refunding, settling_difference, swapping
-from mcp_sim.backends.records.field_changes import Refused, entered, standing
-from mcp_sim.backends.records.field_values import amounts_given, given, linked, links_of, sets_of
-from mcp_sim.backends.records.line_items import completing
+from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
+from mcp_sim.backends.records.field_values import amount_check, assigned_values, assignments_of, links_of, resolve_links
+from mcp_sim.backends.records.line_items import line_completer
 from mcp_sim.backends.records.record_lookup import finder
 from mcp_sim.backends.records.refusals import conflict
 from mcp_sim.backends.records.removal import referring, renamed
-from mcp_sim.backends.records.side_effects import kept_among, side_effects
+from mcp_sim.backends.records.side_effects import membership_check, side_effects
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import sense, time_writer
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.words import snake, vocabulary
-from mcp_sim.types.paths import nest_paths
 from mcp_sim.types.plans import Plan
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
@@ -36,26 +36,26 @@ _MONEY = vocabulary("balance funds cash money credit savings")
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """The record as a call changes it, compiled."""
     entity = domain.entities[plan.entity or ""]
-    find, change, amounts = finder(tool, plan, entity), changing(tool, plan, domain), amounts_given(tool, plan)
+    find, change, amounts = finder(tool, plan, entity), changing(tool, plan, domain), amount_check(tool, plan)
 
     def update(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = amounts(turn) or find(turn)
         return key if isinstance(key, Observation) else change(turn, key)
 
-    return followed(checked(update, kept_among(tool, plan)), side_effects(tool, plan, domain))
+    return with_consequences(with_checks(update, membership_check(tool, plan)), side_effects(tool, plan, domain))
 
 
 def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     """What becomes of a record that exists."""
     entity = domain.entities[plan.entity or ""]
-    sets, links = sets_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
-    stood, name, settle = standing(tool, plan), entity.name, settling(entity, domain)
+    sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
+    stood, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
     swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
-    paid, complete = settling_difference(tool, plan, entity), completing(tool, plan, domain)
-    moves, rename = _moving_on(entity), _renaming(tool, entity, domain)
+    paid, complete = settling_difference(tool, plan, entity), line_completer(tool, plan, domain)
+    moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
-        said = linked(turn, tool, links, {**plan.fixed, **given(turn, sets)})
+        said = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
         if isinstance(said, Observation):
             return said
         before = turn.view.get(name, key) or {}
@@ -66,7 +66,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         if isinstance(said, Observation):
             return said
         new_key = said.pop(entity.key, key)
-        after = _entered(tool, plan, entity, key, before, said)
+        after = _changed_fields(tool, plan, entity, key, before, said)
         if isinstance(after, Observation):
             return after
         exchanged = swapped(turn, key, before)
@@ -86,7 +86,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     return change
 
 
-def _entered(
+def _changed_fields(
     tool: Tool, plan: Plan, entity: Entity, key: Key, before: Record, said: Mapping[str, Json]
 ) -> Record | Observation:
     """What was given, as the fields have it afterwards."""
@@ -97,7 +97,7 @@ def _entered(
         field = entity.fields.get(name) or Field(name, {})
         if _is_no_amount(plan, name, value):
             return conflict(tool, entity.name, key, "is refused: the amount must be positive", field=name)
-        found = entered(before.get(name), value, plan.how.get(name, "set"), field)
+        found = enter_value(before.get(name), value, plan.how.get(name, "set"), field)
         if isinstance(found, Refused):
             return conflict(tool, entity.name, key, found.why, field=name)
         after[name] = found
@@ -116,7 +116,7 @@ def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
 # what moves by itself -------------------------------------------------------------------------------------------------
 
 
-def _moving_on(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
+def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
     """The time of the last change, and versions that count changes."""
     stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
     stamps = {f.name: time_writer(f.name, f.schema) for f in stored if sense(f.name, f.schema) == "updated"}
@@ -138,7 +138,9 @@ def _moving_on(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime
 # other names ----------------------------------------------------------------------------------------------------------
 
 
-def _renaming(tool: Tool, entity: Entity, domain: Domain) -> Callable[[Turn, Key, Key, Record], Effect | Observation]:
+def _key_changer(
+    tool: Tool, entity: Entity, domain: Domain
+) -> Callable[[Turn, Key, Key, Record], Effect | Observation]:
     """The record under another key; what links to it follows."""
     others, name = referring(domain, entity.name), entity.name
 

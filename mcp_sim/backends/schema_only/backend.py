@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from mcp_sim.backends.records.usual import usual
+from mcp_sim.backends.records.result_schemas import required_by_default
 from mcp_sim.backends.rendering.acknowledgements import acknowledgement
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_forms import result_schema, text_place
-from mcp_sim.infer.result_forms.prose import SAYING
+from mcp_sim.infer.result_descriptions import MESSAGE_NAMES
+from mcp_sim.infer.result_schemas import result_schema, text_place
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object, fitting_type, properties, schema_of
@@ -34,11 +34,11 @@ class SchemaOnly(Backend):
             example = Transition(Observation(ToolResult(shown.result, form="blocks")))
             return lambda _turn, _invent: example
         place = text_place(tool)
-        if schema is None or place in SAYING:
+        if schema is None or place in MESSAGE_NAMES:
             told = acknowledgement(tool.name, tool.description)
             return lambda turn, _invent: _said(told(turn.call.arguments), place)
         form = "json" if tool.output_schema is None else "structured"
-        make, asked = value_maker(tool.name, "result", usual(schema)), properties(tool.input_schema)
+        make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: part for name, part in properties(schema).items() if name in asked}))
 
         def answer(turn: Turn, _invent: Invent) -> Transition:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mcp_sim.backends.records.matching import matching_rows
+from mcp_sim.backends.records.aggregates import Seen, place_measure, plain_summary, tally_by
+from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.refusals import neighbours, not_found
-from mcp_sim.backends.records.summing import Seen, filled, plain_summary, tallied_by
-from mcp_sim.backends.records.usual import usual
+from mcp_sim.backends.records.result_schemas import required_by_default
 from mcp_sim.backends.rendering.outcomes import plain as plain_text
-from mcp_sim.generate.named import found_key
+from mcp_sim.generate.lookup import found_key
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_forms.prose import says_data
+from mcp_sim.infer.result_descriptions import mentions_data
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, expanded, main_type, properties
@@ -101,15 +101,17 @@ def _teller(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Ob
     if [main_type(part) for part in parts.values()] == ["string"]:
         (place,) = parts
         asked = (*plan.arguments.values(), *plan.filters)
-        write = plain_text if says_data(tool.description) else _in_lines
+        write = plain_text if mentions_data(tool.description) else _in_lines
 
         def say(turn: Turn, seen: Seen) -> Observation:
             said = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
             return Observation(ToolResult({place: write({**said, **as_object(plain(turn, seen))})}))
 
         return say
-    fills = {name: fill for name, part in parts.items() if (fill := filled(part, name, entity, entities)) is not None}
-    make = value_maker(tool.name, "result", usual(schema))
+    fills = {
+        name: fill for name, part in parts.items() if (fill := place_measure(part, name, entity, entities)) is not None
+    }
+    make = value_maker(tool.name, "result", required_by_default(schema))
 
     def tell(turn: Turn, seen: Seen) -> Observation:
         made = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.now, turn.now))
@@ -138,7 +140,7 @@ def _plainly(plan: Plan, entity: Entity | None, entities: Mapping[str, Entity]) 
         summary = plain_summary(entity, entities)
         return lambda _turn, seen: summary(seen)
     name, argument = entity.name, plan.arguments.get(field)
-    tally = tallied_by(entity, field) if field else None
+    tally = tally_by(entity, field) if field else None
 
     def count(turn: Turn, seen: Seen) -> Json:
         if tally is None or argument in turn.call.arguments:
