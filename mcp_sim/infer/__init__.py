@@ -1,4 +1,7 @@
-"""What do tools do? Plans and entities, inferred from what a tool list says about itself."""
+"""Inference of plans and entities from tool lists.
+
+May import `types`, `world` and `spec`.
+"""
 
 from mcp_sim.infer.corrections import alternatives, corrections
 from mcp_sim.infer.inference import Inferred, infer

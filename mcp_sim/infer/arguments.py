@@ -1,23 +1,29 @@
-"""What is each argument of a tool for: does it set a field, narrow a list, choose a page or an order?"""
+"""Roles of arguments: setting a field, filtering, paging, sorting, searching."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from mcp_sim.infer.customary import CONTAINERS, OPTIONS, ORDERS, QUERIES, SORTS
-from mcp_sim.infer.filters import filtered_by, is_time
-from mcp_sim.infer.known import Known
-from mcp_sim.infer.pages import NO_PAGING, paging_of
+from mcp_sim.infer.argument_names import CONTAINERS, CURSORS, LIMITS, OFFSETS, OPTIONS, ORDERS, PAGES, QUERIES, SORTS
+from mcp_sim.infer.envelopes import ROW_NAMES
+from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, line_parts, main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.lexicon.words import plural, snake, words
 from mcp_sim.types.plans import Filter, Paging, Verb
 
-_SETS = frozenset({"set", "adjust", "change", "update"})
-_SEARCHES = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")
+_SET_VERBS = frozenset({"set", "adjust", "change", "update"})
+_SEARCH_TEXT = re.compile(r"\b(?:filter|search) (?:text|term|string|keyword)s?\b")
+NO_PAGING = Paging()
+_AT_MOST = re.compile(
+    r"\b(?:at most|up to|a maximum of|limited to|the (?:first|top|last)) (\d{1,4}) ((?:\w+ ){0,3})"
+    r"|\b(\d{1,4}) most (?:recent|relevant) ((?:\w+ ){0,2})",
+    re.IGNORECASE,
+)
+"""How a description says how many records are told at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +43,11 @@ class Roles:
     unexplained: tuple[str, ...] = ()
 
 
-def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> Roles:
+def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str | None) -> Roles:
     """The roles of the arguments of a tool that shows many records."""
     arguments = properties(schema)
     by_name = {snake(name): name for name in arguments if name != key}
-    paging = paging_of(by_name, arguments)
+    paging = find_paging(by_name, arguments)
     taken = {paging.limit, paging.offset, paging.page, paging.cursor, key}
     sort = next((by_name[name] for name in by_name if name in SORTS), None)
     order = next((by_name[name] for name in by_name if name in ORDERS and by_name[name] != sort), None)
@@ -51,13 +57,13 @@ def reading_roles(verb: Verb, known: Known, schema: Record, key: str | None) -> 
     filters = {
         name: found
         for name in rest
-        if not _is_option(name, schema) and (found := filtered_by(snake(name), arguments[name], known, spans))
+        if not _is_option(name, schema) and (found := find_filter(snake(name), arguments[name], known, spans))
     }
     unexplained = tuple(name for name in rest if name not in filters and not _is_option(name, schema))
     return Roles(key, {}, filters, query, sort, order, paging, unexplained=unexplained)
 
 
-def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "") -> Roles:
+def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb: str = "") -> Roles:
     """The roles of the arguments of a tool that writes one record. `verb`: a word that fields may begin with."""
     sets: dict[str, str] = {}
     unexplained: list[str] = []
@@ -70,19 +76,19 @@ def writing_roles(known: Known, schema: Record, key: str | None, verb: str = "")
         if path.endswith("*"):
             sets[path] = "*"
             continue
-        found = known.named(name) or (_begun(verb, name, known) if verb else None)
+        found = known.by_name(name) or (_find_with_verb(verb, name, known) if verb else None)
         inside = known.nested.get(name) if verb and found is None else None
-        if found is None and inside is None and known.synonym(name) not in spoken:
-            found = known.synonym(name)
-        if found is None and inside is None and verb in _SETS and known.ended(name) not in spoken:
-            found = known.ended(name)
+        if found is None and inside is None and known.by_synonym(name) not in spoken:
+            found = known.by_synonym(name)
+        if found is None and inside is None and verb in _SET_VERBS and known.by_ending(name) not in spoken:
+            found = known.by_ending(name)
         if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
         elif inside is not None:
             sets[path] = inside
         elif not _is_secret(part):
             unexplained.append(path)
-    sets |= _by_their_lines(known, {path: leaves[path] for path in unexplained}, {*sets.values()})
+    sets |= _match_by_lines(known, {path: leaves[path] for path in unexplained}, {*sets.values()})
     return Roles(key, sets, unexplained=tuple(path for path in unexplained if path not in sets))
 
 
@@ -92,7 +98,7 @@ def _is_option(path: str, schema: Record) -> bool:
     return name in OPTIONS and not (name.endswith("_id") and path in required(schema))
 
 
-def _by_their_lines(known: Known, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:
+def _match_by_lines(known: KnownFields, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:
     """A list whose lines look as those of one field do, under another name: `payments` that the `history` shows."""
     found: dict[str, str] = {}
     for path, part in unexplained.items():
@@ -108,14 +114,14 @@ def _may_hold(field: Record, argument: Record) -> bool:
     return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
-def _begun(verb: str, argument: str, known: Known) -> str | None:
+def _find_with_verb(verb: str, argument: str, known: KnownFields) -> str | None:
     """`cancel_order(reason)` sets `cancel_reason`, `return_order(item_ids)` sets `return_items`."""
     bare = argument.removesuffix("_ids").removesuffix("_id")
     names = (argument, plural(bare), bare)
     return next((known.fields[f"{verb}_{name}"] for name in names if f"{verb}_{name}" in known.fields), None)
 
 
-def _leaves(schema: Record, known: Known) -> Iterator[tuple[str, Record]]:
+def _leaves(schema: Record, known: KnownFields) -> Iterator[tuple[str, Record]]:
     """Arguments by path: those inside `fields: {...}` and the like one by one, `fields.*` where undeclared."""
     for name, part in properties(schema).items():
         wraps = snake(name) in CONTAINERS or snake(name) == known.entity
@@ -129,22 +135,64 @@ def _leaves(schema: Record, known: Known) -> Iterator[tuple[str, Record]]:
 
 
 def _query(
-    verb: Verb, by_name: Mapping[str, str], arguments: Mapping[str, Record], known: Known, needed: frozenset[str]
+    verb: Verb, by_name: Mapping[str, str], arguments: Mapping[str, Record], known: KnownFields, needed: frozenset[str]
 ) -> str | None:
     texts = [name for name in by_name if main_type(arguments[by_name[name]]) in {"string", ""}]
     named = next((by_name[name] for name in texts if name in QUERIES and name not in known.fields), None)
     if named is None:
-        named = next((by_name[name] for name in texts if _is_said_to_search(arguments[by_name[name]])), None)
+        named = next((by_name[name] for name in texts if _is_described_as_query(arguments[by_name[name]])), None)
     if named is None and verb == "search":
-        alone = [by_name[name] for name in texts if by_name[name] in needed and known.field_of(name) is None]
+        alone = [by_name[name] for name in texts if by_name[name] in needed and known.find(name) is None]
         return alone[0] if len(alone) == 1 else None
     return named
 
 
-def _is_said_to_search(schema: Record) -> bool:
+def _is_described_as_query(schema: Record) -> bool:
     """Does an argument's description call it a text to search by, whatever its name?"""
-    return _SEARCHES.search(str(schema.get("description", "")).lower()) is not None
+    return _SEARCH_TEXT.search(str(schema.get("description", "")).lower()) is not None
 
 
 def _is_secret(schema: Record) -> bool:
     return schema.get("format") == "password" or main_type(items(schema)) == "null"
+
+
+def is_paged(schema: Record) -> bool:
+    """Does a tool show pages, so that its result says more than the rows of one?"""
+    return not {snake(name) for name in properties(schema)}.isdisjoint(OFFSETS | PAGES | CURSORS)
+
+
+def is_limited(schema: Record) -> bool:
+    """May a tool show fewer rows than there are?"""
+    return is_paged(schema) or not {snake(name) for name in properties(schema)}.isdisjoint(LIMITS)
+
+
+def find_paging(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> Paging:
+    limit = _find_argument(by_name, arguments, LIMITS, ("integer", "number"))
+    page = _find_argument(by_name, arguments, PAGES, ("integer", "number"))
+    about = arguments.get(limit or "", {})
+    most, size = about.get("maximum"), about.get("default")
+    return Paging(
+        limit=limit,
+        offset=_find_argument(by_name, arguments, OFFSETS, ("integer", "number")),
+        page=page,
+        cursor=_find_argument(by_name, arguments, CURSORS, ("string",)),
+        size=int(size) if isinstance(size, int | float) and size > 0 else min(20, int(most or 20)),
+        most=int(most) if isinstance(most, int | float) else None,
+        first_page=0 if 0 in (arguments.get(page or "", {}).get(word) for word in ("default", "minimum")) else 1,
+    )
+
+
+def limit_page(paging: Paging, about: str, entity: str) -> Paging:
+    """The same, of a tool that has no argument for a page and is said to tell no more than so many: `at most 5`."""
+    told = _AT_MOST.finditer(re.sub(r"[.,;:)\n]", " ", about)) if not paging.is_asked else ()
+    for hit in told:
+        most, what = int(hit[1] or hit[3]), {*words((hit[2] or hit[4] or "").lower())}
+        if most and what & {*ROW_NAMES, "ones", plural(entity.rsplit("_", 1)[-1])}:
+            return replace(paging, size=most, most=most)
+    return paging
+
+
+def _find_argument(
+    by_name: Mapping[str, str], arguments: Mapping[str, Record], names: frozenset[str], types: tuple[str, ...]
+) -> str | None:
+    return next((by_name[n] for n in by_name if n in names and main_type(arguments[by_name[n]]) in types), None)

@@ -1,4 +1,4 @@
-"""How sure is a plan, and what speaks for and against it?"""
+"""Confidence of plans, with the reasons for and against them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.names import Reading
-from mcp_sim.infer.verbs import verb_meant
-from mcp_sim.types import Record
+from mcp_sim.infer.names import ParsedName
+from mcp_sim.infer.verbs import (
+    INSPECTION_VERBS,
+    RECORDLESS_VERBS,
+    classify_verb,
+    find_described_verb,
+)
+from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.words import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
-_LOOKING = frozenset({"get", "list", "search"})
+_READS = frozenset({"get", "list", "search"})
+_KEY_EVIDENCE = {
+    3: (0.1, "an id names the record"),
+    2: (0.05, "an argument names the record"),
+    1: (-0.15, "the only argument may name the record"),
+    0: (0.0, "the spec names the key argument"),
+}
+_VAGUE_VERBS = vocabulary("perform execute run exec call invoke handle process trigger")
+"""Verbs that may be done to anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """All that is looked at to judge a plan; the schemas are expanded."""
 
-    reading: Reading
+    parsed: ParsedName
     plan: Plan
     entity: Entity
     input: Record
@@ -31,9 +44,9 @@ class Evidence:
     unexplained: tuple[str, ...]
 
 
-def judged(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tuple[str, ...]]:
+def judge(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tuple[str, ...]]:
     """A number in (0, 1) and the reasons for it. `verbs`: how many kinds of tools speak of the entity."""
-    weights = [*_from_name(evidence), *_from_company(verbs, is_declared, evidence)]
+    weights = [*_from_name(evidence), *_from_other_tools(verbs, is_declared, evidence)]
     weights += _from_arguments(evidence, is_natural=verbs > 1 or is_declared)
     weights += [*_from_output(evidence), *_from_annotations(evidence)]
     total = sum(weight for weight, _ in weights)
@@ -41,47 +54,47 @@ def judged(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tu
 
 
 def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
-    reading, plan = evidence.reading, evidence.plan
-    if reading.status is not None or plan.fixed:
+    parsed, plan = evidence.parsed, evidence.plan
+    if parsed.status is not None or plan.fixed:
         told = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
         yield (
-            (0.65, f"'{reading.word}' means {told}" if reading.word else f"it leads to {told}")
+            (0.65, f"'{parsed.word}' means {told}" if parsed.word else f"it leads to {told}")
             if told
-            else (0.4, f"'{reading.word}' changes a state, unclear which")
+            else (0.4, f"'{parsed.word}' changes a state, unclear which")
         )
-    elif reading.sure:
-        yield 0.7, f"'{reading.word}' means {reading.verb}"
-    elif reading.told:
-        yield 0.5, f"its description begins with '{reading.said}'"
+    elif parsed.sure:
+        yield 0.7, f"'{parsed.word}' means {parsed.verb}"
+    elif parsed.verb_from_description:
+        yield 0.5, f"its description begins with '{parsed.described_verb}'"
     else:
-        yield 0.5, f"'{reading.word}' may mean {plan.verb}" if reading.word else "no verb in the name"
-    if not reading.told and _says_the_same(reading, plan):
-        yield 0.05, f"its description begins with '{reading.said}'"
+        yield 0.5, f"'{parsed.word}' may mean {plan.verb}" if parsed.word else "no verb in the name"
+    if not parsed.verb_from_description and _description_agrees(parsed, plan):
+        yield 0.05, f"its description begins with '{parsed.described_verb}'"
     if plan.how:
         changed = ", ".join(f"{how} {name}" for name, how in plan.how.items())
         yield 0.0, f"the {plan.entity} has such a list: {changed}"
-    elif plan.verb != reading.verb and reading.status is None:
+    elif plan.verb != parsed.verb and parsed.status is None:
         yield -0.05, f"arguments and result make it {'an' if plan.verb == 'update' else 'a'} {plan.verb}"
-    if reading.batch:
+    if parsed.batch:
         yield -0.3, "several records at once"
-    if reading.one_of_a_kind:
+    if parsed.one_of_a_kind:
         yield -0.2, "one of a kind, not one of many"
 
 
-def _says_the_same(reading: Reading, plan: Plan) -> bool:
+def _description_agrees(parsed: ParsedName, plan: Plan) -> bool:
     """Does the description begin with a verb that means what the plan does?"""
-    said = verb_meant(reading.said)
+    said = classify_verb(parsed.described_verb)
     kinds = [{"get", "list", "search"}, {"create"}, {"update"}, {"delete"}]
     return said is not None and any({said, plan.verb} <= kind for kind in kinds)
 
 
-def _from_company(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator[tuple[float, str]]:
+def _from_other_tools(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator[tuple[float, str]]:
     if is_declared:
         yield 0.15, f"{evidence.entity.name} is declared"
     elif verbs > 1:
         yield 0.1, f"{verbs} kinds of tools speak of a '{evidence.entity.name}'"
     else:
-        lists = evidence.reading.word in {"list", "enumerate"} and evidence.reading.plural
+        lists = evidence.parsed.word in {"list", "enumerate"} and evidence.parsed.plural
         yield -0.1 if lists else -0.15, f"only one kind of tool speaks of a '{evidence.entity.name}'"
 
 
@@ -91,36 +104,28 @@ def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[f
     if plan.verb in {"get", "update", "delete"}:
         _, score = key_argument(plan.verb, evidence.entity.name, "id", evidence.input)
         score = max(score, 2) if is_natural and snake(plan.key or "") == snake(evidence.entity.key) else score
-        yield _key_told(evidence, score)
+        yield _key_evidence(evidence, score)
     if plan.verb == "create" and not plan.sets:
         yield -0.3, "takes nothing that a record could hold"
-    if plan.verb in _LOOKING:
+    if plan.verb in _READS:
         lost = [name for name in evidence.unexplained if name in required(evidence.input)]
         if lost:
             yield -0.2, f"unclear what {', '.join(lost)} is for"
 
 
-def _key_told(evidence: Evidence, score: int) -> tuple[float, str]:
+def _key_evidence(evidence: Evidence, score: int) -> tuple[float, str]:
     if evidence.plan.key is not None and evidence.entity.open and score < 2:
         known = bool(properties(evidence.output))
         return (0.0 if known else -0.1), "there is one for whatever is asked for"
     if evidence.plan.key is not None:
-        return _KEY_TOLD[score]
+        return _KEY_EVIDENCE[score]
     if evidence.plan.filters and (evidence.plan.verb != "get" or len(evidence.plan.filters) > 1):
         return 0.05, f"{' and '.join(evidence.plan.filters)} tell which record it is"
     if evidence.plan.filters:
         return -0.05, "found by a field, not by its key"
-    if evidence.reading.one_of_a_kind and evidence.plan.verb == "get":
+    if evidence.parsed.one_of_a_kind and evidence.plan.verb == "get":
         return 0.0, "it names none, and means the one of now"
     return -0.3, "no argument names the record"
-
-
-_KEY_TOLD = {
-    3: (0.1, "an id names the record"),
-    2: (0.05, "an argument names the record"),
-    1: (-0.15, "the only argument may name the record"),
-    0: (0.0, "the spec names the key argument"),
-}
 
 
 def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
@@ -128,7 +133,7 @@ def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
     if not properties(output):
         return
     envelope = plan.envelope
-    if plan.verb in {"list", "search"} and evidence.reading.word == "count" and envelope.total is not None:
+    if plan.verb in {"list", "search"} and evidence.parsed.word == "count" and envelope.total is not None:
         yield 0.1, f"how many there are, at '{envelope.total}'"
     elif plan.verb in {"list", "search"}:
         yield (0.1, f"rows at '{envelope.rows}'") if envelope.rows is not None else (-0.3, "its result holds no rows")
@@ -136,10 +141,10 @@ def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
         told = envelope.success is not None or envelope.key is not None
         yield (0.1, "its result confirms") if told else (0.0, "its result says nothing of a record")
     else:
-        yield _record_told(evidence, properties(at(output, envelope.record)) if envelope.record is not None else {})
+        yield _record_evidence(evidence, properties(at(output, envelope.record)) if envelope.record is not None else {})
 
 
-def _record_told(evidence: Evidence, shown: Record) -> tuple[float, str]:
+def _record_evidence(evidence: Evidence, shown: Record) -> tuple[float, str]:
     if any(snake(name) == snake(evidence.entity.key) for name in shown):
         return 0.1, f"its result is the {evidence.entity.name}"
     if evidence.plan.envelope.key is not None:
@@ -151,10 +156,45 @@ def _record_told(evidence: Evidence, shown: Record) -> tuple[float, str]:
 
 def _from_annotations(evidence: Evidence) -> Iterator[tuple[float, str]]:
     reads = evidence.annotations.get("readOnlyHint")
-    looks = evidence.plan.verb in _LOOKING
+    is_read = evidence.plan.verb in _READS
     if reads is True:
-        yield (0.05, "read-only") if looks else (-0.4, "said to be read-only")
-    elif reads is False and looks:
+        yield (0.05, "read-only") if is_read else (-0.4, "said to be read-only")
+    elif reads is False and is_read:
         yield -0.2, "said to change something"
     elif evidence.annotations.get("destructiveHint") is True and evidence.plan.verb == "delete":
         yield 0.05, "destructive"
+
+
+def judge_recordless(name: str, deed: str, tool: Tool, *, is_spoken_of: bool) -> tuple[float, tuple[str, ...]]:
+    """How sure it is that a tool touches no records, and why. `deed`: the verb of its name that is of none.
+
+    `is_spoken_of`: other tools have to do with what its name or its arguments speak of.
+    """
+    weights = [
+        *_evidence_for_recordless(name, deed, tool),
+        *_evidence_against_recordless(tool, is_spoken_of=is_spoken_of),
+    ]
+    total = sum(weight for weight, _ in weights)
+    return round(min(0.95, max(0.05, total)), 2), tuple(reason for _, reason in weights)
+
+
+def _evidence_for_recordless(name: str, deed: str, tool: Tool) -> Iterator[tuple[float, str]]:
+    yield 0.35, "no verb of records in the name" if deed or not name else f"'{name}' names no record"
+    said = find_described_verb(tool.description)
+    if deed:
+        yield (0.1 if deed in _VAGUE_VERBS else 0.2), f"'{deed}' is done to no record"
+    if said in RECORDLESS_VERBS | INSPECTION_VERBS:
+        yield (0.05 if said in _VAGUE_VERBS else 0.15 if deed else 0.2), f"its description begins with '{said}'"
+    if not properties(tool.input_schema):
+        yield 0.05, "it takes nothing"
+
+
+def _evidence_against_recordless(tool: Tool, *, is_spoken_of: bool) -> Iterator[tuple[float, str]]:
+    if is_spoken_of:
+        yield -0.1, "other tools work on what it speaks of"
+    else:
+        yield 0.1, "no other tool works on what it speaks of"
+    if tool.annotations.get("destructiveHint") is True:
+        yield -0.3, "said to destroy something"
+    elif tool.annotations.get("readOnlyHint") is True:
+        yield 0.05, "read-only"

@@ -1,11 +1,11 @@
-"""Which lines of a tool spec would correct a guess?"""
+"""Lines of a tool spec that would correct a guessed plan."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from mcp_sim.infer.keys import key_argument, noun_of_key
-from mcp_sim.infer.readings import read_names
+from mcp_sim.infer.server_names import parse_names
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import expanded, properties
@@ -16,10 +16,10 @@ _ONE = frozenset({"get", "update", "delete"})
 
 def corrections(domain: Domain) -> Mapping[str, Record]:
     """What to write under `sim:` for every tool whose plan is a guess: the guess, to be put right."""
-    named = read_names(tool.name for tool in domain.tools.values())
+    named = parse_names(tool.name for tool in domain.tools.values())
     guesses = (plan for plan in domain.plans.values() if plan.guessed)
     return {
-        domain.tools[plan.tool].name: _correction(plan, domain, named[domain.tools[plan.tool].name].noun)
+        domain.tools[plan.tool].name: _suggest(plan, domain, named[domain.tools[plan.tool].name].noun)
         for plan in guesses
     }
 
@@ -27,17 +27,17 @@ def corrections(domain: Domain) -> Mapping[str, Record]:
 def alternatives(domain: Domain) -> Mapping[str, Record]:
     """What a tool does that is guessed to touch nothing, if it changes the record that an argument of it names."""
     guesses = (plan for plan in domain.plans.values() if plan.guessed and plan.verb == "none")
-    found = {domain.tools[plan.tool].name: _of_what_is_named(plan, domain) for plan in guesses}
+    found = {domain.tools[plan.tool].name: _update_of_named(plan, domain) for plan in guesses}
     return {name: part for name, part in found.items() if part}
 
 
-def _of_what_is_named(plan: Plan, domain: Domain) -> Record:
+def _update_of_named(plan: Plan, domain: Domain) -> Record:
     schema = expanded(domain.tools[plan.tool].input_schema)
     key = next((name for name in properties(schema) if noun_of_key(name) in domain.entities), None)
     return {} if key is None else {"verb": "update", "entity": noun_of_key(key), "key": key}
 
 
-def _correction(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
+def _suggest(plan: Plan, domain: Domain, noun: tuple[str, ...]) -> Record:
     if plan.verb == "none":
         return {"verb": "none"}
     entity = plan.entity or "_".join(noun) or next(iter(domain.entities), "record")

@@ -1,4 +1,4 @@
-"""Which entities are there, with which fields, keys and links?"""
+"""Entities with their fields, keys and links."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.infer.arguments import Roles
-from mcp_sim.infer.beginnings import beginning_as_given
-from mcp_sim.infer.boundless import is_boundless
-from mcp_sim.infer.details import WHO
-from mcp_sim.infer.fields import counted, is_natural, key_like, with_links
-from mcp_sim.infer.given import Given
+from mcp_sim.infer.entity_keys import is_natural, key_like
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.given_state import Given
+from mcp_sim.infer.implied_records import ACTOR_FIELDS
 from mcp_sim.infer.keys import key_argument
-from mcp_sim.infer.looks import Look
-from mcp_sim.infer.states import begun, with_choices, with_stamp
+from mcp_sim.infer.links import add_counts, add_links
+from mcp_sim.infer.states import with_choices, with_creation_time, with_given_defaults, with_initial_state
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
@@ -22,10 +21,11 @@ from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
 
 _ONE = frozenset({"get", "update", "delete"})
+_READS = frozenset({"get", "list", "search"})
 
 
-def entities_of(
-    looks: Sequence[Look],
+def build_entities(
+    feature_list: Sequence[ToolFeatures],
     roles: Mapping[str, Roles],
     fields: Mapping[str, Mapping[str, Field]],
     keys: Mapping[str, str],
@@ -35,35 +35,44 @@ def entities_of(
 ) -> dict[str, Entity]:
     """The entities that the tools speak of, as results, arguments, declarations and given records tell of them."""
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
-    linked = {name: _named(with_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
+    linked = {name: _with_name(add_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
     if not given.entities:
-        chosen = {name for name in fields.keys() - {*declared} if _is_chosen(name, keys, looks, roles)}
+        chosen = {name for name in fields.keys() - {*declared} if _has_chosen_key(name, keys, feature_list, roles)}
         linked = {name: _linked_by_name(name, parts, keys[name], chosen) for name, parts in linked.items()}
     entities: dict[str, Entity] = {}
     for name, parts in linked.items():
-        seen = _seen_keys(name, keys[name], looks, examples)
+        seen = _seen_keys(name, keys[name], feature_list, examples)
         like = key_like(declared.get(name), parts[keys[name]], seen, name)
-        whole = counted(name, parts, linked)
+        whole = add_counts(name, parts, linked)
         if given.entities:
-            whole = _unlinked(whole, given)
+            whole = _without_actor_links(whole, given)
         if given.records.get(name):
-            whole = _as_given(whole, given.records[name], given, keys)
+            whole = _check_links(whole, given.records[name], given, keys)
         rows = given.records.get(name, ())
-        whole = with_choices(whole, [look for look in looks if look.entity == name], roles, rows)
+        whole = with_choices(whole, [features for features in feature_list if features.entity == name], roles, rows)
         made = Entity(
-            name, keys[name], like, _key_first(keys[name], whole), natural=_is_chosen(name, keys, looks, roles)
+            name,
+            keys[name],
+            like,
+            _key_first(keys[name], whole),
+            natural=_has_chosen_key(name, keys, feature_list, roles),
         )
         if not rows and name not in declared:
-            made = replace(made, fields=with_stamp(made.fields, [look for look in looks if look.entity == name]))
-        mine = [look for look in looks if look.entity == name]
-        whole_entity = begun(_entity_of(declared.get(name), made), rows, mine)
-        is_open = not given.entities and name not in declared and is_boundless(whole_entity, looks, roles)
-        whole_entity = beginning_as_given(whole_entity, rows)
+            made = replace(
+                made,
+                fields=with_creation_time(
+                    made.fields, [features for features in feature_list if features.entity == name]
+                ),
+            )
+        mine = [features for features in feature_list if features.entity == name]
+        whole_entity = with_initial_state(_as_declared(declared.get(name), made), rows, mine)
+        is_open = not given.entities and name not in declared and is_open_entity(whole_entity, feature_list, roles)
+        whole_entity = with_given_defaults(whole_entity, rows)
         entities[name] = replace(whole_entity, open=is_open or whole_entity.open)
-    return entities if given.entities else {name: _under_others(one, entities) for name, one in entities.items()}
+    return entities if given.entities else {name: _with_foreign_ids(one, entities) for name, one in entities.items()}
 
 
-def _under_others(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
+def _with_foreign_ids(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
     """The entity; what is kept under the ids of another, as a rota under a `doctor_id`, has ids like those."""
     stem = snake(entity.key).removesuffix("_id")
     other = entities.get(stem) if stem not in {snake(entity.key), entity.name} else None
@@ -73,10 +82,12 @@ def _under_others(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
     return replace(entity, key_like=other.key_like) if mine == theirs else entity
 
 
-def _is_chosen(entity: str, keys: Mapping[str, str], looks: Sequence[Look], roles: Mapping[str, Roles]) -> bool:
+def _has_chosen_key(
+    entity: str, keys: Mapping[str, str], feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]
+) -> bool:
     """Do those who create a record of the entity say what its key is?"""
-    creates = [look for look in looks if look.entity == entity and look.verb == "create"]
-    made = [roles[look.tool.id].sets.get(path, "") for look in creates for path in required(look.input)]
+    creates = [features for features in feature_list if features.entity == entity and features.verb == "create"]
+    made = [roles[features.tool.id].sets.get(path, "") for features in creates for path in required(features.input)]
     return is_natural(keys[entity], made)
 
 
@@ -91,7 +102,7 @@ def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: 
     return found
 
 
-def _entity_of(declared: Entity | None, found: Entity) -> Entity:
+def _as_declared(declared: Entity | None, found: Entity) -> Entity:
     """What is inferred of an entity, as the kind of entity that it is declared to be."""
     if declared is None:
         return found
@@ -101,7 +112,7 @@ def _entity_of(declared: Entity | None, found: Entity) -> Entity:
     return replace(found, singleton=declared.singleton, natural=declared.natural or found.natural, open=declared.open)
 
 
-def _as_given(
+def _check_links(
     fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
 ) -> dict[str, Field]:
     """The fields of records that are given: nothing is looked up, and a link is one only if it leads somewhere."""
@@ -109,7 +120,7 @@ def _as_given(
     for name, field in fields.items():
         if field.link is not None and field.link in given.records:
             there = {row.get(keys[field.link]) for row in given.records[field.link]}
-            values = [one for row in rows for one in _each(row.get(name))]
+            values = [one for row in rows for one in _as_values(row.get(name))]
             leads = all(isinstance(one, str | int) and one in there for one in values)
             told[name] = replace(field, link=field.link if leads else None, derived=None)
         else:
@@ -118,19 +129,21 @@ def _as_given(
     return told
 
 
-def _unlinked(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:
+def _without_actor_links(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:
     """Who did something is a name, not a link, where the state holds no such people."""
     return {
-        name: replace(field, link=None) if snake(name) in WHO and not given.records.get(field.link or "") else field
+        name: replace(field, link=None)
+        if snake(name) in ACTOR_FIELDS and not given.records.get(field.link or "")
+        else field
         for name, field in fields.items()
     }
 
 
-def _each(value: Json) -> list[Json]:
+def _as_values(value: Json) -> list[Json]:
     return [*value] if isinstance(value, list) else [] if value is None else [value]
 
 
-def _named(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
+def _with_name(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
     """An entity of which nothing is known but its key and what it links to has at least a name."""
     if key == "name" or any(name != key and field.link is None for name, field in fields.items()):
         return dict(fields)
@@ -141,16 +154,33 @@ def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
     return {key: replace(fields[key], required=True), **{name: part for name, part in fields.items() if name != key}}
 
 
-def _seen_keys(entity: str, key: str, looks: Sequence[Look], examples: Sequence[Example]) -> list[Key]:
+def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], examples: Sequence[Example]) -> list[Key]:
     """Ids of this entity that occur in examples."""
-    by_name = {look.tool.name: look for look in looks if look.entity == entity}
-    by_id = {look.tool.id: look for look in looks if look.entity == entity}
+    by_name = {features.tool.name: features for features in feature_list if features.entity == entity}
+    by_id = {features.tool.id: features for features in feature_list if features.entity == entity}
     found: list[Json] = []
     for example in examples:
-        look = by_id.get(example.tool) or by_name.get(example.tool)
-        if look is None or look.verb in RECORDLESS:
+        features = by_id.get(example.tool) or by_name.get(example.tool)
+        if features is None or features.verb in RECORDLESS:
             continue
-        name, score = key_argument(look.verb, entity, key, look.input)
-        found += [example.arguments.get(name)] if name is not None and score >= 2 and look.verb in _ONE else []
-        found += [as_object(example.result).get(key)] if look.envelope.record == "" else []
+        name, score = key_argument(features.verb, entity, key, features.input)
+        found += [example.arguments.get(name)] if name is not None and score >= 2 and features.verb in _ONE else []
+        found += [as_object(example.result).get(key)] if features.envelope.record == "" else []
     return [value for value in found if isinstance(value, str | int) and not isinstance(value, bool)]
+
+
+def is_open_entity(entity: Entity, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
+    """Is everything that tools do with an entity to ask for something that callers know from elsewhere?"""
+    mine = [features for features in feature_list if features.entity == entity.name and features.verb not in RECORDLESS]
+    plain = not entity.singleton and entity.inside is None
+    return plain and bool(mine) and all(_reads_freely(features, roles[features.tool.id], entity) for features in mine)
+
+
+def _reads_freely(features: ToolFeatures, roles: Roles, entity: Entity) -> bool:
+    if features.verb not in _READS or features.singleton is not None or roles.query is not None:
+        return False
+    if roles.key is not None:
+        return snake(roles.key) not in {"id", "uuid", f"{entity.name}_id"} and not snake(roles.key).endswith("_id")
+    needed = [rule for name, rule in roles.filters.items() if name in required(features.input)]
+    free = any(entity.fields[rule.field].link is None for rule in needed)
+    return bool(needed) and (free or features.verb == "get") and all(rule.op in {"equals", "in"} for rule in needed)

@@ -1,13 +1,14 @@
-"""Where in a tool's result do the record, the rows, the total, the cursor, the key and the success stand?"""
+"""Places in a result: record, rows, total, cursor, key and success."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
-from mcp_sim.types.plans import Envelope, Verb
+from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
 ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
 RECORD_NAMES = ("data", "result", "record", "item", "object", "entity", "response", "value")
@@ -20,14 +21,14 @@ SUCCESS = vocabulary("success ok successful deleted removed updated created ackn
 _FAILED = vocabulary(
     "errors failed failures not_found notfound skipped rejected invalid missing failed_items failed_ids"
 )
-_DEEPEST = 2
+_MAX_DEPTH = 2
 _PRICES = vocabulary("price unit_price amount cost subtotal line_total total_price")
 _MONEY = vocabulary("price amount cost sum money value spent paid due")
-_COUNTED = TOTALS - {"total"} | vocabulary("count item_count items_count num_items number_of_items")
-_LINES = vocabulary("cart basket line expense payment")
+_COUNTS = TOTALS - {"total"} | vocabulary("count item_count items_count num_items number_of_items")
+_LINE_ENTITIES = vocabulary("cart basket line expense payment")
 
 
-def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
+def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     """The places of an outputSchema (expanded). `record` is '' where the record is the whole."""
     parts = dict(_walk(output, "", 0))
     rows = _rows_place(entity, output, parts) if verb in {"list", "search"} else None
@@ -36,10 +37,10 @@ def envelope_of(verb: Verb, entity: str, output: Record) -> Envelope:
         record=record if verb != "delete" else None,
         rows=rows,
         total=_total(entity, parts, rows) if verb in {"list", "search"} else None,
-        cursor=_named(parts, CURSORS, ("string",)) if rows is not None else None,
-        more=_named(parts, MORE, ("boolean",)) if rows is not None else None,
+        cursor=_find_place(parts, CURSORS, ("string",)) if rows is not None else None,
+        more=_find_place(parts, MORE, ("boolean",)) if rows is not None else None,
         key=_key_place(entity, parts) if record is None or verb == "delete" else None,
-        success=_named(parts, SUCCESS, ("boolean",)) if verb not in {"get", "list", "search"} else None,
+        success=_find_place(parts, SUCCESS, ("boolean",)) if verb not in {"get", "list", "search"} else None,
     )
 
 
@@ -47,18 +48,18 @@ def _total(entity: str, parts: dict[str, Record], rows: str | None) -> str | Non
     """Where it stands how many there are; a `total` beside what has prices may be what they come to."""
     priced = rows is not None and not _PRICES.isdisjoint(map(snake, properties(items(parts.get(rows, {})))))
     money = {path for path, part in parts.items() if priced and _is_money(entity, path, part, parts)}
-    return _named({path: part for path, part in parts.items() if path not in money}, TOTALS, ("integer", "number"))
+    return _find_place({path: part for path, part in parts.items() if path not in money}, TOTALS, ("integer", "number"))
 
 
 def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) -> bool:
     if _last(path) != "total" or main_type(part) != "number":
         return False
     about = {*words(str(part.get("description", "")))}
-    counted = any(_last(other) in _COUNTED for other in parts)
-    return counted or bool(about & _MONEY) or not _LINES.isdisjoint(words(entity))
+    counted = any(_last(other) in _COUNTS for other in parts)
+    return counted or bool(about & _MONEY) or not _LINE_ENTITIES.isdisjoint(words(entity))
 
 
-def plain_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bool = False) -> Envelope:
+def default_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bool = False) -> Envelope:
     """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them.
 
     How many there are is the `count` of a list that tells them all, else the `total`; what is found are results.
@@ -76,10 +77,10 @@ def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     if not properties(output) and not items(output):
         return Envelope(rows="deleted" if verb == "delete" else plural(entity))
     parts = {path: part for path, part in _walk(output, "", 0) if _last(path) not in _FAILED}
-    return Envelope(rows=_rows_place(entity, output, parts), success=_named(parts, SUCCESS, ("boolean",)))
+    return Envelope(rows=_rows_place(entity, output, parts), success=_find_place(parts, SUCCESS, ("boolean",)))
 
 
-def rows_schema(envelope: Envelope, output: Record) -> Record:
+def record_schema(envelope: Envelope, output: Record) -> Record:
     """The schema of one row or of the record, as this tool shows it."""
     if envelope.rows is not None:
         return items(at(output, envelope.rows))
@@ -90,7 +91,7 @@ def _walk(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record]]
     for name, part in properties(schema).items():
         here = f"{path}.{name}" if path else name
         yield here, part
-        if depth < _DEEPEST and main_type(part) == "object":
+        if depth < _MAX_DEPTH and main_type(part) == "object":
             yield from _walk(part, here, depth + 1)
 
 
@@ -101,8 +102,8 @@ def _last(path: str) -> str:
 def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
     if main_type(output) == "array":
         return ""
-    if _untold(output) is not None:
-        return _untold(output)
+    if _open_property(output) is not None:
+        return _open_property(output)
     lists = [path for path, part in parts.items() if main_type(part) == "array"]
     objects = [path for path in lists if is_rows(parts[path])]
     wanted = (snake(plural(entity)), entity, snake(plural(entity.rsplit("_", 1)[-1])), *ROW_NAMES)
@@ -125,12 +126,12 @@ def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str 
             return path
     if len(objects) == 1 == len(properties(output)):
         return objects[0]
-    if _untold(output) is not None:
-        return _untold(output)
-    return "" if main_type(output) == "object" and not _is_text(output) else None
+    if _open_property(output) is not None:
+        return _open_property(output)
+    return "" if main_type(output) == "object" and not _is_message(output) else None
 
 
-def _untold(output: Record) -> str | None:
+def _open_property(output: Record) -> str | None:
     """The only property of a result, where nothing says what stands in it: whatever there is to tell."""
     parts = properties(output)
     name = next(iter(parts), None)
@@ -138,7 +139,7 @@ def _untold(output: Record) -> str | None:
     return name if is_open and snake(name or "") in RECORD_NAMES else None
 
 
-def _is_text(output: Record) -> bool:
+def _is_message(output: Record) -> bool:
     """True for a result that only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
     parts = properties(output)
     names = {snake(name) for name in parts}
@@ -160,7 +161,7 @@ def _has_key(entity: str, output: Record) -> bool:
     return bool(names & {"id", f"{entity}_id", "uuid", "key"})
 
 
-def _named(parts: dict[str, Record], names: frozenset[str], types: tuple[str, ...]) -> str | None:
+def _find_place(parts: dict[str, Record], names: frozenset[str], types: tuple[str, ...]) -> str | None:
     found = [path for path, part in parts.items() if _last(path) in names and main_type(part) in types]
     return min(found, key=lambda path: path.count("."), default=None)
 
@@ -169,3 +170,16 @@ def _key_place(entity: str, parts: dict[str, Record]) -> str | None:
     names = (f"{entity}_id", "id", f"deleted_{entity}_id", "deleted_id", f"{entity}_key", "key", "uuid")
     scalar = {path for path, part in parts.items() if main_type(part) in {"string", "integer", ""}}
     return next((path for name in names for path in sorted(scalar) if _last(path) == name), None)
+
+
+def find_envelope(
+    verb: Verb, entity: str, output: Record, *, bare: bool = False, limited: bool = False, text: str | None = None
+) -> Envelope:
+    """Where things stand in the result, by its schema if there is one. `text` is what holds it all as JSON text."""
+    if verb in RECORDLESS:
+        return Envelope()
+    said = properties(output) or items(output)
+    envelope = (
+        read_envelope(verb, entity, output) if said else default_envelope(verb, entity, bare=bare, limited=limited)
+    )
+    return replace(envelope, text=text)

@@ -1,33 +1,83 @@
-"""Which fields does an entity have, which of them is its key, what do they link to, and what do its ids look like?"""
+"""Fields of entities, as results, declarations and the filters of lists show them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mcp_sim.infer.argument_names import OPTIONS
 from mcp_sim.infer.envelopes import SUCCESS
-from mcp_sim.types import Key, Record
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.filters import BOUNDS, is_time
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
+from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.plans import RECORDLESS
 
-_PERSON_ROLES = vocabulary(
-    "owner assignee author creator user reporter reviewer manager sender recipient assigned_to created_by updated_by "
-    "approver member requester"
+ANY_VALUES = vocabulary("all any both none every everything")
+"""What an argument says that narrows nothing."""
+
+_PRESENTATION_VERBS = vocabulary(
+    "include with show only return use as exclude expand embed full no without skip deep recursive fetch"
 )
-_OF_OTHERS = vocabulary("owner assignee author user sender recipient member requester")
-"""Roles of people in what is not itself a person: the owner of an account is no account."""
+"""Flags that begin so say how something is shown, not which."""
 
-_PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
-_COUNTED = frozenset({"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"})
-_ENDINGS = ("id", "uuid", "key", "number", "code", "reference")
-_NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
-_IF_KNOWN = frozenset({"request", "client"})
-"""Of these, what is a link where tools speak of such records."""
+_PRESENTATION_NAMES = vocabulary(
+    "language lang locale timezone tz unit units depth scale width height mode view verbosity verbose precision "
+    "resolution encoding detailed detail details recursive fuzzy refresh cache strict summary compact simple "
+    "desc asc descending ascending sort_field sort_order sortfield sortorder chunk_size batch_size max_depth "
+    "max_length max_width"
+)
 
 
-def shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
+def collect_shown_fields(
+    feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]
+) -> dict[str, dict[str, Field]]:
+    """Every entity's fields, as far as results and declarations tell."""
+    shapes: dict[str, list[Record]] = {name: [] for name in declared}
+    for features in feature_list:
+        if features.verb not in RECORDLESS and features.singleton is None:
+            whole = features.verb != "delete" and not (
+                features.envelope.record == "" and features.envelope.key is not None
+            )
+            shapes.setdefault(features.entity, []).extend(
+                [_shape_of_record(features)] if whole and _is_record(features) else []
+            )
+    return {name: _without_alias(name, merge_shown_fields(found), declared.get(name)) for name, found in shapes.items()}
+
+
+def _without_alias(entity: str, fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
+    """The fields with what is declared; `order_id` beside the `id` of an order is its id again."""
+    whole = with_declared(fields, declared)
+    if "id" not in {snake(name) for name in whole}:
+        return whole
+    return {
+        name: field for name, field in whole.items() if snake(name) != f"{entity}_id" or _is_declared(name, declared)
+    }
+
+
+def _is_declared(name: str, declared: Entity | None) -> bool:
+    return declared is not None and name in declared.fields
+
+
+def _shape_of_record(features: ToolFeatures) -> Record:
+    """What a result tells of the record: not whether a write worked. Where nothing is required, everything is usual."""
+    parts = properties(features.shape)
+    if features.verb in {"create", "update"}:
+        told = {"message"} - {snake(name) for name in properties(features.input)}
+        left_out = told if len(parts) > 1 and "message" not in features.entity.split("_") else set[str]()
+        parts = {n: part for n, part in parts.items() if not is_success_flag(n, part) and snake(n) not in left_out}
+    usual = [name for name, part in parts.items() if "optional" not in str(part.get("description", "")).lower()]
+    return {"required": usual, **features.shape, "properties": parts}
+
+
+def _is_record(features: ToolFeatures) -> bool:
+    return main_type(features.shape) == "object" and bool(properties(features.shape))
+
+
+def merge_shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
     """The fields that results show, from the fullest to the smallest shape; the first to declare a field defines it."""
     fields: dict[str, Field] = {}
     for shape in sorted(shapes, key=lambda shape: -len(properties(shape))):
@@ -40,44 +90,9 @@ def shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
     return fields
 
 
-def says_success(name: str, schema: Record) -> bool:
+def is_success_flag(name: str, schema: Record) -> bool:
     """Does a property of a result say whether a call worked, and nothing of the record?"""
     return main_type(schema) == "boolean" and (snake(name) in SUCCESS or snake(name).endswith("_status"))
-
-
-def key_field(
-    entity: str, declared: Entity | None, fields: Mapping[str, Field], keys: Sequence[str], made: Sequence[str] = ()
-) -> str:
-    """The field that identifies a record. `keys` are the arguments by which tools name one, `made` those of creates."""
-    if declared is not None and (declared.key != "id" or "id" in declared.fields):
-        return declared.key
-    by_name = {snake(name): name for name in fields}
-    short = entity.rsplit("_", 1)[-1]
-    named = [f"{name}_{ending}" for name in (entity, short) for ending in _ENDINGS]
-    wanted = ["id", *named, *(snake(key) for key in keys), "uuid", "key", "identifier", "slug", "number"]
-    for name in wanted:
-        if name in by_name and main_type(fields[by_name[name]].schema) in {"string", "integer", "number", ""}:
-            return by_name[name]
-    alone = [key for key in keys if "_or_" not in snake(key)]
-    natural = [key for key in alone if not snake(key).endswith("id") and snake(key) not in {entity, short}]
-    named = [one for key in (*natural, *keys) if (one := _chosen_name(entity, snake(key), made)) is not None]
-    return (named or natural or ["id"])[0] if not fields else "id"
-
-
-def _chosen_name(entity: str, key: str, made: Sequence[str]) -> str | None:
-    """What a create calls the name by which others ask: `delete_sheet(sheet_name)` after `create_sheet(name)`."""
-    short = entity.rsplit("_", 1)[-1]
-    ending = key.removeprefix(f"{entity}_").removeprefix(f"{short}_")
-    if ending.endswith("id"):
-        return None
-    names = (key, "name", f"{short}_name") if key in {entity, short} else (key, ending, f"{short}_{ending}")
-    by_name = {snake(one): one for one in made}
-    return next((by_name[name] for name in names if name in by_name), None)
-
-
-def is_natural(key: str, made: Sequence[str]) -> bool:
-    """Is the key a name or a path that the callers choose?"""
-    return key in made and not is_counted(key)
 
 
 def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
@@ -92,128 +107,59 @@ def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[
     return merged
 
 
-def with_links(entity: str, fields: Mapping[str, Field], keys: Mapping[str, Record]) -> dict[str, Field]:
-    """The fields with the links that their names tell. `keys` has every entity's key schema."""
-    linked = {name: _linked(entity, field, keys) for name, field in fields.items()}
-    by_name = {snake(name): name for name in linked}
-    return {name: _derived(field, linked, by_name) for name, field in linked.items()}
+def fields_of_filters(unexplained: Sequence[str], schema: Record, *, is_shown: bool) -> Iterator[Field]:
+    """A field for each argument of a list that nothing explains: ignored, it would be a lie.
+
+    `is_shown`: a schema tells how the records look. Then what says one of a few things tells of a field beside those,
+    and what must be said; other texts and numbers do so only where nothing is known of the records.
+    """
+    for name in unexplained:
+        part = properties(schema).get(name, {})
+        if _is_presentation(name, part):
+            continue
+        if name in required(schema) or not is_shown or _is_choice(part):
+            found = _make_field(name, part)
+            if found is not None:
+                yield found
 
 
-def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: str) -> Key | None:
-    """An id that the next ids follow: declared, seen, or as the schema says; None for a format of its own."""
-    if declared is not None and declared.key_like is not None:
-        return declared.key_like
-    schema = key.schema
-    examples = [value for value in (*seen, *schema.get("examples", ()), schema.get("example"), schema.get("default"))
-                if isinstance(value, str | int) and not isinstance(value, bool) and value != ""]  # fmt: skip
-    if examples:
-        return examples[0]
-    if main_type(schema) in {"integer", "number"}:
-        return max(1, int(schema.get("minimum", 1)))
-    if "pattern" in schema:
-        return _from_pattern(schema["pattern"])
-    if schema.get("format") or constants(schema) or not is_counted(key.name):
+def _is_presentation(name: str, schema: Record) -> bool:
+    """Does an argument say how the answer is to look rather than what is in it?"""
+    plain, first = snake(name), words(name)[:1]
+    flag = main_type(schema) == "boolean" and first and first[0] in _PRESENTATION_VERBS
+    settled = schema.get("default") not in (None, "") and not _narrowing_choices(schema)
+    return bool(flag) or settled or plain in OPTIONS | _PRESENTATION_NAMES | _PRESENTATION_VERBS
+
+
+def _is_choice(schema: Record) -> bool:
+    return main_type(schema) == "boolean" or bool(_narrowing_choices(schema))
+
+
+def _narrowing_choices(schema: Record) -> list[Json]:
+    inner = items(schema) if main_type(schema) == "array" else schema
+    return [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY_VALUES]
+
+
+def _make_field(name: str, part: Record) -> Field | None:
+    many = main_type(part) == "array"
+    inner = items(part) if many else part
+    kind = main_type(inner) or "string"
+    if kind not in {"string", "integer", "number", "boolean"}:
         return None
-    return example_told(schema.get("description", "")) or f"{entity}_{1:05d}"
+    choices = _narrowing_choices(part)
+    kept = {word: part for word, part in inner.items() if word not in {"default", "enum", "const", "title"}}
+    told = {**kept, "type": kind, **({"enum": choices} if choices else {})}
+    bare = _strip_bound(singular(name) if many else name)
+    if kind == "string" and (bare != name or is_time(name, part)) and not many and not choices:
+        return Field("created_at" if is_time(name, part) else bare, {**told, "format": "date-time"})
+    return Field(bare if kind in {"integer", "number"} else singular(name) if many else name, told)
 
 
-def _linked(entity: str, field: Field, keys: Mapping[str, Record]) -> Field:
-    if field.link is not None:
-        return field
-    target = _target(entity, snake(field.name), field.schema, keys)
-    return field if target is None else replace(field, link=target)
-
-
-def _target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
-    many = main_type(schema) == "array"
-    if many and name.endswith("_ids"):
-        name, schema = name.removesuffix("s"), items(schema)
-    if not name.endswith("_id"):
-        return _person(entity, name, schema, keys) if name in _PERSON_ROLES else None
-    stem = name.removesuffix("_id")
-    if stem in {entity, "", *_NOT_LINKS} and not (stem in _IF_KNOWN and stem in keys and stem != entity):
-        return None
-    if stem == "parent" and entity in keys:
-        whole = entity.removeprefix("sub")
-        above = whole if whole in keys else entity
-        return above if _same_type(schema, keys[above]) else None
-    found = max((other for other in keys if stem == other or stem.endswith(f"_{other}")), key=len, default=None)
-    found = found or max((other for other in keys if other.endswith(f"_{stem}")), key=len, default=None)
-    if found is None:
-        return _person(entity, stem, schema, keys)
-    return found if _same_type(schema, keys[found]) else None
-
-
-def _person(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
-    """`owner_id` and the like: the users, where there are any and the ids look the same."""
-    if name not in _PERSON_ROLES or constants(schema) or (not name.endswith("_by") and "format" in schema):
-        return None
-    people = next((one for one in _PEOPLE if one in keys and not (one == entity and name in _OF_OTHERS)), None)
-    is_id = people is not None and _same_type(schema, keys[people])
-    return people if is_id and schema.get("pattern") == keys[people or ""].get("pattern") else None
-
-
-def _same_type(schema: Record, key: Record) -> bool:
-    mine, other = main_type(schema), main_type(key)
-    return not mine or not other or mine == other
-
-
-def _derived(field: Field, fields: Mapping[str, Field], by_name: Mapping[str, str]) -> Field:
-    """`company_name` and `company: {...}` beside `company_id` are looked up, not stored."""
-    name = snake(field.name)
-    if field.link is not None or field.derived is not None:
-        return field
-    if main_type(field.schema) == "object" and f"{name}_id" in by_name:
-        link = fields[by_name[f"{name}_id"]]
-        return replace(field, derived=f"{link.name}.") if _always_there(field, link) else field
-    for ending in ("name", "title", "email"):
-        link = fields.get(by_name.get(f"{name.removesuffix('_' + ending)}_id", ""))
-        if name.endswith("_" + ending) and link is not None and _always_there(field, link):
-            return replace(field, derived=f"{link.name}.{ending}")
-    return field
-
-
-def _always_there(field: Field, link: Field) -> bool:
-    """Is there something to look up whenever the field must be shown?"""
-    certain = link.required and not is_nullable(link.schema)
-    return link.link is not None and (certain or not field.required or is_nullable(field.schema))
-
-
-def counted(entity: str, fields: Mapping[str, Field], others: Mapping[str, Mapping[str, Field]]) -> dict[str, Field]:
-    """The fields with those that count the records of another entity: `contact_count`, `num_contacts`."""
-    counts = {
-        name: f"#{other}.{link.name}"
-        for other, theirs in others.items()
-        for link in theirs.values()
-        if link.link == entity and main_type(link.schema) != "array"
-        for name in (f"{other}_count", f"{plural(other)}_count", f"num_{plural(other)}", f"{other}s_count")
-    }
-    return {
-        name: replace(field, derived=counts[snake(name)])
-        if snake(name) in counts and main_type(field.schema) == "integer"
-        else field
-        for name, field in fields.items()
-    }
-
-
-def _from_pattern(pattern: str) -> str | None:
-    """`^con_[0-9]{5,}$` begins at con_00001; None where the pattern is more than a prefix and a number."""
-    found = re.fullmatch(r"\^?((?:\\?[\w# -])*?)(?:\\d|\[0-9\])(?:\{(\d+)(?:,\d*)?\}|[+*])?\$?", pattern)
-    if not found or re.search(r"\\[A-Za-z]", found[1]):
-        return None
-    return found[1].replace("\\", "") + "1".zfill(int(found[2] or 1))
-
-
-def example_told(text: str) -> str | None:
-    """An id given as an example: `e.g. 'TSK-0001'`, `(e.g., 7)`."""
-    found = re.search(
-        r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?((?:[A-Za-z#]+[-_#]?)?\d+)\b(?![.\d-])",
-        text,
-        re.IGNORECASE,
-    )
-    return found[1] if found else None
-
-
-def is_counted(name: str) -> bool:
-    """True for ids and numbers; a name, a path or an address is its own key and follows no other."""
-    return not {*words(name)}.isdisjoint(_COUNTED)
+def _strip_bound(name: str) -> str:
+    """`min_price` asks for a `price`, and `due_before` for what is `due`."""
+    for pattern, op in BOUNDS:
+        hit = re.fullmatch(pattern, snake(name)) if op not in {"contains", "in"} else None
+        stem = next((part for part in hit.groupdict().values() if part), None) if hit else None
+        if stem is not None:
+            return stem
+    return name

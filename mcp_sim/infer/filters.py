@@ -1,15 +1,26 @@
-"""By which field, and how, does an argument narrow a list?"""
+"""Fields that arguments name, and how arguments filter by them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from mcp_sim.infer.known import Known
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.words import plural, singular, snake
 from mcp_sim.types.plans import Filter, Operator
 
+_SYNONYMS = (
+    ("title", "name", "subject", "summary"), ("body", "content", "text", "message", "comment"),
+    ("description", "notes", "note", "details"), ("due_date", "due", "due_at", "deadline"),
+    ("start", "start_time", "start_date", "starts_at", "start_at"),
+    ("end", "end_time", "end_date", "ends_at", "end_at"),
+    ("assignee", "assigned_to", "owner", "assignee_id", "owner_id"), ("status", "state"), ("tags", "labels"),
+    ("email", "email_address"),
+    ("balance", "initial_deposit", "initial_balance", "opening_balance", "starting_balance", "opening_deposit"),
+    ("path", "filename", "file_name", "file_path", "filepath"), ("phone", "phone_number"), ("category", "type", "kind"),
+)  # fmt: skip
 BOUNDS: tuple[tuple[str, Operator], ...] = (
     (r"min_(?P<f>.+)|(?P<g>.+)_min|minimum_(?P<h>.+)|(?P<i>.+)_(gte|ge|from|since|at_least|start)", "gte"),
     (r"max_(?P<f>.+)|(?P<g>.+)_max|maximum_(?P<h>.+)|(?P<i>.+)_(lte|le|to|until|at_most|end)", "lte"),
@@ -37,25 +48,72 @@ _TIME_FIELDS = (
     "created_at",
     "created",
 )
-_TIMELY_ENDINGS = ("_start", "_datetime", "_timestamp", "_start_time", "_start_date")
-_LOOSELY = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
-_TIMELY = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
+_TIME_SUFFIXES = ("_start", "_datetime", "_timestamp", "_start_time", "_start_date")
+_PARTIAL = re.compile(r"\b(fuzzy|fuzzily|partial|partially|substring|part of)\b", re.IGNORECASE)
+_TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 
 
-def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) -> Filter | None:
+@dataclass(frozen=True, slots=True)
+class KnownFields:
+    """The entity as far as it is known when arguments are read: its name, its key field, its fields by snake name."""
+
+    entity: str
+    key: str
+    fields: Mapping[str, str]
+    schemas: Mapping[str, Record]
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Linked entity -> the field that links to it."""
+    nested: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Snake name -> path, for what stands inside the objects of a record (`city`: `address.city`)."""
+
+    def find(self, argument: str) -> str | None:
+        """The field that an argument's snake name means, or None."""
+        return self.by_name(argument) or self.by_synonym(argument)
+
+    def by_name(self, argument: str) -> str | None:
+        """The field that has the argument's name, or nearly so."""
+        tries = (argument, argument.removeprefix("new_"), argument.removeprefix("updated_"))
+        own = f"{self.entity}_"
+        for name in dict.fromkeys((*tries, argument.removeprefix(own), f"is_{argument}", f"{argument}_id")):
+            if name in self.fields:
+                return self.fields[name]
+        stem = argument.removesuffix("_id")
+        return self.links.get(stem) or self._abbreviated(argument)
+
+    def _abbreviated(self, argument: str) -> str | None:
+        """`dob` is the `date_of_birth`."""
+        found = [
+            name for short, name in self.fields.items() if "".join(part[:1] for part in short.split("_")) == argument
+        ]
+        return found[0] if len(argument) > 2 and len(found) == 1 else None
+
+    def by_ending(self, argument: str) -> str | None:
+        """The only field whose name ends so: `target_temperature` where a `temperature` is set."""
+        found = [field for name, field in self.fields.items() if name.endswith(f"_{argument}")]
+        return found[0] if len(found) == 1 and len(argument) > 3 else None
+
+    def by_synonym(self, argument: str) -> str | None:
+        """The field whose name means the same as the argument's."""
+        argument = argument.removeprefix(f"{self.entity}_")
+        group = next((names for names in _SYNONYMS if argument in names), ())
+        found = [self.fields[name] for name in group if name in self.fields]
+        return found[0] if len(found) == 1 else None
+
+
+def find_filter(argument: str, schema: Record, known: KnownFields, spans: set[str]) -> Filter | None:
     """What an argument narrows. `spans`: the arguments that begin or end a stretch of time, if both are there."""
     many = main_type(schema) == "array"
     if len(spans) == 2 and argument in spans:
         timed = known.fields.get(argument) or _time_field(known)
         return Filter(timed, TIMES[argument]) if timed else None
-    found = known.named(argument) or (None if argument in known.nested else known.synonym(argument))
-    found = found or known.field_of(singular(argument) if many else plural(argument))
-    if found is None and (argument in {"ids", plural(known.entity)} or (many and _are_keys(argument, known.entity))):
+    found = known.by_name(argument) or (None if argument in known.nested else known.by_synonym(argument))
+    found = found or known.find(singular(argument) if many else plural(argument))
+    if found is None and (argument in {"ids", plural(known.entity)} or (many and _is_key_list(argument, known.entity))):
         found = known.key
     if found is None and argument in known.nested and not many:
         found = known.nested[argument]
     if found is not None:
-        is_loose = not many and _LOOSELY.search(str(schema.get("description", "")))
+        is_loose = not many and _PARTIAL.search(str(schema.get("description", "")))
         return Filter(found, "contains" if is_loose else _equality(known.schemas.get(found, {}), many))
     for pattern, op in BOUNDS:
         hit = re.fullmatch(pattern, argument)
@@ -72,7 +130,7 @@ def filtered_by(argument: str, schema: Record, known: Known, spans: set[str]) ->
     return None
 
 
-def _are_keys(argument: str, entity: str) -> bool:
+def _is_key_list(argument: str, entity: str) -> bool:
     """Are several named by an argument: `task_ids`, `task_refs`, `task_keys`?"""
     return argument in {f"{entity}_{ending}" for ending in ("ids", "refs", "keys", "references", "uuids")}
 
@@ -82,13 +140,13 @@ def is_time(argument: str, schema: Record) -> bool:
     if snake(argument) not in {"from", "to"}:
         return snake(argument) in TIMES
     told = str(schema.get("description", "")).lower()
-    return str(schema.get("format", "")).startswith(("date", "time")) or bool(_TIMELY.search(told))
+    return str(schema.get("format", "")).startswith(("date", "time")) or bool(_TIME_WORDS.search(told))
 
 
-def _time_field(known: Known) -> str | None:
+def _time_field(known: KnownFields) -> str | None:
     """The field that says when something is: one of the usual names, else one that ends so (`event_start`)."""
     usual = [known.fields[name] for name in _TIME_FIELDS if name in known.fields]
-    ending = [own for name, own in known.fields.items() if name.endswith(_TIMELY_ENDINGS)]
+    ending = [own for name, own in known.fields.items() if name.endswith(_TIME_SUFFIXES)]
     return next(iter((*usual, *ending)), None)
 
 
@@ -98,8 +156,8 @@ def _equality(field_schema: Record, many: bool) -> Operator:
     return "in" if many else "equals"
 
 
-def _bounded_field(stem: str, known: Known) -> str | None:
+def _bounded_field(stem: str, known: KnownFields) -> str | None:
     for name in (stem, f"{stem}_at", f"{stem}_date", f"{stem}_on", f"date_{stem}", f"{stem}_time", f"{stem}d_at"):
         if name in known.fields:
             return known.fields[name]
-    return known.field_of(stem)
+    return known.find(stem)

@@ -1,4 +1,4 @@
-"""Which yes-or-no field of a record does a verb like `pin` set, and to what?"""
+"""Boolean fields that verbs like `pin` set."""
 
 from __future__ import annotations
 
@@ -25,23 +25,27 @@ _OPPOSITES = {
     "turn_off": "turn_on",
     "switch_off": "turn_on",
 }
-_OTHERS = {
+_FLAG_NAMES = {
     "complete": ("completed", "complete", "done", "finished"), "finish": ("finished", "done", "completed"),
     "enable": ("enabled", "active", "on"), "activate": ("active", "activated", "enabled"),
     "turn_on": ("on", "powered", "powered_on", "enabled", "active"),
     "check": ("checked", "done", "completed"), "close": ("closed", "done"), "resolve": ("resolved", "done"),
 }  # fmt: skip
-_ENDED = {"pause": ("playing", "running", "active"), "restore": ("archived", "deleted", "trashed", "hidden")}
+_ENDED_FLAGS = {"pause": ("playing", "running", "active"), "restore": ("archived", "deleted", "trashed", "hidden")}
 """Flags that are true until what the verb says is done."""
 
 TOGGLES = frozenset({"toggle", "flip"})
 """Verbs that make a flag its opposite."""
 
-BESIDE_A_STATE = frozenset(_PARTICIPLES) - {"read"}
+STATELESS_VERBS = frozenset(_PARTICIPLES) - {"read"}
 """Verbs of flags that need no state: a pinned message is one wherever it stands."""
 
+_SWITCH_VERBS = frozenset({"enable", "activate", "turn_on"})
+_FLAG_PREFIXES = ("", "is_", "has_")
+_FLAG_SUFFIXES = ("_enabled", "_active", "_on", "_allowed", "_activated", "", "_mode", "_enabled_setting")
 
-def meant_by(word: str) -> tuple[str, bool]:
+
+def split_negation(word: str) -> tuple[str, bool]:
     """The verb without its negation, and whether it says yes: `unpin` is `pin`, and no."""
     if word in _OPPOSITES:
         return _OPPOSITES[word], False
@@ -51,32 +55,37 @@ def meant_by(word: str) -> tuple[str, bool]:
     return (bare, False) if bare != word and (bare in _PARTICIPLES or bare in TRANSITIONS) else (word, True)
 
 
-def flag_of(word: str) -> str:
+def flag_name(word: str) -> str:
     """The name of the flag that a verb sets: `enabled` for `disable`, `pinned` for `pin`; '' where it sets none."""
-    verb, _ = meant_by(word)
-    return next(iter(_OTHERS.get(verb, ())), "") or _PARTICIPLES.get(verb, "")
+    verb, _ = split_negation(word)
+    return next(iter(_FLAG_NAMES.get(verb, ())), "") or _PARTICIPLES.get(verb, "")
 
 
-def participle_meant(word: str) -> tuple[str, bool]:
+def participle_of(word: str) -> tuple[str, bool]:
     """`frozen` for `freeze`, and whether it becomes so; '' for verbs of no flag."""
-    verb, yes = meant_by(word)
+    verb, yes = split_negation(word)
     return _PARTICIPLES.get(verb, ""), yes
 
 
-def regular(verb: str) -> tuple[str, ...]:
+def regular_participles(verb: str) -> tuple[str, ...]:
     """What `arm`, `like` or `carry` may make of something: `armed`, `liked`, `carried`."""
     return (f"{verb}ed", f"{verb}d", f"{verb[:-1]}ied", f"{verb}{verb[-1]}ed") if len(verb) > 2 else ()
 
 
-def undone(word: str) -> str:
+def strip_contrary_prefix(word: str) -> str:
     """The verb that a verb of the contrary undoes: `arm` for `disarm`; '' where it is none."""
     return next((word.removeprefix(start) for start in ("dis", "un", "de") if word.startswith(start)), "")
 
 
-def flag_set(word: str, entity: Entity) -> dict[str, Json]:
+def find_flag(word: str, entity: Entity) -> dict[str, Json]:
     """The flag among the fields of an entity that a verb sets, and its value."""
-    verb, yes = meant_by(word)
-    names = (*_OTHERS.get(verb, ()), _PARTICIPLES.get(verb, ""), TRANSITIONS.get(verb, ""), *regular(verb))
+    verb, yes = split_negation(word)
+    names = (
+        *_FLAG_NAMES.get(verb, ()),
+        _PARTICIPLES.get(verb, ""),
+        TRANSITIONS.get(verb, ""),
+        *regular_participles(verb),
+    )
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
@@ -85,43 +94,40 @@ def flag_set(word: str, entity: Entity) -> dict[str, Json]:
     found = next((flags[name] for name in names if name in flags), None)
     if found is not None:
         return {found: yes}
-    contrary = next((flags[name] for name in regular(undone(word)) if name in flags), None)
+    contrary = next((flags[name] for name in regular_participles(strip_contrary_prefix(word)) if name in flags), None)
     if contrary is not None:
         return {contrary: False}
-    ended = next((flags[name] for name in _ENDED.get(verb, ()) if name in flags), None)
+    ended = next((flags[name] for name in _ENDED_FLAGS.get(verb, ()) if name in flags), None)
     return {ended: not yes} if ended is not None else {}
 
 
-def switch_of(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
+def find_switch(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
     """The flag that says whether what a verb switches is on, and its value: `roaming_enabled` of `enable_roaming`."""
-    verb, yes = meant_by(word)
-    if verb not in _SWITCHED or not noun:
+    verb, yes = split_negation(word)
+    if verb not in _SWITCH_VERBS or not noun:
         return {}
     flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
     one = "_".join(noun)
-    names = [f"{begun}{what}{ending}" for what in (one, plural(one)) for begun in _BEGUN for ending in _ENDED_BY]
+    names = [
+        f"{begun}{what}{ending}" for what in (one, plural(one)) for begun in _FLAG_PREFIXES for ending in _FLAG_SUFFIXES
+    ]
     found = next((flags[name] for name in names if name in flags), None)
     return {found: yes} if found is not None else {}
 
 
-def participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
+def find_participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
     """`vpn_connected` of `connect_vpn`, and of `disconnect_vpn`."""
     verb, what = named[0] if named else "", "_".join(named[1:])
     flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
-    for said, yes in ((verb, True), (undone(verb), False)):
-        names = [f"{begun}{what}_{made}" for made in regular(said) for begun in _BEGUN]
+    for said, yes in ((verb, True), (strip_contrary_prefix(verb), False)):
+        names = [f"{begun}{what}_{made}" for made in regular_participles(said) for begun in _FLAG_PREFIXES]
         found = next((flags[name] for name in names if what and name in flags), None)
         if found is not None:
             return {found: yes}
     return {}
 
 
-_SWITCHED = frozenset({"enable", "activate", "turn_on"})
-_BEGUN = ("", "is_", "has_")
-_ENDED_BY = ("_enabled", "_active", "_on", "_allowed", "_activated", "", "_mode", "_enabled_setting")
-
-
-def flag_toggled(word: str, entity: Entity, shown: Iterable[str], taken: Collection[str]) -> str | None:
+def find_toggled_flag(word: str, entity: Entity, shown: Iterable[str], taken: Collection[str]) -> str | None:
     """The flag of a record that `toggle` turns: the only one that its result shows, else the only one there is.
 
     `taken` are the fields that arguments of the tool set.
@@ -130,12 +136,14 @@ def flag_toggled(word: str, entity: Entity, shown: Iterable[str], taken: Collect
     if word not in TOGGLES or {*flags} & {*taken}:
         return None
     told = [name for name in flags if name in {*shown}] or flags
-    usual = [name for name in told if snake(name).removeprefix("is_") in _OTHERS["turn_on"]] if len(told) > 1 else told
+    usual = (
+        [name for name in told if snake(name).removeprefix("is_") in _FLAG_NAMES["turn_on"]] if len(told) > 1 else told
+    )
     return usual[0] if len(usual) == 1 else None
 
 
-def flags_spoken_of(words: Iterable[str]) -> list[Field]:
+def mentioned_flags(words: Iterable[str]) -> list[Field]:
     """The flags that the verbs of an entity's updates speak of, where nothing shows how its records look."""
-    verbs = dict.fromkeys(meant_by(word)[0] for word in words)
-    named = [_PARTICIPLES[verb] for verb in verbs if verb in BESIDE_A_STATE]
+    verbs = dict.fromkeys(split_negation(word)[0] for word in words)
+    named = [_PARTICIPLES[verb] for verb in verbs if verb in STATELESS_VERBS]
     return [Field(name, {"type": "boolean", "default": False}, required=True) for name in named]

@@ -1,4 +1,4 @@
-"""What does each tool do to which entity? Read from names, schemas, annotations and examples; what a spec says wins."""
+"""Inference of entities and plans from names, schemas, annotations and examples; overrides from specs win."""
 
 from __future__ import annotations
 
@@ -6,44 +6,58 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.infer.any_kind import of_any_kind, without_nouns
-from mcp_sim.infer.aspects import with_aspects
-from mcp_sim.infer.belongings import belonging, with_lists, with_owners
-from mcp_sim.infer.callers import about_callers, with_callers
-from mcp_sim.infer.children import with_children, without_children
-from mcp_sim.infer.contents import contents_shown
-from mcp_sim.infer.counts import with_counts
-from mcp_sim.infer.drafts import Draft
-from mcp_sim.infer.elements import with_elements
-from mcp_sim.infer.entities import entities_of
-from mcp_sim.infer.entries import with_entries
-from mcp_sim.infer.flag_filters import with_flags
-from mcp_sim.infer.given import Given, given_state
-from mcp_sim.infer.insides import with_insides
-from mcp_sim.infer.kindred import with_kindred
-from mcp_sim.infer.lone import told_alone
-from mcp_sim.infer.looks import Look, looks_at, readings_of
-from mcp_sim.infer.makers import making
-from mcp_sim.infer.named_fields import naming_fields, with_named_fields
-from mcp_sim.infer.occupying import occupying
-from mcp_sim.infer.operations import put_together, said_of_ways, several_of, taken_apart
-from mcp_sim.infer.origins import with_origins
-from mcp_sim.infer.planning import plan_of, sharing_of
-from mcp_sim.infer.preconditions import alike
-from mcp_sim.infer.roles import roles_and_fields, shown
-from mcp_sim.infer.said import look_beside, tells_deed
-from mcp_sim.infer.spoken import spoken
-from mcp_sim.infer.summaries import summing, with_summaries
-from mcp_sim.infer.takings import taking
-from mcp_sim.infer.tallies import tallied
-from mcp_sim.infer.told_states import with_told_states
-from mcp_sim.infer.upserts import upserting
-from mcp_sim.infer.which import singled_out
+from mcp_sim.infer.balance_changes import plan_balance_changes
+from mcp_sim.infer.creates import find_upserts, plan_copies, plan_creating_updates
+from mcp_sim.infer.drafts import Draft, declares_effect, keep_declared_features
+from mcp_sim.infer.entities import build_entities
+from mcp_sim.infer.features import ToolFeatures, collect_features, parse_tool_names
+from mcp_sim.infer.fields import collect_shown_fields
+from mcp_sim.infer.given_state import Given, read_given_state
+from mcp_sim.infer.implied_records import link_caller, plan_callers, plan_implied_records
+from mcp_sim.infer.links import link_given_keys
+from mcp_sim.infer.list_changes import find_list_changes
+from mcp_sim.infer.nouns import collect_nouns
+from mcp_sim.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
+from mcp_sim.infer.ownership import (
+    plan_children,
+    plan_membership_checks,
+    plan_owners,
+    remove_child_fields,
+    settle_owner_arguments,
+)
+from mcp_sim.infer.partial_results import plan_shown_fields, plan_shown_lists
+from mcp_sim.infer.planning import count_verbs, make_plan
+from mcp_sim.infer.related_entities import find_related_entities, plan_any_record, without_entities
+from mcp_sim.infer.roles import assign_roles
+from mcp_sim.infer.selections import plan_entry_selection, plan_field_choices, plan_flag_filters, settle_field_arguments
+from mcp_sim.infer.singleton_entities import find_singletons
+from mcp_sim.infer.stock_changes import plan_occupancy, plan_stock_changes
+from mcp_sim.infer.summaries import find_counts, find_summaries, plan_summaries
+from mcp_sim.infer.transitions import find_described_updates, find_similar_state
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.lexicon.words import vocabulary
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
+
+_PASSES = (
+    plan_shown_lists,
+    plan_flag_filters,
+    plan_balance_changes,
+    plan_entry_selection,
+    plan_shown_fields,
+    plan_owners,
+    plan_stock_changes,
+    plan_occupancy,
+    plan_summaries,
+    plan_implied_records,
+    plan_membership_checks,
+    plan_children,
+    plan_field_choices,
+)
+"""Refinements of the plans, in this order. Each reads what the earlier ones found."""
+
+_PLAIN_UPDATES = vocabulary("update edit modify patch change set adjust revise amend rename replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +71,6 @@ class Inferred:
     """Entities that tools only look at and that a given state says nothing of: what the service knows besides."""
 
 
-_FURTHER = (
-    contents_shown, with_flags, tallied, with_entries, with_aspects, with_owners, taking, occupying, summing,
-    singled_out, with_insides, with_children, with_named_fields,
-)  # fmt: skip
-"""What more is read of the tools, each going by what those before it found."""
-
-
 def infer(
     tools: Mapping[str, Tool],
     declared: Mapping[str, Entity],
@@ -75,48 +82,57 @@ def infer(
 
     `declared` is what the spec says about entities, `overrides` maps tool ids to what it says of their plans.
     """
-    several = several_of(tools, overrides)
-    overrides = {**overrides, **said_of_ways(several, overrides)}
-    tools = taken_apart(tools, several)
-    readings = readings_of(tools)
-    given = given_state(state, spoken(readings.values(), tools.values())) if state is not None else Given()
-    readings = upserting(readings, tools, {*given.entities, *declared})
-    settled = {id_ for id_, said in overrides.items() if tells_deed(said)}
-    alone = told_alone(tools, readings, declared, settled) if state is None else {}
-    declared = {**alone, **given.entities, **{name: _as_given(one, given) for name, one in declared.items()}}
-    declared = with_lists(declared, given.records)
-    looks = looks_at(tools, declared, overrides, examples, readings, alone, given.records)
-    anyhow = of_any_kind(looks, declared)
-    looks = without_nouns(looks, anyhow)
-    looks = _heeded(looks, with_told_states(looks, declared))
-    looks = _heeded(looks, with_elements(looks, shown(looks, declared), declared))
-    looks = _heeded(looks, naming_fields(with_kindred(looks, declared), declared))
-    looks = belonging(_heeded(looks, with_counts(looks)), declared)
-    looks = _heeded(looks, with_summaries(looks, given.records))
-    told = shown(looks, declared)
-    roles, fields, keys = roles_and_fields(looks, told, declared)
-    entities = entities_of(looks, roles, fields, keys, declared, examples, given)
-    entities = with_callers(entities, given.records)
-    sharing = sharing_of(looks)
-    plans = {look.tool.id: plan_of(look, roles[look.tool.id], entities, sharing, declared, given) for look in looks}
-    plans |= with_origins(looks, plans, entities)
-    plans |= _as_their_kin(looks, plans)
-    plans |= making(looks, plans, entities) if state is None else {}
-    draft = Draft(looks, plans, entities, given.records)
-    for read in _FURTHER:
-        draft = draft.changed(read(draft))
-    draft = replace(draft, entities=without_children(draft.entities, draft.plans))
-    draft = draft.changed(about_callers(draft))
-    found = put_together({**draft.plans, **anyhow}, several, overrides)
-    return Inferred(draft.entities, found, given.records, _unmentioned(looks, given))
+    several = find_multi_tools(tools, overrides)
+    overrides = {**overrides, **variant_overrides(several, overrides)}
+    tools = split_tools(tools, several)
+    parsed_names = parse_tool_names(tools)
+    given = (
+        read_given_state(state, collect_nouns(parsed_names.values(), tools.values())) if state is not None else Given()
+    )
+    parsed_names = find_upserts(parsed_names, tools, {*given.entities, *declared})
+    settled = {id_ for id_, said in overrides.items() if declares_effect(said)}
+    alone = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
+    declared = {**alone, **given.entities, **{name: _with_given_place(one, given) for name, one in declared.items()}}
+    declared = link_given_keys(declared, given.records)
+    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, alone, given.records)
+    anyhow = plan_any_record(feature_list, declared)
+    feature_list = without_entities(feature_list, anyhow)
+    feature_list = _keep_declared(feature_list, find_described_updates(feature_list, declared))
+    feature_list = _keep_declared(
+        feature_list, find_list_changes(feature_list, collect_shown_fields(feature_list, declared), declared)
+    )
+    feature_list = _keep_declared(
+        feature_list, settle_field_arguments(find_related_entities(feature_list, declared), declared)
+    )
+    feature_list = settle_owner_arguments(_keep_declared(feature_list, find_counts(feature_list)), declared)
+    feature_list = _keep_declared(feature_list, find_summaries(feature_list, given.records))
+    told = collect_shown_fields(feature_list, declared)
+    roles, fields, keys = assign_roles(feature_list, told, declared)
+    entities = build_entities(feature_list, roles, fields, keys, declared, examples, given)
+    entities = link_caller(entities, given.records)
+    sharing = count_verbs(feature_list)
+    plans = {
+        features.tool.id: make_plan(features, roles[features.tool.id], entities, sharing, declared, given)
+        for features in feature_list
+    }
+    plans |= plan_copies(feature_list, plans, entities)
+    plans |= _like_similar_tools(feature_list, plans)
+    plans |= plan_creating_updates(feature_list, plans, entities) if state is None else {}
+    draft = Draft(feature_list, plans, entities, given.records)
+    for read in _PASSES:
+        draft = draft.replace_plans(read(draft))
+    draft = replace(draft, entities=remove_child_fields(draft.entities, draft.plans))
+    draft = draft.replace_plans(plan_callers(draft))
+    found = merge_plans({**draft.plans, **anyhow}, several, overrides)
+    return Inferred(draft.entities, found, given.records, _find_unmentioned(feature_list, given))
 
 
-def _heeded(looks: Sequence[Look], found: Sequence[Look]) -> list[Look]:
+def _keep_declared(feature_list: Sequence[ToolFeatures], found: Sequence[ToolFeatures]) -> list[ToolFeatures]:
     """The looks after one more reading of the tools; what specs say of them stands."""
-    return [look_beside(look, one) for look, one in zip(looks, found, strict=True)]
+    return [keep_declared_features(features, one) for features, one in zip(feature_list, found, strict=True)]
 
 
-def _as_given(entity: Entity, given: Given) -> Entity:
+def _with_given_place(entity: Entity, given: Given) -> Entity:
     """What a spec says of an entity, which stands where the given state has it."""
     known = given.entities.get(entity.name)
     if known is None:
@@ -124,23 +140,26 @@ def _as_given(entity: Entity, given: Given) -> Entity:
     return replace(entity, singleton=entity.singleton or known.singleton, inside=known.inside)
 
 
-def _as_their_kin(looks: Sequence[Look], plans: Mapping[str, Plan]) -> dict[str, Plan]:
+def _like_similar_tools(feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan]) -> dict[str, Plan]:
     """The plans of writes that lead to a state as others of their kind do."""
-    words_of = {look.tool.id: look.reading.word for look in looks}
+    words_of = {features.tool.id: features.parsed.word for features in feature_list}
     known = [(words_of[name], plan) for name, plan in plans.items() if plan.fixed and plan.verb == "update"]
     found: dict[str, Plan] = {}
     for name, plan in plans.items():
         word = words_of[name]
-        if known and plan.verb == "update" and plan.backend == "records" and not plan.fixed and word not in _PLAIN:
-            fixed = alike(plan, word, known)
+        if (
+            known
+            and plan.verb == "update"
+            and plan.backend == "records"
+            and not plan.fixed
+            and word not in _PLAIN_UPDATES
+        ):
+            fixed = find_similar_state(plan, word, known)
             found |= {name: replace(plan, fixed=fixed)} if fixed else {}
     return found
 
 
-_PLAIN = vocabulary("update edit modify patch change set adjust revise amend rename replace")
-
-
-def _unmentioned(looks: Sequence[Look], given: Given) -> frozenset[str]:
-    looked_at = {look.entity for look in looks if look.verb in {"get", "list", "search"}}
-    written = {look.entity for look in looks if look.verb in {"create", "update", "delete"}}
+def _find_unmentioned(feature_list: Sequence[ToolFeatures], given: Given) -> frozenset[str]:
+    looked_at = {features.entity for features in feature_list if features.verb in {"get", "list", "search"}}
+    written = {features.entity for features in feature_list if features.verb in {"create", "update", "delete"}}
     return frozenset(looked_at - written - {*given.entities}) if given.entities else frozenset()

@@ -1,14 +1,15 @@
-"""Which argument names the record?"""
+"""Arguments that name a record by its key."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import cast
 
-from mcp_sim.infer.customary import OPTIONS, QUERIES
-from mcp_sim.types import Record
+from mcp_sim.infer.argument_names import OPTIONS, QUERIES
+from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
 from mcp_sim.types.lexicon.translations import noun_in_english
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.words import last_word, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
 _FILE_NAMES = vocabulary("filename file_name file_path filepath")
@@ -22,20 +23,20 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
     """The argument that names one record, and how good the evidence is: 3 certain, 2 good, 1 the only candidate."""
     names = {snake(name) for name in properties(schema)}
     scored = [
-        (_key_score(_current(snake(name), names), entity, key), name)
+        (_key_score(_strip_old(snake(name), names), entity, key), name)
         for name, part in properties(schema).items()
-        if _scalar(part)
+        if _is_scalar(part)
     ]
     best = max(scored, key=lambda entry: (entry[0], entry[1] in required(schema)), default=(0, ""))
     if best[0]:
         return best[1], best[0]
-    needed = [name for name in properties(schema) if name in required(schema) and _scalar(properties(schema)[name])]
+    needed = [name for name in properties(schema) if name in required(schema) and _is_scalar(properties(schema)[name])]
     if verb in {"get", "delete"} and len(needed) == 1 and snake(needed[0]) not in QUERIES | OPTIONS:
         return needed[0], 1
     return None, 0
 
 
-def _current(argument: str, others: Collection[str]) -> str:
+def _strip_old(argument: str, others: Collection[str]) -> str:
     """`old_name` beside `new_name` is the name that a record still has."""
     bare = argument.removeprefix("old_")
     return bare if bare != argument and f"new_{bare}" in others else argument
@@ -64,7 +65,7 @@ def noun_of_key(argument: str) -> str:
     return stem if ending in {"id", "number", "no", "ref", "reference"} else ""
 
 
-def kind_of_ids(inputs: Iterable[Record]) -> str:
+def common_id_type(inputs: Iterable[Record]) -> str:
     """The type of an id of which no tool tells: that of all other ids of its server, if they are numbers."""
     named = ((snake(name), part) for schema in inputs for name, part in properties(schema).items())
     kinds = {main_type(part) for name, part in named if name == "id" or name.endswith("_id")}
@@ -82,5 +83,22 @@ def _is_shortened(argument: str, entity: str) -> bool:
     return initials or begun or (len(parts) > 1 and stem == parts[0] and ending in {"name", "slug"})
 
 
-def _scalar(schema: Record) -> bool:
+def _is_scalar(schema: Record) -> bool:
     return main_type(schema) in {"string", "integer", "number", ""}
+
+
+def is_id_name(name: str) -> bool:
+    """Does a field or an argument of this name hold an id, or several?"""
+    return last_word(name) in {"id", "ids"}
+
+
+def to_integer(value: Json) -> Json:
+    """The whole number that a float is, also in a list; any other value as it is."""
+    if isinstance(value, list):
+        return [to_integer(one) for one in cast("list[Json]", value)]
+    return int(value) if is_integral_float(value) else value
+
+
+def is_integral_float(value: Json) -> bool:
+    """Is it a whole number all the same?"""
+    return isinstance(value, float) and value.is_integer()

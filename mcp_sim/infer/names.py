@@ -1,17 +1,18 @@
-"""What does a tool's name say: which verb, which noun, one or many?"""
+"""Parsing of a single tool name: its verb, its noun, one record or many."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from mcp_sim.infer.verbs import TRANSITIONS, verb_of, verb_place
+from mcp_sim.infer.verbs import NOUNS_TOO, STRONG, TRANSITIONS, WEAK, find_verb, known_verb
 from mcp_sim.types.lexicon.translations import in_english
-from mcp_sim.types.lexicon.words import is_plural, singular_phrase, vocabulary, words
+from mcp_sim.types.lexicon.words import is_plural, singular, singular_phrase, vocabulary, words
 from mcp_sim.types.plans import Verb
 
 Words: TypeAlias = "tuple[str, ...]"
-
 _FILLERS = vocabulary(
     "a all an any available the my our current existing every given latest most new newest oldest earliest one random "
     "recent single specific"
@@ -22,10 +23,16 @@ _AGAIN = frozenset({"do", "please", "then"})
 _PREPOSITIONS = vocabulary("as at by for from in into inside of on to under using via with within")
 _NOISE = vocabulary("detail details info information metadata record records exists existence")
 _PLURAL_NOISE = frozenset({"list", "lists", "history"})
+_INFIX_VERBS = frozenset({*STRONG, *WEAK, *TRANSITIONS}) - NOUNS_TOO - {"new"}
+_DIRECTIONS = vocabulary("to from in into on")
+_DONE_WORDS = vocabulary("done complete completed finished")
+_UNDONE_WORDS = vocabulary("undone incomplete uncompleted unfinished pending open")
+_VERB_OF_STATE = {state: verb for verb, state in reversed(TRANSITIONS.items()) if state.startswith(verb[:2])}
+"""Verbs by the state that they lead to: `pay` by `paid`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedName:
     """What a name says. `noun` is the noun phrase in the singular, `after` the words behind a preposition.
 
     `status` is the state that a verb like `close` leads to. `sure` is False for verbs that mean other things elsewhere.
@@ -43,34 +50,34 @@ class Reading:
     batch: bool = False
     one_of_a_kind: bool = False
     status: str | None = None
-    said: str = ""
-    told: bool = False
-    deed: str = ""
+    described_verb: str = ""
+    verb_from_description: bool = False
+    recordless_verb: str = ""
     implied: bool = False
 
 
-def read(parts: tuple[str, ...]) -> Reading:
+def parse_name(parts: tuple[str, ...]) -> ParsedName:
     """The reading of the words of one name."""
     if len(parts) > 2 and parts[0] in _BATCH | _AGAIN:
-        return replace(read(parts[1:]), batch=parts[0] in _BATCH)
-    parts = parts if verb_place(parts) is not None else in_english(parts)
-    place = verb_place(parts)
+        return replace(parse_name(parts[1:]), batch=parts[0] in _BATCH)
+    parts = parts if find_verb(parts) is not None else in_english(parts)
+    place = find_verb(parts)
     if place is None:
-        return _noun_only(parts)
+        return _parse_noun_only(parts)
     word = parts[place]
     rest = parts[place + 1 :] if place == 0 else parts[:place]
-    noun, after, plural, batch, special = noun_phrase(rest)
-    verb, sure = verb_of(word)
+    noun, after, plural, batch, special = parse_noun_phrase(rest)
+    verb, sure = known_verb(word)
     if verb == "get" and plural:
         verb = "list"
     if verb == "search" and noun and not plural and after[:1] == ("by",):
         verb = "get"
     status = TRANSITIONS.get(word)
     joined = "and" in parts or "or" in parts
-    return Reading(verb, noun, after, word, plural, sure and not joined, place == 0, batch, special, status)
+    return ParsedName(verb, noun, after, word, plural, sure and not joined, place == 0, batch, special, status)
 
 
-def noun_phrase(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool, bool, bool]:
+def parse_noun_phrase(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool, bool, bool]:
     """The noun phrase in the singular, what follows a preposition, and whether it is plural, a batch, the only one."""
     cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
     phrase, after = rest[:cut], rest[cut:]
@@ -85,6 +92,56 @@ def noun_phrase(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]
     return words(singular_phrase(kept)), after, plural, batch, special
 
 
-def _noun_only(parts: tuple[str, ...]) -> Reading:
-    noun, after, plural, _, special = noun_phrase(parts)
-    return Reading("unknown", noun, after, plural=plural, one_of_a_kind=special)
+def _parse_noun_only(parts: tuple[str, ...]) -> ParsedName:
+    noun, after, plural, _, special = parse_noun_phrase(parts)
+    return ParsedName("unknown", noun, after, plural=plural, one_of_a_kind=special)
+
+
+def put_verb_first(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """`card_add_comment` as `add_card_comment`, where other tools speak of cards."""
+    alone = (parse_name(parts) for parts in bare.values() if len(parts) == 2)
+    nouns = {parsed.noun for parsed in alone if parsed.verb != "unknown"}
+    return {name: _turn_around(parts, nouns) for name, parts in bare.items()}
+
+
+def _turn_around(parts: Words, nouns: AbstractSet[Words]) -> Words:
+    if len(parts) < 3 or parts[0] in _INFIX_VERBS or (parts[-1] in STRONG and parts[-2] not in _DIRECTIONS):
+        return parts
+    at = next((at for at in range(1, len(parts) - 1) if parts[at] in _INFIX_VERBS), None)
+    if at is None or parts[:at] not in nouns:
+        return parts
+    return (parts[at], *parts[:at], *parts[at + 1 :])
+
+
+def resolve_mark(parsed: ParsedName) -> ParsedName:
+    """`mark_done` and `mark_task_as_complete` complete something, `mark_incomplete` opens it, `mark_paid` pays it."""
+    if parsed.word not in {"mark", "set"} or parsed.plural:
+        return parsed
+    noun, state = (parsed.noun, parsed.after[-1:]) if parsed.after[:1] == ("as",) else _split_last(parsed.noun)
+    if state and state[0] in _DONE_WORDS:
+        return replace(parsed, word="complete", noun=noun, after=(), status="completed")
+    if state and state[0] in _UNDONE_WORDS and parsed.word == "mark":
+        return replace(parsed, word="reopen", noun=noun, after=(), status="open")
+    if state and state[0] in _VERB_OF_STATE and parsed.word == "mark":
+        return replace(parsed, word=_VERB_OF_STATE[state[0]], noun=noun, after=(), status=state[0])
+    return parsed
+
+
+def _split_last(noun: Words) -> tuple[Words, Words]:
+    return noun[:-1], noun[-1:]
+
+
+def add_described_noun(
+    parsed: ParsedName, description: str, nouns: AbstractSet[Words], listed: AbstractSet[Words]
+) -> ParsedName:
+    """The reading of a verb alone with what its description is about, where that is one of what other tools name.
+
+    A search of which nothing is said is one of what is listed, where that is one thing.
+    """
+    if parsed.noun or parsed.verb not in {"update", "delete", "search"}:
+        return parsed
+    first = {singular(word) for word in words(description.strip().split("\n")[0].lower())}
+    is_search = parsed.verb == "search"
+    found = [noun for noun in (listed if is_search else nouns) if len(noun) == 1 and noun[0] in first]
+    found = found or [*(listed if is_search else ())]
+    return replace(parsed, noun=found[0], plural=is_search) if len(found) == 1 else parsed

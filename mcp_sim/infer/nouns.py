@@ -1,14 +1,21 @@
-"""What do the tools speak of, and which entity does the name of a table mean?"""
+"""Nouns that the tools of a server mention, and the entities that table names mean."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mcp_sim.types.lexicon.words import singular, vocabulary, words
+from mcp_sim.infer.entity_choice import NO_NOUNS
+from mcp_sim.infer.names import ParsedName
+from mcp_sim.infer.result_schemas import infer_output
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.json_schema.shapes import items, main_type, properties
+from mcp_sim.types.lexicon.words import singular, singular_phrase, snake, vocabulary, words
 
 COLLECTIONS = vocabulary(
     "list map queue record records table history store db database collection data entries index dict registry log set"
 )
+_MAX_DEPTH = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +31,7 @@ class Nouns:
     bare: frozenset[str] = frozenset()
     shown: frozenset[str] = frozenset()
 
-    def meant(self, name: str) -> str:
+    def entity_of(self, name: str) -> str:
         """The entity that a table's name means: one that tools speak of, else what the name says."""
         parts = words(name)
         while len(parts) > 1 and parts[-1] in COLLECTIONS:
@@ -35,5 +42,34 @@ class Nouns:
         near = [noun for noun in self.names if bare.endswith(f"_{noun}") or noun.endswith(f"_{bare}")]
         return near[0] if len(near) == 1 else bare
 
-    def speak_of(self, name: str) -> bool:
-        return self.meant(name) in self.names
+    def includes(self, name: str) -> bool:
+        return self.entity_of(name) in self.names
+
+
+def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> Nouns:
+    """The nouns that the tools speak of, and the arguments that are whole numbers or texts."""
+    names: set[str] = set()
+    for parsed in parsed_names:
+        phrase = (*parsed.noun, *parsed.after[1:]) if parsed.noun else parsed.after[1:]
+        ends = [(start, end) for start in range(len(phrase)) for end in range(start + 1, len(phrase) + 1)]
+        names |= {singular_phrase(phrase[start:end]) for start, end in ends}
+    numbers: set[str] = set()
+    texts: set[str] = set()
+    bare: set[str] = set()
+    shown: set[str] = set()
+    for tool in tools:
+        parts = properties(tool.input_schema)
+        numbers |= {snake(name) for name, part in parts.items() if main_type(part) == "integer"}
+        texts |= {snake(name) for name, part in parts.items() if main_type(part) == "string"}
+        bare |= {snake(name) for name in parts if "id" in properties(infer_output(tool, None))}
+        shown |= {snake(name) for name in _result_names(infer_output(tool, None))}
+        names |= {name.removesuffix("_id") for name in map(snake, parts) if name.endswith("_id")}
+    return Nouns(frozenset(names - NO_NOUNS), frozenset(numbers), frozenset(texts), frozenset(bare), frozenset(shown))
+
+
+def _result_names(output: Record, depth: int = 0) -> Iterator[str]:
+    """What the records in a result have, as far as its schema tells."""
+    for name, part in properties(output).items():
+        yield name
+        if depth < _MAX_DEPTH:
+            yield from _result_names(items(part) if main_type(part) == "array" else part, depth + 1)

@@ -1,4 +1,4 @@
-"""Which things can one tool do, as an argument says, and what would it be called if it did only one of them?"""
+"""Tools that do several things, split into one tool for each value of an argument."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_sim.infer.choices import choices_of
-from mcp_sim.infer.names import read
-from mcp_sim.infer.readings import last_segment
+from mcp_sim.infer.descriptions import choices_of
+from mcp_sim.infer.names import parse_name
+from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import properties, required
 from mcp_sim.types.lexicon.words import singular, singular_phrase, snake, vocabulary, words
@@ -23,96 +23,96 @@ _GENERIC = vocabulary(
     "tool tools operation operations ops action actions api admin administer"
 )
 _LISTED = re.compile(r"[\w-]+(?:\s*(?:\||,|/|\bor\b)\s*(?:or\s+)?[\w-]+)+")
-_NEEDED = re.compile(r"\b(?:required|needed|necessary|mandatory)\b[^.;]*", re.IGNORECASE)
-_ASKING = vocabulary(
+_REQUIRED = re.compile(r"\b(?:required|needed|necessary|mandatory)\b[^.;]*", re.IGNORECASE)
+_READ_ARGUMENTS = vocabulary(
     "query q search search_query search_term search_text keyword keywords limit page_size per_page max_results offset "
     "skip page cursor page_token sort sort_by sort_order order order_by filter filters"
 )
-_SURE = 2
+_MIN_VERBS = 2
 """So many of the choices must be verbs of records."""
 
-_OF_EACH = frozenset({"entity", "key"})
+_SHARED = frozenset({"entity", "key"})
 """What a spec may say of a tool that holds for each of the things that it does."""
 
-_BESIDE = frozenset({"choice", "choices", "login", "within"}) | _OF_EACH
+_COMBINABLE = frozenset({"choice", "choices", "login", "within"}) | _SHARED
 """What a spec may say of a tool that does several things; whatever else it says is the whole of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class MultiTool:
     """A tool that does several things: the argument that says which, and a tool for each of its values."""
 
     tool: Tool
     argument: str
-    ways: Mapping[str, Tool]
+    variants: Mapping[str, Tool]
 
 
-def several_of(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, Several]:
+def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, MultiTool]:
     """The tools that do one of several things, unless a spec says the one thing that a tool does."""
-    found = {id_: _several_said(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
+    found = {id_: _declared_multi_tool(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
     return {id_: one for id_, one in found.items() if one is not None}
 
 
-def _several_said(tool: Tool, said: Mapping[str, Any]) -> Several | None:
+def _declared_multi_tool(tool: Tool, said: Mapping[str, Any]) -> MultiTool | None:
     """The things that a tool does; a spec may say which argument tells, and that of other values than it lists."""
     argument, choices = said.get("choice"), said.get("choices", {})
     if argument is None and not choices:
-        return _several(tool) if said.keys() <= _BESIDE else None
-    inferred = _several(tool)
+        return _detect_multi_tool(tool) if said.keys() <= _COMBINABLE else None
+    inferred = _detect_multi_tool(tool)
     argument = argument or (inferred.argument if inferred is not None else None)
     part = properties(tool.input_schema).get(argument or "")
     if argument is None or part is None:
         return None
     noun = tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
-    values = dict.fromkeys([*(inferred.ways if inferred is not None else ()), *choices])
-    return Several(tool, argument, {value: _way(tool, argument, value, noun) for value in values})
+    values = dict.fromkeys([*(inferred.variants if inferred is not None else ()), *choices])
+    return MultiTool(tool, argument, {value: _make_variant(tool, argument, value, noun) for value in values})
 
 
-def said_of_ways(
-    several: Mapping[str, Several], overrides: Mapping[str, Mapping[str, Any]]
+def variant_overrides(
+    several: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
     """What specs say of each of the things that a tool does, by the id of the tool that would do only this."""
     found: dict[str, Mapping[str, Any]] = {}
     for id_, one in several.items():
         said = overrides.get(id_, {})
-        for value, way in one.ways.items():
-            known = {**_of_each(said, value), **said.get("choices", {}).get(value, {})}
+        for value, way in one.variants.items():
+            known = {**_shared_overrides(said, value), **said.get("choices", {}).get(value, {})}
             found |= {way.id: known} if known else {}
     return found
 
 
-def _of_each(said: Mapping[str, Any], value: str) -> dict[str, Any]:
+def _shared_overrides(said: Mapping[str, Any], value: str) -> dict[str, Any]:
     """What is said of the whole tool, for one of the things that it does: no key names what is new, or what is many."""
-    left_out = {"key"} if read(words(value)).verb in {"create", "list", "search"} else set[str]()
-    return {name: said[name] for name in said if name in _OF_EACH - left_out}
+    left_out = {"key"} if parse_name(words(value)).verb in {"create", "list", "search"} else set[str]()
+    return {name: said[name] for name in said if name in _SHARED - left_out}
 
 
-def taken_apart(tools: Mapping[str, Tool], several: Mapping[str, Several]) -> dict[str, Tool]:
+def split_tools(tools: Mapping[str, Tool], several: Mapping[str, MultiTool]) -> dict[str, Tool]:
     """The tools, and in place of those that do several things one for each of these."""
     whole = {id_: tool for id_, tool in tools.items() if id_ not in several}
-    return whole | {way.id: way for one in several.values() for way in one.ways.values()}
+    return whole | {way.id: way for one in several.values() for way in one.variants.values()}
 
 
-def put_together(
-    plans: Mapping[str, Plan], several: Mapping[str, Several], overrides: Mapping[str, Mapping[str, Any]]
+def merge_plans(
+    plans: Mapping[str, Plan], several: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Plan]:
     """The plans, with one plan for each tool that does several things; it is as sure as its choices are on average.
 
     A call that chooses one which is a guess is marked as guessed.
     """
-    parts = {way.id for one in several.values() for way in one.ways.values()}
+    parts = {way.id for one in several.values() for way in one.variants.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
     logins = {id_: overrides.get(id_, {}).get("login") for id_ in several}
-    return whole | {id_: replace(_together(one, plans), login=logins[id_]) for id_, one in several.items()}
+    return whole | {id_: replace(_merge_variants(one, plans), login=logins[id_]) for id_, one in several.items()}
 
 
-def _together(several: Several, plans: Mapping[str, Plan]) -> Plan:
+def _merge_variants(several: MultiTool, plans: Mapping[str, Plan]) -> Plan:
     id_ = several.tool.id
-    choices = {value: replace(plans[way.id], tool=id_) for value, way in several.ways.items()}
+    choices = {value: replace(plans[way.id], tool=id_) for value, way in several.variants.items()}
     known = [plan for plan in choices.values() if plan.backend == "records"]
     if not known:
         return next(iter(choices.values()))
-    told = tuple(f"{several.argument} = {value}: {_said(plan)}" for value, plan in choices.items())
+    told = tuple(f"{several.argument} = {value}: {_summary(plan)}" for value, plan in choices.items())
     main = next((plan for plan in known if plan.verb in {"update", "create", "delete"}), known[0])
     confidence = round(sum(plan.confidence for plan in choices.values()) / len(choices), 2)
     return Plan(
@@ -120,19 +120,19 @@ def _together(several: Several, plans: Mapping[str, Plan]) -> Plan:
     )
 
 
-def _said(plan: Plan) -> str:
+def _summary(plan: Plan) -> str:
     told = f"{plan.verb} {plan.entity or ''}".strip()
     return f"{told} (a guess)" if plan.guessed else told
 
 
-def _several(tool: Tool) -> Several | None:
+def _detect_multi_tool(tool: Tool) -> MultiTool | None:
     parts = properties(tool.input_schema)
     for argument, schema in parts.items():
         values = _values(schema) if "_".join(words(argument)) in _CHOOSERS else []
         noun = tuple(word for word in words(last_segment(tool.name)) if word not in _GENERIC)
-        if sum(_is_sure(value) for value in values) < _SURE or (noun and read(noun).sure):
+        if sum(_is_sure(value) for value in values) < _MIN_VERBS or (noun and parse_name(noun).sure):
             continue
-        return Several(tool, argument, {value: _way(tool, argument, value, noun) for value in values})
+        return MultiTool(tool, argument, {value: _make_variant(tool, argument, value, noun) for value in values})
     return None
 
 
@@ -147,46 +147,51 @@ def _values(schema: Record) -> list[str]:
 
 
 def _is_sure(value: str) -> bool:
-    return bool(words(value)) and read(words(value)).sure
+    return bool(words(value)) and parse_name(words(value)).sure
 
 
-def _way(tool: Tool, argument: str, value: str, noun: tuple[str, ...]) -> Tool:
+def _make_variant(tool: Tool, argument: str, value: str, noun: tuple[str, ...]) -> Tool:
     """The tool as it would be if it did nothing but this."""
     schema = tool.input_schema
-    rest = {name: part for name, part in _apt(tool, value, noun).items() if name != argument}
-    needed = [name for name in rest if name in required(schema) or _is_needed(rest[name], value)]
+    rest = {name: part for name, part in _variant_arguments(tool, value, noun).items() if name != argument}
+    needed = [name for name in rest if name in required(schema) or _is_required_for(rest[name], value)]
     body = {**schema, "properties": rest, "required": needed}
-    definition = {**tool.definition, "name": "_".join(_name(value, noun)), "inputSchema": body, "annotations": {}}
+    definition = {
+        **tool.definition,
+        "name": "_".join(_variant_name(value, noun)),
+        "inputSchema": body,
+        "annotations": {},
+    }
     return replace(tool, id=f"{tool.id}#{value}", definition=definition)
 
 
-def _apt(tool: Tool, value: str, noun: tuple[str, ...]) -> dict[str, Record]:
+def _variant_arguments(tool: Tool, value: str, noun: tuple[str, ...]) -> dict[str, Record]:
     """The arguments that such a thing takes: nobody searches by creating, and what is new has no id yet."""
-    verb, parts = read(words(value)).verb, properties(tool.input_schema)
+    verb, parts = parse_name(words(value)).verb, properties(tool.input_schema)
     if verb in {"list", "search", "unknown"}:
         return parts
-    left_out = _ASKING
+    left_out = _READ_ARGUMENTS
     if verb == "create":
         entity = singular_phrase(noun)
         left_out |= {"id", f"{entity}_id", f"{entity.rsplit('_', 1)[-1]}_id"}
-    return {name: part for name, part in parts.items() if snake(name) not in left_out or _is_needed(part, value)}
+    return {name: part for name, part in parts.items() if snake(name) not in left_out or _is_required_for(part, value)}
 
 
-def _is_needed(schema: Record, value: str) -> bool:
+def _is_required_for(schema: Record, value: str) -> bool:
     """`The title (required for create and update)`."""
-    told = {word for run in _NEEDED.findall(str(schema.get("description", ""))) for word in words(run)}
+    told = {word for run in _REQUIRED.findall(str(schema.get("description", ""))) for word in words(run)}
     return set(words(value)) <= told
 
 
-def _name(value: str, noun: tuple[str, ...]) -> Iterator[str]:
+def _variant_name(value: str, noun: tuple[str, ...]) -> Iterator[str]:
     """`list` of a tool for notes is `list_notes`, `get_by_id` is `get_note_by_id`; `create_note` says all."""
     parts = words(value)
-    said = {singular(word) for word in read(parts).noun}
+    said = {singular(word) for word in parse_name(parts).noun}
     spoken = {singular(word) for word in noun}
     if not noun or said & spoken:
         yield from parts
         return
-    place = next((at + 1 for at, word in enumerate(parts) if read((word,)).word), 1)
-    many = read(parts).verb in {"list", "search"}
+    place = next((at + 1 for at, word in enumerate(parts) if parse_name((word,)).word), 1)
+    many = parse_name(parts).verb in {"list", "search"}
     named = noun if many else (*noun[:-1], singular(noun[-1]))
     yield from (*parts[:place], *named, *parts[place:])

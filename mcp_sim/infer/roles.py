@@ -1,22 +1,23 @@
-"""What is each argument of each tool for, and which fields do arguments and results tell of?"""
+"""Roles of all arguments, and the fields that only arguments show."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from mcp_sim.infer.arguments import Roles, reading_roles, writing_roles
-from mcp_sim.infer.asked_by import field_said, in_part, is_other_field
-from mcp_sim.infer.fields import example_told, key_field, says_success, shown_fields, with_declared
-from mcp_sim.infer.keys import key_argument, kind_of_ids
-from mcp_sim.infer.known import Known
-from mcp_sim.infer.looks import Look
-from mcp_sim.infer.naming import names_of_records, scoped
-from mcp_sim.infer.narrowing import asked_for
-from mcp_sim.infer.origins import origin_named
-from mcp_sim.infer.states import told_by_verbs
+from mcp_sim.infer.arguments import Roles, assign_read_roles, assign_write_roles
+from mcp_sim.infer.creates import origin_argument
+from mcp_sim.infer.entity_keys import choose_key, find_example_id, find_naming_arguments, find_scoped_entities
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.fields import (
+    fields_of_filters,
+)
+from mcp_sim.infer.filters import KnownFields
+from mcp_sim.infer.keys import common_id_type, key_argument
+from mcp_sim.infer.states import fields_from_verbs
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
@@ -27,131 +28,110 @@ _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
 _WHY = ("reason", "justification", "rationale")
 _ASKS = frozenset({"get", "list", "search"})
+_PART = re.compile(r"\bpart(?:ial|ially)?\b(?: of)?|\bsubstring\b|\bfuzz(?:y|ily)\b", re.IGNORECASE)
+_EXACT_SUFFIXES = ("id", "status", "state", "type", "date", "day", "time", "_at", "code", "key")
+"""What fields are called that are never looked for in part."""
 
 
-def shown(looks: Sequence[Look], declared: Mapping[str, Entity]) -> dict[str, dict[str, Field]]:
-    """Every entity's fields, as far as results and declarations tell."""
-    shapes: dict[str, list[Record]] = {name: [] for name in declared}
-    for look in looks:
-        if look.verb not in RECORDLESS and look.single is None:
-            whole = look.verb != "delete" and not (look.envelope.record == "" and look.envelope.key is not None)
-            shapes.setdefault(look.entity, []).extend([_told_shape(look)] if whole and _is_record(look) else [])
-    return {name: _without_alias(name, shown_fields(found), declared.get(name)) for name, found in shapes.items()}
-
-
-def _without_alias(entity: str, fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
-    """The fields with what is declared; `order_id` beside the `id` of an order is its id again."""
-    whole = with_declared(fields, declared)
-    if "id" not in {snake(name) for name in whole}:
-        return whole
-    return {
-        name: field for name, field in whole.items() if snake(name) != f"{entity}_id" or _is_declared(name, declared)
-    }
-
-
-def _is_declared(name: str, declared: Entity | None) -> bool:
-    return declared is not None and name in declared.fields
-
-
-def _told_shape(look: Look) -> Record:
-    """What a result tells of the record: not whether a write worked. Where nothing is required, everything is usual."""
-    parts = properties(look.shape)
-    if look.verb in {"create", "update"}:
-        told = {"message"} - {snake(name) for name in properties(look.input)}
-        left_out = told if len(parts) > 1 and "message" not in look.entity.split("_") else set[str]()
-        parts = {n: part for n, part in parts.items() if not says_success(n, part) and snake(n) not in left_out}
-    usual = [name for name, part in parts.items() if "optional" not in str(part.get("description", "")).lower()]
-    return {"required": usual, **look.shape, "properties": parts}
-
-
-def _is_record(look: Look) -> bool:
-    return main_type(look.shape) == "object" and bool(properties(look.shape))
-
-
-def roles_and_fields(
-    looks: Sequence[Look], shown: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
+def assign_roles(
+    feature_list: Sequence[ToolFeatures],
+    shown_by_results: Mapping[str, Mapping[str, Field]],
+    declared: Mapping[str, Entity],
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
     """The roles of every tool's arguments, the fields with those that only arguments tell of, and the key fields."""
-    fields = {name: _with_state(name, parts, looks) for name, parts in shown.items()}
+    fields = {name: _with_described_state(name, parts, feature_list) for name, parts in shown_by_results.items()}
     roles: dict[str, Roles] = {}
-    keys = _keys(looks, shown, declared)
-    within = scoped(looks, {name: key for name, key in keys.items() if name not in declared})
+    keys = _choose_keys(feature_list, shown_by_results, declared)
+    within = find_scoped_entities(feature_list, {name: key for name, key in keys.items() if name not in declared})
     keys |= dict.fromkeys(within, "id")
-    named = names_of_records(looks, keys, within)
+    named = find_naming_arguments(feature_list, keys, within)
     order = ("create", "update", "get", "list", "search", "delete", *sorted(RECORDLESS))
-    for look in sorted(looks, key=lambda look: order.index(look.verb)):
-        if look.verb in RECORDLESS:
-            roles[look.tool.id] = Roles()
+    for features in sorted(feature_list, key=lambda features: order.index(features.verb)):
+        if features.verb in RECORDLESS:
+            roles[features.tool.id] = Roles()
             continue
-        if look.single is not None:
-            roles[look.tool.id] = Roles(None, look.single.sets)
+        if features.singleton is not None:
+            roles[features.tool.id] = Roles(None, features.singleton.sets)
             continue
-        if look.element is not None:
-            roles[look.tool.id] = Roles(look.element.key, {look.element.argument: look.element.field})
+        if features.list_change is not None:
+            roles[features.tool.id] = Roles(
+                features.list_change.key, {features.list_change.argument: features.list_change.field}
+            )
             continue
-        mine = fields[look.entity]
-        holder = declared[look.entity].inside if look.entity in declared else None
+        mine = fields[features.entity]
+        holder = declared[features.entity].inside if features.entity in declared else None
         if holder is not None:
-            known = _known(look.entity, keys[look.entity], mine)
-            roles[look.tool.id] = _part_roles(look, known, holder.entity, keys.get(holder.entity, "id"))
+            known = _known_fields(features.entity, keys[features.entity], mine)
+            roles[features.tool.id] = _part_roles(features, known, holder.entity, keys.get(holder.entity, "id"))
             continue
-        names = named.get(look.tool.id, frozenset())
-        found = _roles_of(look, _known(look.entity, keys[look.entity], mine), names)
-        is_shown = bool(shown.get(look.entity))
-        added = _added(look, found, mine, {*fields}, declared.get(look.entity), is_shown=is_shown)
+        names = named.get(features.tool.id, frozenset())
+        found = _roles_of(features, _known_fields(features.entity, keys[features.entity], mine), names)
+        is_shown = bool(shown_by_results.get(features.entity))
+        added = _fields_of_arguments(features, found, mine, {*fields}, declared.get(features.entity), is_shown=is_shown)
         mine.update(added)
-        known = _known(look.entity, keys[look.entity], mine)
-        roles[look.tool.id] = _roles_of(look, known, names) if added else found
+        known = _known_fields(features.entity, keys[features.entity], mine)
+        roles[features.tool.id] = _roles_of(features, known, names) if added else found
     for name, key in keys.items():
-        schema = {"type": "string"} if name in within else _key_schema(looks, name)
+        schema = {"type": "string"} if name in within else _key_schema(feature_list, name)
         fields[name].setdefault(key, Field(key, schema, required=True))
     return roles, fields, keys
 
 
-def _with_state(entity: str, fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
+def _with_described_state(
+    entity: str, fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]
+) -> dict[str, Field]:
     """The fields, with the state that tools speak of where neither a result nor a declaration tells of fields."""
-    mine = [look for look in looks if look.entity == entity and look.verb not in RECORDLESS and look.single is None]
-    return dict(fields) if fields else {told.name: told for told in told_by_verbs(mine)}
+    mine = [
+        features
+        for features in feature_list
+        if features.entity == entity and features.verb not in RECORDLESS and features.singleton is None
+    ]
+    return dict(fields) if fields else {told.name: told for told in fields_from_verbs(mine)}
 
 
-def _keys(
-    looks: Sequence[Look], fields: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
+def _choose_keys(
+    feature_list: Sequence[ToolFeatures], fields: Mapping[str, Mapping[str, Field]], declared: Mapping[str, Entity]
 ) -> dict[str, str]:
     arguments: dict[str, list[str]] = defaultdict(list)
     made: dict[str, list[str]] = defaultdict(list)
-    for look in looks:
-        name = look.key_argument("id") if look.verb in _ONE else None
+    for features in feature_list:
+        name = features.key_argument("id") if features.verb in _ONE else None
         if name is not None:
-            arguments[look.entity].append(name)
-        if look.verb == "create":
-            made[look.entity] += [one for one in properties(look.input) if one in required(look.input)]
+            arguments[features.entity].append(name)
+        if features.verb == "create":
+            made[features.entity] += [one for one in properties(features.input) if one in required(features.input)]
     return {
-        name: key_field(name, declared.get(name), parts, arguments[name], made[name]) for name, parts in fields.items()
+        name: choose_key(name, declared.get(name), parts, arguments[name], made[name]) for name, parts in fields.items()
     }
 
 
-def _key_schema(looks: Sequence[Look], entity: str) -> Record:
-    asking = (look for look in looks if look.entity == entity and look.verb in _ONE)
-    named = ((look, name) for look in asking if (name := look.key_argument("id")) is not None)
-    own = [properties(look.input).get(name, {"type": "string"}) for look, name in named]
+def _key_schema(feature_list: Sequence[ToolFeatures], entity: str) -> Record:
+    asking = (features for features in feature_list if features.entity == entity and features.verb in _ONE)
+    named = ((features, name) for features in asking if (name := features.key_argument("id")) is not None)
+    own = [properties(features.input).get(name, {"type": "string"}) for features, name in named]
     if own:
-        return next((schema for schema in own if example_told(str(schema.get("description", "")))), own[0])
+        return next((schema for schema in own if find_example_id(str(schema.get("description", "")))), own[0])
     referring = (
-        part for look in looks for name, part in properties(look.input).items() if snake(name) == f"{entity}_id"
+        part
+        for features in feature_list
+        for name, part in properties(features.input).items()
+        if snake(name) == f"{entity}_id"
     )
-    servers = {look.tool.server for look in looks if look.entity == entity}
-    beside = kind_of_ids(look.input for look in looks if look.tool.server in servers)
+    servers = {features.tool.server for features in feature_list if features.entity == entity}
+    beside = common_id_type(features.input for features in feature_list if features.tool.server in servers)
     return {"type": next((main_type(part) for part in referring if main_type(part)), beside)}
 
 
-def _known(entity: str, key: str, fields: Mapping[str, Field]) -> Known:
+def _known_fields(entity: str, key: str, fields: Mapping[str, Field]) -> KnownFields:
     backwards = [*fields.items()][::-1]
     links = {field.link: name for name, field in backwards if field.link}
     by_name = {snake(name): name for name, _ in backwards}
-    return Known(entity, key, by_name, {name: field.schema for name, field in fields.items()}, links, _nested(fields))
+    return KnownFields(
+        entity, key, by_name, {name: field.schema for name, field in fields.items()}, links, _nested_fields(fields)
+    )
 
 
-def _nested(fields: Mapping[str, Field]) -> dict[str, str]:
+def _nested_fields(fields: Mapping[str, Field]) -> dict[str, str]:
     """What stands inside the objects of a record, by its name, where only one of them has it."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, field in fields.items():
@@ -162,53 +142,62 @@ def _nested(fields: Mapping[str, Field]) -> dict[str, str]:
     return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
 
 
-def _roles_of(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
+def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
     if names:
-        return _named_by(look, known, names)
-    if look.verb in _MANY:
-        return in_part(look, known, reading_roles(look.verb, known, look.input, None))
-    if look.verb == "create":
-        return writing_roles(known, look.input, origin_named(look, known.key))
-    key = look.key_argument(known.key)
-    if look.verb == "update":
-        return writing_roles(known, look.input, key, look.reading.word)
-    if look.verb == "get" and look.said_key is None and key is not None and is_other_field(look, known, key):
-        return reading_roles(look.verb, known, look.input, None)
-    found = field_said(look, known) if look.verb == "get" and len(properties(look.input)) == 1 else None
+        return _roles_without_key(features, known, names)
+    if features.verb in _MANY:
+        return match_partially(features, known, assign_read_roles(features.verb, known, features.input, None))
+    if features.verb == "create":
+        return assign_write_roles(known, features.input, origin_argument(features, known.key))
+    key = features.key_argument(known.key)
+    if features.verb == "update":
+        return assign_write_roles(known, features.input, key, features.parsed.word)
+    if (
+        features.verb == "get"
+        and features.declared_key is None
+        and key is not None
+        and is_secondary_field(features, known, key)
+    ):
+        return assign_read_roles(features.verb, known, features.input, None)
+    found = field_in_name(features, known) if features.verb == "get" and len(properties(features.input)) == 1 else None
     if key is not None and found is not None:
         return Roles(None, filters={key: Filter(found)})
     if key is None:
-        return reading_roles(look.verb, known, look.input, None)
+        return assign_read_roles(features.verb, known, features.input, None)
     return Roles(key)
 
 
-def _part_roles(look: Look, known: Known, holder: str, holder_key: str) -> Roles:
+def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_key: str) -> Roles:
     """The roles where records stand inside others: what names the record around them, and then as ever."""
-    named, score = key_argument("update", holder, holder_key, look.input)
+    named, score = key_argument("update", holder, holder_key, features.input)
     outer = named if score > 1 and snake(named or "") not in {"id", "key", "name"} else None
-    parts = {name: part for name, part in properties(look.input).items() if name != outer}
-    inner: Record = {**look.input, "properties": parts}
-    key = look.said_key or key_argument(look.verb, known.entity, known.key, inner)[0] if look.verb in _ONE else None
-    if look.verb in {"create", "update"}:
-        found = writing_roles(known, inner, key, look.reading.word)
+    parts = {name: part for name, part in properties(features.input).items() if name != outer}
+    inner: Record = {**features.input, "properties": parts}
+    key = (
+        features.declared_key or key_argument(features.verb, known.entity, known.key, inner)[0]
+        if features.verb in _ONE
+        else None
+    )
+    if features.verb in {"create", "update"}:
+        found = assign_write_roles(known, inner, key, features.parsed.word)
     else:
-        found = reading_roles(look.verb, known, inner, key) if look.verb in _MANY else Roles(key)
+        found = assign_read_roles(features.verb, known, inner, key) if features.verb in _MANY else Roles(key)
     return replace(found, holder=outer)
 
 
-def _named_by(look: Look, known: Known, names: AbstractSet[str]) -> Roles:
+def _roles_without_key(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
     """The roles where these arguments, and no key, tell which record is meant; the others are what an update sets."""
-    parts = properties(look.input)
-    telling: Record = {**look.input, "properties": {name: part for name, part in parts.items() if name in names}}
-    others: Record = {**look.input, "properties": {name: part for name, part in parts.items() if name not in names}}
-    asked = reading_roles("get", known, telling, None)
-    written = writing_roles(known, others, None, look.reading.word) if look.verb == "update" else Roles()
+    parts = properties(features.input)
+    telling: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name in names}}
+    others: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name not in names}}
+    asked = assign_read_roles("get", known, telling, None)
+    written = assign_write_roles(known, others, None, features.parsed.word) if features.verb == "update" else Roles()
     unexplained = (*asked.unexplained, *written.unexplained)
     return Roles(None, written.sets, asked.filters, unexplained=unexplained)
 
 
-def _added(
-    look: Look,
+def _fields_of_arguments(
+    features: ToolFeatures,
     roles: Roles,
     known: Mapping[str, Field],
     entities: set[str],
@@ -224,32 +213,67 @@ def _added(
     """
     added: dict[str, Field] = {}
     is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
-    unexplained = [path for path in roles.unexplained if path not in look.settled]
+    unexplained = [path for path in roles.unexplained if path not in features.settled_arguments]
     for path in unexplained:
-        if is_given and look.verb == "update" and snake(path).endswith(("_id", "_ids", *_WHY)):
+        if is_given and features.verb == "update" and snake(path).endswith(("_id", "_ids", *_WHY)):
             continue
         name = path.rsplit(".", 1)[-1]
-        name = name if look.verb == "create" else _unprefixed(name)
-        schema = {word: part for word, part in at(look.input, path).items() if word != "default"}
+        name = name if features.verb == "create" else _strip_new(name)
+        schema = {word: part for word, part in at(features.input, path).items() if word != "default"}
         scope = snake(name).removesuffix("_id")
         if name in known:
             continue
-        if look.verb in {"create", "update"}:
-            needed = look.verb == "create" and path in required(look.input)
+        if features.verb in {"create", "update"}:
+            needed = features.verb == "create" and path in required(features.input)
             added[name] = Field(name, schema, required=needed)
-        elif look.verb in _ASKS and scope != look.entity and scope in entities:
+        elif features.verb in _ASKS and scope != features.entity and scope in entities:
             added[name] = Field(name, schema, link=scope)
-    asks = look.verb in _MANY or (look.verb == "get" and roles.key is None)
+    asks = features.verb in _MANY or (features.verb == "get" and roles.key is None)
     if not is_given and asks:
         others = [path for path in unexplained if path not in added]
-        added |= {one.name: one for one in asked_for(others, look.input, is_shown=is_shown) if one.name not in known}
+        added |= {
+            one.name: one
+            for one in fields_of_filters(others, features.input, is_shown=is_shown)
+            if one.name not in known
+        }
     return added
 
 
-def _unprefixed(name: str) -> str:
+def _strip_new(name: str) -> str:
     """`new_name` and `newName` set the name."""
     parts = words(name)
     if len(parts) < 2 or parts[0] not in {"new", "updated"}:
         return name
     rest = name[len(parts[0]) :].lstrip("_-")
     return rest[:1].lower() + rest[1:]
+
+
+def field_in_name(features: ToolFeatures, known: KnownFields) -> str | None:
+    """`get_user_by_name(customer_name)`: what the name of the tool calls the field, whatever its argument is called."""
+    by, *what = features.parsed.after or ("",)
+    name = known.fields.get("_".join(what)) if by == "by" else None
+    return name if name != known.key else None
+
+
+def is_secondary_field(features: ToolFeatures, known: KnownFields, key: str) -> bool:
+    """Is the only argument that might name the record a field of it: `find_user_id_by_email(email)`?"""
+    if key_argument(features.verb, known.entity, known.key, features.input)[1] > 1:
+        return False
+    is_foreign = snake(key).endswith("_id") and not snake(known.key).endswith(snake(key))
+    return is_foreign or known.by_name(snake(key)) not in {None, known.key} or snake(key) in known.nested
+
+
+def match_partially(features: ToolFeatures, known: KnownFields, roles: Roles) -> Roles:
+    """The roles; texts are looked for in the fields, where a tool searches or is said to find by a part of a text."""
+    if features.parsed.word != "search" and not _PART.search(features.tool.description):
+        return roles
+    loose = {
+        name: replace(rule, op="contains") if _is_loose(rule, known) else rule for name, rule in roles.filters.items()
+    }
+    return replace(roles, filters=loose)
+
+
+def _is_loose(rule: Filter, known: KnownFields) -> bool:
+    schema = known.schemas.get(rule.field, {})
+    is_text = main_type(schema) == "string" and not schema.keys() & {"enum", "const", "format"}
+    return rule.op == "equals" and is_text and not snake(rule.field).endswith(_EXACT_SUFFIXES)

@@ -1,16 +1,26 @@
-"""Which tools work on what there is only one of: an account, settings, a watch list, the state of a device?"""
+"""Tools that read or change a singleton: an account, settings, a watch list, the state of a device."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from mcp_sim.infer.choices import choices_of, nearest
-from mcp_sim.infer.customary import OPTIONS
-from mcp_sim.infer.flags import flag_set
-from mcp_sim.infer.meant import core, field_meant, joined, matched, spoken_field
-from mcp_sim.infer.names import Reading
-from mcp_sim.infer.sides import side_shown, side_switched
-from mcp_sim.infer.single_deeds import Single, done, emptied, toggled
+from mcp_sim.infer.argument_names import OPTIONS
+from mcp_sim.infer.descriptions import choices_of, nearest_choice
+from mcp_sim.infer.flags import find_flag
+from mcp_sim.infer.names import ParsedName
+from mcp_sim.infer.singleton_effects import (
+    SingletonEffect,
+    core_words,
+    find_emptied_list,
+    find_field,
+    find_field_in_noun,
+    find_shown_fields,
+    find_switched_field,
+    find_toggle,
+    find_verb_flag,
+    join_words,
+    match_field,
+)
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, items, main_type, properties, required, types_of
@@ -28,79 +38,89 @@ _REMOVE = vocabulary(
 _ADD = vocabulary("fund deposit add top fill refill refuel charge recharge credit increase increment earn load raise")
 _SUBTRACT = vocabulary("withdraw spend debit deduct decrease decrement consume reduce use burn")
 _AMOUNTS = vocabulary("amount value quantity delta sum by points number count units")
+_SHOWING_WORDS = vocabulary("check display show view get read status print")
+_SETTERS = frozenset({"set", "change", "adjust", "update", "select", "switch", "choose"})
+_SWITCHES = vocabulary("start stop activate deactivate engage disengage release turn switch enable disable toggle")
+_CHANGE_PHRASES: dict[How, str] = {
+    "append": "appends to",
+    "remove": "takes out of",
+    "add": "adds to",
+    "subtract": "subtracts from",
+    "set": "sets",
+}
 
 
-def single_of(
-    reading: Reading, schema: Record, output: Record, known: Iterable[Entity], about: str = ""
-) -> Single | None:
+def find_singleton_effect(
+    parsed: ParsedName, schema: Record, output: Record, known: Iterable[Entity], about: str = ""
+) -> SingletonEffect | None:
     """What the tool does to one of the singletons, or None where it speaks of none of them.
 
     `about` is its description.
     """
     singles = [entity for entity in known if entity.singleton]
-    found = [one for entity in singles for one in _readings(reading, schema, output, entity)]
+    found = [one for entity in singles for one in _effects_on(parsed, schema, output, entity)]
     if not found and not properties(output):
-        found = [one for entity in singles for one in _sides(reading, schema, about, entity)]
-        found = found or [*_nearly(reading, schema, singles)]
-    return max(found, key=_evidence, default=None)
+        found = [one for entity in singles for one in _effects_on_one_field(parsed, schema, about, entity)]
+        found = found or [*_effects_by_near_name(parsed, schema, singles)]
+    return max(found, key=_rank, default=None)
 
 
-def _nearly(reading: Reading, schema: Record, singles: Iterable[Entity]) -> Iterator[Single]:
+def _effects_by_near_name(parsed: ParsedName, schema: Record, singles: Iterable[Entity]) -> Iterator[SingletonEffect]:
     """`get_user_info()` of a `user_account`: the only thing whose name begins with the noun, or ends so."""
-    noun, size = reading.noun, len(reading.noun)
+    noun, size = parsed.noun, len(parsed.noun)
     near = [one.name for one in singles if noun in {words(one.name)[:size], words(one.name)[-size:]}]
-    if size and reading.verb == "get" and not properties(schema) and len(near) == 1:
-        yield Single("get", near[0], reason=f"shows what there is one of: {near[0]}")
+    if size and parsed.verb == "get" and not properties(schema) and len(near) == 1:
+        yield SingletonEffect("get", near[0], reason=f"shows what there is one of: {near[0]}")
 
 
-def _sides(reading: Reading, schema: Record, about: str, entity: Entity) -> Iterator[Single]:
+def _effects_on_one_field(parsed: ParsedName, schema: Record, about: str, entity: Entity) -> Iterator[SingletonEffect]:
     needed = [name for name in properties(schema) if name in required(schema)]
-    side = side_switched(reading, needed, entity) or side_shown(reading, needed, about, entity)
+    side = find_switched_field(parsed, needed, entity) or find_shown_fields(parsed, needed, about, entity)
     if side is not None:
         yield side
 
 
-def _evidence(one: Single) -> tuple[int, int, int]:
+def _rank(one: SingletonEffect) -> tuple[int, int, int]:
     """Changes that are understood speak louder than what is shown."""
     return len(one.sets) + len(one.fixed) + len(one.chosen), len(one.shows) + len(one.only), one.verb == "get"
 
 
-def _readings(reading: Reading, schema: Record, output: Record, entity: Entity) -> Iterator[Single]:
-    shows = _shown(output, entity)
+def _effects_on(parsed: ParsedName, schema: Record, output: Record, entity: Entity) -> Iterator[SingletonEffect]:
+    shows = _shown_fields(output, entity)
     arguments = {name: part for name, part in properties(schema).items() if snake(name) not in OPTIONS}
     needed = [name for name in arguments if name in required(schema)]
-    change = _list_change(reading, arguments, needed, entity) or _amount_change(reading, arguments, shows, entity)
+    change = _list_change(parsed, arguments, needed, entity) or _amount_change(parsed, arguments, shows, entity)
     if change is not None:
         argument, name, how = change
-        told = f"{_SAID[how]} {name} of {entity.name}"
-        yield Single("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=told)
+        told = f"{_CHANGE_PHRASES[how]} {name} of {entity.name}"
+        yield SingletonEffect("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=told)
         return
-    did = done(reading, arguments, shows, entity)
+    did = find_verb_flag(parsed, arguments, shows, entity)
     if did is not None:
         yield did
         return
-    turned = toggled(reading, needed, shows, entity) or emptied(reading, needed, shows, entity)
+    turned = find_toggle(parsed, needed, shows, entity) or find_emptied_list(parsed, needed, shows, entity)
     if turned is not None:
         yield turned
         return
-    if reading.verb == "update" or (reading.word in _SWITCHES and shows):
-        sets, fixed = _written(reading, arguments, needed, shows, output, entity)
-        switch = _switch(reading, arguments, shows, output, entity)
+    if parsed.verb == "update" or (parsed.word in _SWITCHES and shows):
+        sets, fixed = _written_fields(parsed, arguments, needed, shows, output, entity)
+        switch = _choice_of_states(parsed, arguments, shows, output, entity)
         if switch is not None:
             yield switch
         elif sets or fixed:
             names = ", ".join([*sets.values(), *fixed])
             reason = f"sets {names} of {entity.name}"
-            yield Single("update", entity.name, sets, {}, fixed, shows, reason=reason)
+            yield SingletonEffect("update", entity.name, sets, {}, fixed, shows, reason=reason)
         return
-    looks = reading.verb in {"get", "list", "search"} or bool({reading.word, *reading.noun[:1]} & _LOOKS)
+    is_read = parsed.verb in {"get", "list", "search"} or bool({parsed.word, *parsed.noun[:1]} & _SHOWING_WORDS)
     picks = len(needed) == 1 and bool(choices_of(arguments[needed[0]]))
-    if looks and (not needed or picks) and (_mostly(shows, output) or _spoken_of(reading, entity, output)):
-        yield Single("get", entity.name, shows=shows, reason=f"shows what there is one of: {entity.name}")
-    elif looks and not arguments:
-        place, told = _only_place(output), spoken_field(reading, entity)
-        if told is not None and place is not None and _may_show(at(output, place), entity.fields[told].schema):
-            yield Single("get", entity.name, shows={place: told}, reason=f"shows {told} of {entity.name}")
+    if is_read and (not needed or picks) and (_shows_mostly(shows, output) or _is_named(parsed, entity, output)):
+        yield SingletonEffect("get", entity.name, shows=shows, reason=f"shows what there is one of: {entity.name}")
+    elif is_read and not arguments:
+        place, told = _only_place(output), find_field_in_noun(parsed, entity)
+        if told is not None and place is not None and _fits(at(output, place), entity.fields[told].schema):
+            yield SingletonEffect("get", entity.name, shows={place: told}, reason=f"shows {told} of {entity.name}")
 
 
 def _only_place(output: Record) -> str | None:
@@ -109,20 +129,17 @@ def _only_place(output: Record) -> str | None:
     return "" if not names else names[0] if len(names) == 1 else None
 
 
-def _may_show(place: Record, field: Record) -> bool:
+def _fits(place: Record, field: Record) -> bool:
     """May a value of a field stand at a place?"""
     kinds = {*types_of(place)}
     return not kinds or bool(kinds & ({*types_of(field)} | ({"number"} if main_type(field) == "integer" else set())))
 
 
-_LOOKS = vocabulary("check display show view get read status print")
-_SETTERS = frozenset({"set", "change", "adjust", "update", "select", "switch", "choose"})
-_SWITCHES = vocabulary("start stop activate deactivate engage disengage release turn switch enable disable toggle")
-
-
-def _shown(output: Record, entity: Entity) -> dict[str, str]:
+def _shown_fields(output: Record, entity: Entity) -> dict[str, str]:
     """Places of the result -> the fields that stand there."""
-    return {path: found for path, part in _leaves(output, "", 0) if (found := matched(path, part, entity)) is not None}
+    return {
+        path: found for path, part in _leaves(output, "", 0) if (found := match_field(path, part, entity)) is not None
+    }
 
 
 def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record]]:
@@ -134,37 +151,30 @@ def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record
             yield here, part
 
 
-_SAID: dict[How, str] = {
-    "append": "appends to",
-    "remove": "takes out of",
-    "add": "adds to",
-    "subtract": "subtracts from",
-    "set": "sets",
-}
-
-
-def _list_change(reading: Reading, arguments: Record, needed: list[str], entity: Entity) -> tuple[str, str, How] | None:
+def _list_change(
+    parsed: ParsedName, arguments: Record, needed: list[str], entity: Entity
+) -> tuple[str, str, How] | None:
     """`add_to_watchlist(stock)`, `unfollow_user(name)`: what is put into a list of the record, or taken out."""
-    how: How | None = "append" if reading.word in _APPEND else "remove" if reading.word in _REMOVE else None
+    how: How | None = "append" if parsed.word in _APPEND else "remove" if parsed.word in _REMOVE else None
     name = needed[0] if len(needed) == 1 else None
     if how is None or name is None or main_type(arguments[name]) not in {"string", "integer", "array"}:
         return None
-    stem = "" if reading.word in {"add", "append", "remove", "delete", "put"} else reading.word.removeprefix("un")
+    stem = "" if parsed.word in {"add", "append", "remove", "delete", "put"} else parsed.word.removeprefix("un")
     for one in entity.fields.values():
         if main_type(one.schema) != "array" or main_type(items(one.schema)) == "object":
             continue
-        own = joined(one.name)
-        named = {joined("_".join(part)) for part in (reading.noun, reading.after[1:]) if part}
-        if {own, core(one.name)} & named or (stem and len(stem) > 2 and own.startswith(stem)):
+        own = join_words(one.name)
+        named = {join_words("_".join(part)) for part in (parsed.noun, parsed.after[1:]) if part}
+        if {own, core_words(one.name)} & named or (stem and len(stem) > 2 and own.startswith(stem)):
             return name, one.name, how
     return None
 
 
 def _amount_change(
-    reading: Reading, arguments: Record, shows: Mapping[str, str], entity: Entity
+    parsed: ParsedName, arguments: Record, shows: Mapping[str, str], entity: Entity
 ) -> tuple[str, str, How] | None:
     """`fund_account(amount)`, `fill_tank(litres)`: what a number goes up or down by."""
-    how: How | None = "add" if reading.word in _ADD else "subtract" if reading.word in _SUBTRACT else None
+    how: How | None = "add" if parsed.word in _ADD else "subtract" if parsed.word in _SUBTRACT else None
     numbers = [name for name, part in arguments.items() if main_type(part) in {"integer", "number"}]
     named = [name for name in numbers if {*words(name)} & _AMOUNTS]
     given = named[0] if len(named) == 1 else numbers[0] if len(numbers) == 1 and len(arguments) == 1 else None
@@ -172,14 +182,14 @@ def _amount_change(
         return None
     fields = [one.name for one in entity.fields.values() if main_type(one.schema) in {"integer", "number"}]
     told = [name for name in dict.fromkeys(shows.values()) if name in fields]
-    spoken = {*words(given), *reading.noun, *reading.after}
+    spoken = {*words(given), *parsed.noun, *parsed.after}
     near = told or [name for name in fields if {*words(name)} & (spoken - _AMOUNTS)]
-    near = near or [name for name in fields if snake(name) == "balance" and {*reading.noun} & {*words(entity.name)}]
+    near = near or [name for name in fields if snake(name) == "balance" and {*parsed.noun} & {*words(entity.name)}]
     return (given, near[0], how) if len(near) == 1 else None
 
 
-def _written(
-    reading: Reading,
+def _written_fields(
+    parsed: ParsedName,
     arguments: Record,
     needed: list[str],
     shows: Mapping[str, str],
@@ -187,53 +197,53 @@ def _written(
     entity: Entity,
 ) -> tuple[dict[str, str], dict[str, Json]]:
     """What arguments set, and what the verb itself stands for (`start`: running)."""
-    exact = [name for name in entity.fields if len(reading.noun) > 1 and joined(name) == "".join(reading.noun)]
-    if len(exact) == 1 and len(needed) == 1 and reading.word in _SETTERS:
+    exact = [name for name in entity.fields if len(parsed.noun) > 1 and join_words(name) == "".join(parsed.noun)]
+    if len(exact) == 1 and len(needed) == 1 and parsed.word in _SETTERS:
         return {needed[0]: exact[0]}, {}
-    sets = {name: found for name, part in arguments.items() if (found := matched(name, part, entity)) is not None}
+    sets = {name: found for name, part in arguments.items() if (found := match_field(name, part, entity)) is not None}
     if sets:
         return sets, {}
-    field = field_meant(reading, shows, entity)
+    field = find_field(parsed, shows, entity)
     if field is None:
-        near = joined(entity.name) in {"".join(reading.noun), core("_".join(reading.noun))}
-        flags = flag_set(reading.word, entity) if not needed else {}
-        return {}, flags if near or (not reading.noun and flags.keys() & {*shows.values()}) else {}
+        near = join_words(entity.name) in {"".join(parsed.noun), core_words("_".join(parsed.noun))}
+        flags = find_flag(parsed.word, entity) if not needed else {}
+        return {}, flags if near or (not parsed.noun and flags.keys() & {*shows.values()}) else {}
     alone = needed[0] if len(needed) == 1 else None
-    if alone is not None and reading.word in _SETTERS:
+    if alone is not None and parsed.word in _SETTERS:
         return {alone: field}, {}
-    found = nearest(reading.word, _states(field, shows, output, entity))
+    found = nearest_choice(parsed.word, _states_of(field, shows, output, entity))
     return {}, {field: found} if found is not None else {}
 
 
-def _switch(
-    reading: Reading, arguments: Record, shows: Mapping[str, str], output: Record, entity: Entity
-) -> Single | None:
+def _choice_of_states(
+    parsed: ParsedName, arguments: Record, shows: Mapping[str, str], output: Record, entity: Entity
+) -> SingletonEffect | None:
     """`activate_brake(mode: engage | release)`: an argument says what the field becomes."""
-    meant = field_meant(reading, shows, entity)
+    meant = find_field(parsed, shows, entity)
     if meant is None:
         return None
-    states = _states(meant, shows, output, entity)
+    states = _states_of(meant, shows, output, entity)
     for name, part in arguments.items():
-        leads = {str(value): nearest(snake(str(value)), states) for value in choices_of(part)}
+        leads = {str(value): nearest_choice(snake(str(value)), states) for value in choices_of(part)}
         if leads and not leads.keys() <= {*map(str, states)} and all(state is not None for state in leads.values()):
             chosen = {value: {meant: state} for value, state in leads.items()}
             reason = f"'{name}' says what {meant} of {entity.name} becomes"
-            return Single("update", entity.name, shows=shows, choice=name, chosen=chosen, reason=reason)
+            return SingletonEffect("update", entity.name, shows=shows, choice=name, chosen=chosen, reason=reason)
     return None
 
 
-def _states(meant: str, shows: Mapping[str, str], output: Record, entity: Entity) -> list[Json]:
+def _states_of(meant: str, shows: Mapping[str, str], output: Record, entity: Entity) -> list[Json]:
     places = [at(output, path) for path, field in shows.items() if field == meant]
     said = (choices_of(part) for part in (entity.fields[meant].schema, *places))
     return next((found for found in said if found), list[Json]())
 
 
-def _mostly(shows: Mapping[str, str], output: Record) -> bool:
+def _shows_mostly(shows: Mapping[str, str], output: Record) -> bool:
     return bool(shows) and 2 * len(shows) >= sum(1 for _ in _leaves(output, "", 0))
 
 
-def _spoken_of(reading: Reading, entity: Entity, output: Record) -> bool:
+def _is_named(parsed: ParsedName, entity: Entity, output: Record) -> bool:
     """Without an outputSchema: the noun is the entity."""
-    noun = "".join(reading.noun)
-    nouns = {noun, plural(noun), core("_".join(reading.noun))} - {""}
-    return not properties(output) and bool(nouns & {joined(entity.name), core(entity.name)})
+    noun = "".join(parsed.noun)
+    nouns = {noun, plural(noun), core_words("_".join(parsed.noun))} - {""}
+    return not properties(output) and bool(nouns & {join_words(entity.name), core_words(entity.name)})

@@ -1,125 +1,143 @@
-"""In which states can a record be, as all tools together say, and in which one does it begin?"""
+"""State fields of entities, and the initial values of new records."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from mcp_sim.infer.arguments import Roles
-from mcp_sim.infer.choices import choices_of
-from mcp_sim.infer.flags import flags_spoken_of
-from mcp_sim.infer.looks import Look
-from mcp_sim.infer.narrowing import ANY
+from mcp_sim.infer.descriptions import choices_of
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.fields import ANY_VALUES
+from mcp_sim.infer.flags import mentioned_flags
 from mcp_sim.infer.verbs import TRANSITIONS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_object, at, constants, items, main_type, properties
 from mcp_sim.types.lexicon.words import snake
 
 STATUS = ("status", "state", "stage")
-_TIMES = ("date", "time", "timestamp")
-_BEGINNINGS = (
+_TIME_NAMES = ("date", "time", "timestamp")
+_INITIAL_STATES = (
     "pending", "open", "opened", "draft", "new", "todo", "to_do", "not_started", "backlog", "created", "queued",
     "planned", "scheduled", "requested", "submitted", "unread", "unpaid", "active", "reserved", "booked", "confirmed",
 )  # fmt: skip
-_BEFORE = {
+_PREVIOUS_STATES = {
     "closed": "open", "resolved": "open", "completed": "pending", "approved": "pending", "rejected": "pending",
     "accepted": "pending", "declined": "pending", "confirmed": "pending", "finished": "pending", "published": "draft",
 }  # fmt: skip
+_CREATED_STATES = {
+    "book": "booked",
+    "reserve": "reserved",
+    "schedule": "scheduled",
+    "place": "pending",
+    "submit": "pending",
+}
+_SAMPLE_SIZE = 200
+_UNDETERMINED = object()
 
 
 def with_choices(
-    fields: Mapping[str, Field], looks: Sequence[Look], roles: Mapping[str, Roles], rows: Sequence[Record]
+    fields: Mapping[str, Field],
+    feature_list: Sequence[ToolFeatures],
+    roles: Mapping[str, Roles],
+    rows: Sequence[Record],
 ) -> dict[str, Field]:
     """The fields of one entity; what arguments of its tools may say of a text is what the text may be."""
     found = dict(fields)
-    for look in sorted(looks, key=lambda look: look.verb not in {"create", "update"}):
-        mine = roles[look.tool.id]
+    for features in sorted(feature_list, key=lambda features: features.verb not in {"create", "update"}):
+        mine = roles[features.tool.id]
         places = [*mine.sets.items(), *((path, one.field) for path, one in mine.filters.items() if one.op != "not")]
         for path, name in places:
-            field, said = found.get(name), _said(at(look.input, path))
-            if field is not None and said and not constants(field.schema) and _is_open(field):
+            field, said = found.get(name), _listed_values(at(features.input, path))
+            if field is not None and said and not constants(field.schema) and _accepts_any_text(field):
                 held = (row[name] for row in rows if isinstance(row.get(name), str))
                 found[name] = replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*said, *held])]})
     return found
 
 
-def _said(schema: Record) -> list[Json]:
+def _listed_values(schema: Record) -> list[Json]:
     inner = items(schema) if main_type(schema) == "array" else schema
-    said = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY]
+    said = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY_VALUES]
     return said if len(said) > 1 else []
 
 
-def _is_open(field: Field) -> bool:
+def _accepts_any_text(field: Field) -> bool:
     """May the field be any text?"""
     return main_type(field.schema) == "string" and not field.schema.keys() & {"format", "pattern"} and not field.link
 
 
-def beginning(field: Field, rows: Sequence[Record]) -> Json:
+def find_initial_state(field: Field, rows: Sequence[Record]) -> Json:
     """The state in which a new record is, where the choices or the given records tell of one."""
     held = dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))
     by_name = {snake(str(value)): value for value in (*held, *choices_of(field.schema))}
-    return next((by_name[name] for name in _BEGINNINGS if name in by_name), None)
+    return next((by_name[name] for name in _INITIAL_STATES if name in by_name), None)
 
 
-def begun(entity: Entity, rows: Sequence[Record], looks: Sequence[Look]) -> Entity:
+def with_initial_state(entity: Entity, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> Entity:
     """The entity whose new records are in the first state that there is; else in that to which making them leads."""
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
     if name is None or "default" in entity.fields[name].schema:
         return entity
     field = entity.fields[name]
-    first = beginning(field, rows) or (_made_to_be(field, rows, looks) if rows else None)
+    first = find_initial_state(field, rows) or (_state_after_creation(field, rows, feature_list) if rows else None)
     if first is None or main_type(field.schema) not in {"string", ""}:
         return entity
     told = replace(field, schema={**field.schema, "default": first})
     return replace(entity, fields={**entity.fields, name: told})
 
 
-def _made_to_be(field: Field, rows: Sequence[Record], looks: Sequence[Look]) -> str | None:
+def _state_after_creation(field: Field, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> str | None:
     """A state to which nothing else leads, or what the verb says: what is booked is `booked`."""
-    led = {look.reading.status for look in looks if look.verb == "update"} | {*TRANSITIONS.values()}
+    led = {features.parsed.status for features in feature_list if features.verb == "update"} | {*TRANSITIONS.values()}
     held = [str(row[field.name]) for row in rows if isinstance(row.get(field.name), str)]
     first = next((state for state, _ in Counter(held).most_common() if snake(state) not in led), None)
-    said = (_MADE[look.reading.word] for look in looks if look.verb == "create" and look.reading.word in _MADE)
+    said = (
+        _CREATED_STATES[features.parsed.word]
+        for features in feature_list
+        if features.verb == "create" and features.parsed.word in _CREATED_STATES
+    )
     choices = choices_of(field.schema)
     return first or next((state for state in said if not choices or state in choices), None)
 
 
-_MADE = {"book": "booked", "reserve": "reserved", "schedule": "scheduled", "place": "pending", "submit": "pending"}
-
-
-def told_by_verbs(looks: Sequence[Look]) -> list[Field]:
+def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
     """The state and the flags of one entity's records, where tools speak of them and no schema tells how they look."""
-    if any(properties(look.output) or items(look.output) for look in looks):
+    if any(properties(features.output) or items(features.output) for features in feature_list):
         return []
-    updates = [look.reading for look in looks if look.verb == "update"]
-    state = state_of(looks)
-    flags = flags_spoken_of(one.word for one in updates if state is None or one.status not in choices_of(state.schema))
-    named = {snake(name).removeprefix("is_") for look in looks for name in properties(look.input)}
+    updates = [features.parsed for features in feature_list if features.verb == "update"]
+    state = find_state_field(feature_list)
+    flags = mentioned_flags(one.word for one in updates if state is None or one.status not in choices_of(state.schema))
+    named = {snake(name).removeprefix("is_") for features in feature_list for name in properties(features.input)}
     return [*([state] if state else []), *(flag for flag in flags if flag.name not in named)]
 
 
-def with_stamp(fields: Mapping[str, Field], looks: Sequence[Look]) -> dict[str, Field]:
+def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     """The fields with the time of creation, which most services keep, where no schema tells how records look."""
-    names = [name for look in looks for name in properties(look.input)]
-    told = any(properties(look.output) or items(look.output) for look in looks)
-    kept = any(snake(name).startswith("creat") or snake(name) in _TIMES for name in (*names, *fields))
-    if told or kept or not any(look.verb == "create" and look.tool.description for look in looks):
+    names = [name for features in feature_list for name in properties(features.input)]
+    told = any(properties(features.output) or items(features.output) for features in feature_list)
+    kept = any(snake(name).startswith("creat") or snake(name) in _TIME_NAMES for name in (*names, *fields))
+    if told or kept or not any(features.verb == "create" and features.tool.description for features in feature_list):
         return dict(fields)
     name = "createdAt" if any(name != name.lower() and "_" not in name for name in names) else "created_at"
     return {**fields, name: Field(name, {"type": "string", "format": "date-time"}, required=True)}
 
 
-def state_of(looks: Sequence[Look]) -> Field | None:
+def find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
     """The state of one entity's records, as arguments or verbs like `close` tell of it."""
-    arguments = [(name, part) for look in looks for name, part in properties(look.input).items()]
-    leads = [look.reading.status for look in looks if look.verb == "update" and look.reading.status]
+    arguments = [(name, part) for features in feature_list for name, part in properties(features.input).items()]
+    leads = [
+        features.parsed.status for features in feature_list if features.verb == "update" and features.parsed.status
+    ]
     if any(_is_flag(name, part, leads) for name, part in arguments):
         return None
-    named = [(name, _said(part)) for name, part in arguments if snake(name) in STATUS]
-    ends = [state for state in leads if state in _BEFORE]
-    states = next((said for _, said in named if said), [_BEFORE[ends[0]], *leads] if ends and not named else [])
+    named = [(name, _listed_values(part)) for name, part in arguments if snake(name) in STATUS]
+    ends = [state for state in leads if state in _PREVIOUS_STATES]
+    states = next(
+        (said for _, said in named if said), [_PREVIOUS_STATES[ends[0]], *leads] if ends and not named else []
+    )
     name = named[0][0] if named else "status"
     return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True) if states else None
 
@@ -128,3 +146,48 @@ def _is_flag(name: str, schema: Record, leads: Sequence[str]) -> bool:
     """`completed: true` says it already."""
     plain = snake(name).removeprefix("is_")
     return main_type(schema) == "boolean" and (plain in leads or (plain in {"done", "complete"} and bool(leads)))
+
+
+def with_given_defaults(entity: Entity, rows: Sequence[Record]) -> Entity:
+    """The entity whose new records begin as empty as those that are given: 0 renewals, no grade, nobody assigned."""
+    if entity.singleton or not rows:
+        return entity
+    told = {name: _with_default(field, rows) for name, field in entity.fields.items() if _needs_default(entity, field)}
+    return replace(entity, fields={**entity.fields, **told})
+
+
+def _needs_default(entity: Entity, field: Field) -> bool:
+    return field.name != entity.key and field.derived is None and field.required and "default" not in field.schema
+
+
+def _with_default(field: Field, rows: Sequence[Record]) -> Field:
+    held = [row[field.name] for row in islice(rows, _SAMPLE_SIZE) if field.name in row]
+    if None in held:
+        kinds = [kind for kind in (main_type(field.schema), "null") if kind]
+        return replace(field, schema={**field.schema, "type": kinds, "default": None})
+    value = _UNDETERMINED if field.link is not None else _default_of(held)
+    return field if value is _UNDETERMINED else replace(field, schema={**field.schema, "default": value})
+
+
+def _are_mappings(held: Sequence[Json]) -> bool:
+    """Have objects no name in common, so that their names are data?"""
+    names = Counter(name for value in held for name in as_object(value))
+    return len(held) > 1 and len(held) not in names.values()
+
+
+def _default_of(held: Sequence[Json]) -> Json:
+    """Nothing, where some have nothing or each has entries of its own; of yes and no what most have; else what all
+    have, if there are several.
+    """
+    if held and all(isinstance(value, bool) for value in held):
+        return Counter(held).most_common(1)[0][0]
+    numbers = [value for value in held if isinstance(value, int | float)]
+    if 0 in numbers:
+        return next(value for value in numbers if value == 0)
+    empty = next((value for value in held if value in ("", [], {})), None)
+    if empty is not None:
+        return empty
+    if held and all(isinstance(value, dict) for value in held) and _are_mappings(held):
+        return {}
+    plain = all(isinstance(value, str | int | float) for value in held)
+    return held[0] if plain and len(held) > 1 and len({*map(str, held)}) == 1 else _UNDETERMINED

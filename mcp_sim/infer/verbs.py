@@ -1,8 +1,12 @@
-"""Which words are verbs of records, and what does each mean?"""
+"""Verbs of tool names: those of records, and those that touch no records."""
 
 from __future__ import annotations
 
-from mcp_sim.types.lexicon.words import vocabulary
+import re
+from collections.abc import Iterator, Sequence
+
+from mcp_sim.types.lexicon.translations import verb_in_english
+from mcp_sim.types.lexicon.words import vocabulary, words
 from mcp_sim.types.plans import Verb
 
 STRONG: dict[str, Verb] = {
@@ -58,25 +62,75 @@ NOUNS_TOO = vocabulary(
 )
 """Weak verbs that stand for a thing where a verb ends the name: `file_upload`, `bookmark_list`."""
 
-_ENDS = vocabulary(
+_FINAL_VERBS = vocabulary(
     "create add get fetch list search find update edit modify patch delete remove destroy upload save submit send"
 )
-PLAIN = vocabulary("create get list update delete")
+PLAIN_VERBS = vocabulary("create get list update delete")
 """Verbs that are about records and nothing else."""
 
-MAY_LOOK = frozenset({"open", "request", "start", "raise", "record", "file"})
+MAY_READ = frozenset({"open", "request", "start", "raise", "record", "file"})
 """Weak verbs that make something, or show it."""
 
-TOLD: dict[str, Verb] = dict.fromkeys(("return", "provide", "obtain", "pull", "give"), "get")
+RETURN_VERBS: dict[str, Verb] = dict.fromkeys(("return", "provide", "obtain", "pull", "give"), "get")
 """Verbs of descriptions that say what is told."""
 
+RECORDLESS_VERBS = vocabulary(
+    "press click hover drag type scroll tap swipe focus wait sleep resize zoom navigate go jump walk look turn rotate "
+    "dial reboot restart reload refresh step next continue undo redo capture snapshot screenshot take grab connect "
+    "disconnect attach detach ping handshake calculate compute evaluate multiply divide subtract scale transpose "
+    "invert project plot draw visualize visualise render convert transform translate parse format compile decompile "
+    "disassemble encode decode encrypt decrypt hash compress decompress estimate predict forecast analyze analyse "
+    "compare classify simulate perform execute run exec call invoke handle process play serve test explain examine "
+    "debug speak say listen print select choose solve decompose think reason ask answer suggest recommend optimize "
+    "optimise round sum count average interact stop shutdown trigger"
+)
+"""Verbs that are done to no record."""
 
-def verb_meant(word: str) -> Verb | None:
+_RECORDLESS_NOUNS = vocabulary(
+    "project type format count call process run plot test answer sum round step look walk play hash scale draw handle "
+    "focus reason estimate forecast trigger average print turn next stop"
+)
+CREATION_VERBS = vocabulary(
+    "generate initialize initialise init setup provision launch spawn install import clone produce build deploy issue "
+    "enqueue ingest define declare copy duplicate replicate"
+)
+"""Verbs that make a record, where other tools speak of such records."""
+
+INSPECTION_VERBS = vocabulary(
+    "check validate preview export download track monitor summarize summarise analyze analyse examine render play "
+    "compare verify visualize visualise"
+)
+"""Verbs that look at a record, where other tools speak of such records."""
+
+_OPENERS = re.compile(
+    r"(?:use this (?:\w+ )?to|this (?:\w+ )?(?:is used to|allows you to|lets you|can be used to|will|tool|function|"
+    r"method|endpoint)|(?:a |the )?(?:tool|function) (?:to|for|that)|allows? (?:you|users?|the user) to|lets you|"
+    r"used to|useful (?:for|to)|to|please|\w+ly)\s+",
+    re.IGNORECASE,
+)
+_MAX_PREFIX = 200
+"""So many characters of a description are looked at for the verb that it begins with."""
+
+_KNOWN_VERBS = (
+    RECORDLESS_VERBS
+    | CREATION_VERBS
+    | INSPECTION_VERBS
+    | vocabulary(
+        "create add new insert register log get read fetch show retrieve describe view list enumerate "
+        "browse search find query filter update edit modify patch change delete remove destroy return "
+        "provide obtain pull give display load look lookup set rename replace save store write send post "
+        "upload close open cancel append move copy archive assign approve reject complete submit book "
+        "schedule clear reset toggle"
+    )
+)
+
+
+def classify_verb(word: str) -> Verb | None:
     """What a verb means, where it is one of records."""
-    return STRONG.get(word) or TOLD.get(word) or WEAK.get(word) or ("update" if word in TRANSITIONS else None)
+    return STRONG.get(word) or RETURN_VERBS.get(word) or WEAK.get(word) or ("update" if word in TRANSITIONS else None)
 
 
-def verb_of(word: str) -> tuple[Verb, bool]:
+def known_verb(word: str) -> tuple[Verb, bool]:
     if word in STRONG:
         return STRONG[word], True
     if word in WEAK:
@@ -84,11 +138,11 @@ def verb_of(word: str) -> tuple[Verb, bool]:
     return "update", False
 
 
-def verb_place(parts: tuple[str, ...]) -> int | None:
+def find_verb(parts: tuple[str, ...]) -> int | None:
     known = (STRONG, WEAK, TRANSITIONS)
     if len(parts) > 1 and parts[0] == "check" and parts[-1] in NOUNS_TOO:
         return None
-    if len(parts) > 1 and parts[0] in NOUNS_TOO and parts[-1] in _ENDS:
+    if len(parts) > 1 and parts[0] in NOUNS_TOO and parts[-1] in _FINAL_VERBS:
         return len(parts) - 1
     if parts and any(parts[0] in verbs for verbs in known):
         return 0
@@ -97,3 +151,43 @@ def verb_place(parts: tuple[str, ...]) -> int | None:
     if len(parts) > 2 and parts[-2] in STRONG:
         return len(parts) - 2
     return None
+
+
+def find_recordless_verb(parts: Sequence[str], said: str) -> str:
+    """The verb of no record that a name begins or ends with; at its end it may be a thing: `init_project`."""
+    if not parts:
+        return ""
+    if parts[0] in RECORDLESS_VERBS:
+        return parts[0]
+    is_verb = parts[-1] in RECORDLESS_VERBS and (parts[-1] not in _RECORDLESS_NOUNS or parts[-1] == said)
+    return parts[-1] if is_verb else ""
+
+
+def is_verb(word: str) -> bool:
+    """Is it known as one, of records or of anything else?"""
+    return word in _KNOWN_VERBS and word not in _RECORDLESS_NOUNS
+
+
+def find_described_verb(about: str) -> str:
+    """The verb that a description begins with, in its plain form: `Retrieves all notes` begins with `retrieve`."""
+    first = next(iter(words(skip_opener(about).partition(" ")[0])), "")
+    known = next((form for form in _plain_forms(first) if form in _KNOWN_VERBS), None)
+    return known or verb_in_english(first) or first
+
+
+def skip_opener(about: str) -> str:
+    """The beginning of a description, from its verb on."""
+    text = about[:_MAX_PREFIX].strip()
+    while found := _OPENERS.match(text):
+        text = text[found.end() :]
+    return text
+
+
+def _plain_forms(word: str) -> Iterator[str]:
+    """The forms of which `creates`, `copies`, `pushes`, `getting` or `creating` may be one."""
+    yield word
+    if word.endswith("s"):
+        yield from (word[:-1], word.removesuffix("es"), f"{word.removesuffix('ies')}y")
+    if word.endswith("ing"):
+        stem = word.removesuffix("ing")
+        yield from (stem, f"{stem}e", stem[:-1])

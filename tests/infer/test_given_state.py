@@ -7,7 +7,7 @@ from typing import Any
 
 from support.given import NUMBER, STRING, service, value
 
-from mcp_sim.infer.given import given_state
+from mcp_sim.infer.given_state import read_given_state
 from mcp_sim.infer.nouns import Nouns
 from mcp_sim.types import Observation, ToolResult
 
@@ -32,7 +32,7 @@ def refusal(observation: Observation) -> str:
 
 
 def test_a_mapping_is_a_table_whether_its_keys_stand_in_the_records_or_beside_them() -> None:
-    found = given_state({
+    found = read_given_state({
         "books": {"b1": {"book_id": "b1", "title": "Dune"}, "b2": {"book_id": "b2", "title": "Emma"}},
         "loans_db": {"7": {"title": "Dune"}, "8": {"title": "Emma"}},
     }, Nouns(frozenset({"book", "loan"}), frozenset({"loan_id"})))  # fmt: skip
@@ -43,12 +43,12 @@ def test_a_mapping_is_a_table_whether_its_keys_stand_in_the_records_or_beside_th
 
 def test_a_key_beside_the_records_is_not_shown_where_results_have_an_id_of_another_name() -> None:
     nouns = Nouns(frozenset({"loan"}), frozenset({"loan_id"}), bare=frozenset({"loan_id"}))
-    found = given_state({"loans": {"7": {"title": "Dune"}, "8": {"title": "Emma"}}}, nouns)
+    found = read_given_state({"loans": {"7": {"title": "Dune"}, "8": {"title": "Emma"}}}, nouns)
     assert (found.entities["loan"].key, found.entities["loan"].fields["id"].hidden) == ("id", True)
 
 
 def test_names_with_ids_are_records_and_what_is_left_is_one_of_a_kind() -> None:
-    found = given_state({"user_map": {"Ada": "U-1", "Bo": "U-2"}, "loan_counter": 7, "limit": 3, "loans": []},
+    found = read_given_state({"user_map": {"Ada": "U-1", "Bo": "U-2"}, "loan_counter": 7, "limit": 3, "loans": []},
                         Nouns(frozenset({"user", "loan"})))  # fmt: skip
     assert found.records["user"] == [{"id": "U-1", "name": "Ada"}, {"id": "U-2", "name": "Bo"}]
     assert found.entities["state"].singleton
@@ -61,11 +61,11 @@ def test_parts_of_records_are_an_entity_where_tools_speak_of_them_and_a_field_te
         "shelf_id": "s1",
         "copies": {"c1": {"copy_id": "c1", "worn": False}, "c2": {"copy_id": "c2", "worn": True}},
     }
-    entities = given_state({"shelves": {"s1": shelf}}, Nouns(frozenset({"shelf", "copy"}))).entities
+    entities = read_given_state({"shelves": {"s1": shelf}}, Nouns(frozenset({"shelf", "copy"}))).entities
     inside = entities["copy"].inside
     assert inside is not None
     assert (inside.entity, inside.field, entities["copy"].key) == ("shelf", "copies", "copy_id")
-    assert "copy" not in given_state({"shelves": {"s1": shelf}}, Nouns(frozenset({"shelf"}))).entities
+    assert "copy" not in read_given_state({"shelves": {"s1": shelf}}, Nouns(frozenset({"shelf"}))).entities
 
 
 # how tools work on it -------------------------------------------------------------------------------------------------

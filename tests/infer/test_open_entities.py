@@ -39,9 +39,9 @@ async def test_what_is_asked_for_is_there_and_stays_as_it_is(tmp_path: Path) -> 
         first = value(await world.call("get_tide", {"harbour": "Vlissingen"}))
         assert first["harbour"] == "Vlissingen"
         assert world.ledger.newest["step"]["guessed"] is True
-        (pin,) = world.ledger.newest["step"]["pins"]
+        (pin,) = world.ledger.newest["step"]["absorbed"]
         assert value(await world.call("get_tide", {"harbour": "Vlissingen"})) == first
-        assert world.ledger.newest["step"]["pins"] == []
+        assert world.ledger.newest["step"]["absorbed"] == []
         assert value(await world.call("get_tide", {"harbour": "Den Helder"}))["harbour"] == "Den Helder"
         whole = replayed(world.origin.first.state, world.ledger.steps)
         assert whole.get("tide", "Vlissingen") == pin["record"]

@@ -9,7 +9,7 @@ from support.declared import DATE_TIME, INTEGER, STRING, Json, domain, obj, tool
 from support.strategies import NOUNS, scenario_of, tool_lists
 
 from mcp_sim.infer import infer
-from mcp_sim.infer.readings import read_names
+from mcp_sim.infer.server_names import parse_names
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Example
@@ -40,14 +40,14 @@ from mcp_sim.types.plans import Filter, Plan
 )
 def test_a_name_tells_verb_and_noun(name: str, verb: str, noun: str) -> None:
     others = ("firestore-get-document", "firestore-list-collections", "firestore-batch-write")
-    read = read_names([name, *others] if name.startswith("firestore") else [name])[name]
+    read = parse_names([name, *others] if name.startswith("firestore") else [name])[name]
     assert (read.verb, "_".join(read.noun)) == (verb, noun)
 
 
 def test_a_word_that_all_tools_begin_with_is_the_servers_unless_it_is_part_of_the_noun() -> None:
-    crm = read_names(["crm_create_deal", "crm_get_deal", "crm_list_companies"])
+    crm = parse_names(["crm_create_deal", "crm_get_deal", "crm_list_companies"])
     assert {reading.noun for reading in crm.values()} == {("deal",), ("company",)}
-    orders = read_names(["sales_order_create", "sales_order_get", "sales_orders_list"])
+    orders = parse_names(["sales_order_create", "sales_order_get", "sales_orders_list"])
     assert {reading.noun for reading in orders.values()} == {("sales", "order")}
 
 

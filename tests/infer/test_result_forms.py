@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_sim.infer.result_forms import result_schema
+from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Tool
 from mcp_sim.types.json_schema.shapes import properties
 

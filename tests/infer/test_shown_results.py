@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.given import INTEGER, STRING, Json, refused, service, tool, value
 
-from mcp_sim.infer.result_forms import shown_result
+from mcp_sim.infer.result_descriptions import shown_result
 
 _OBJECT: Json = {"type": "object"}
 

@@ -6,7 +6,7 @@ import pytest
 from support.declared import INTEGER, STRING, Json, domain, obj, tool
 from support.strategies import scenario_of
 
-from mcp_sim.infer.readings import read_names
+from mcp_sim.infer.server_names import parse_names
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import ToolResult
 
@@ -25,14 +25,14 @@ NAMES: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("noun", NAMES)
 def test_verbs_of_the_most_used_languages_are_read_and_the_noun_stays(noun: str) -> None:
-    readings = read_names(NAMES[noun])
+    readings = parse_names(NAMES[noun])
     assert {name: (one.verb, one.noun) for name, one in readings.items()} == {
         name: (verb, (noun,)) for name, verb in NAMES[noun].items()
     }
 
 
 def test_a_name_with_an_english_verb_or_an_english_noun_like_a_verb_elsewhere_is_read_as_ever() -> None:
-    readings = read_names(["list_modifiers", "price_modifier", "create_lista"])
+    readings = parse_names(["list_modifiers", "price_modifier", "create_lista"])
     assert [one.verb for one in readings.values()] == ["list", "unknown", "create"]
 
 

@@ -1,0 +1,165 @@
+"""What descriptions say about arguments: docstring lines, examples of calls, listed choices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
+
+from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.json_schema.shapes import as_object, constants, type_name
+from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.lexicon.words import snake
+
+_LINE = re.compile(r"^\s*(?:[-*•]\s*)?[`\"']?(\w+)[`\"']?\s*(?:\([^()]*\))?\s*(?::|[-–—](?=\s))\s*(\S.*)$")
+_EMPTY_SCHEMA_KEYS = frozenset({"type", "properties", "required", "additionalProperties", "$schema"})
+"""What the schema of a tool has at most that says nothing of its arguments."""
+
+_HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
+_CALL = re.compile(r"^\s*(?:[-*•]|\d+\.)\s*([^{]*)(\{[^{}]*\})")
+_NOT_A_CALL = re.compile(
+    r"\b(?:incorrect|wrong|invalid|bad|not|never|returns?|response|result|output)\b", re.IGNORECASE
+)
+_CHOICE = re.compile(r"^\s*[-*•]\s*[`\"']?([a-z]\w*)[`\"']?\s*:\s+[^\s{]")
+_MIN_EXAMPLES = 2
+"""So many examples make a rule."""
+
+_ANNOUNCED = re.compile(
+    r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
+    r"allowed values(?: are)?:?|can be:?|possible values(?: are)?:?)\s*[\[(]?"
+    r"((?:\s*(?:,\s*(?:or|and)?|or|and)?\s*[\"'`][^\"'`]{1,40}[\"'`](?: ?\([^()\"'`]*\))?)+)",
+    re.IGNORECASE,
+)
+_VALUE = r"[\"'`][\w -]{1,30}[\"'`](?: ?\([^()]*\))?"
+_LISTED = re.compile(
+    rf"^(?:[\w ]{{0,24}}(?::| by| to) *)?((?:{_VALUE}(?:\s*,\s*(?:or\s+|and\s+)?|\s*[/|]\s*|\s+or\s+))+{_VALUE})"
+)
+"""`"open", "done" or "all" (default)`, `Filter by "high"/"low"`."""
+
+_STRICT = re.compile(r"\b(?:one of|must be|(?:allowed|valid|possible) values)\b", re.IGNORECASE)
+_LOOSE = re.compile(r"\be\.g\.|\bfor example\b|\bsuch as\b|\betc\b|\bor any\b|\bcustom\b", re.IGNORECASE)
+_PIPED = re.compile(r"(?<![\w|])([a-z][\w-]{0,30}(?:\|[a-z][\w-]{0,30}){1,})(?![\w|])", re.IGNORECASE)
+"""`open|done|all`."""
+
+_QUOTED = re.compile(r"[\"'`]([^\"'`]{1,40})[\"'`]")
+_SYNONYMS = (
+    ("start", "running", "started", "in_progress", "on", "active", "open"),
+    ("stop", "stopped", "off", "inactive", "halted"),
+    ("enable", "enabled", "on", "active"),
+    ("disable", "disabled", "off", "inactive"),
+    ("activate", "active", "activated", "engaged", "enabled", "on"),
+    ("deactivate", "inactive", "deactivated", "released", "disabled", "off"),
+    ("engage", "engaged", "active", "on"),
+    ("release", "released", "inactive", "off"),
+    ("close", "closed", "done", "completed", "resolved"),
+    ("reopen", "open", "reopened", "active"),
+    ("open", "open", "opened"),
+    ("resolve", "resolved", "closed", "done"),
+    ("complete", "completed", "complete", "done", "finished", "closed"),
+    ("finish", "finished", "completed", "done"),
+    ("cancel", "cancelled", "canceled", "void"),
+    ("archive", "archived", "inactive"),
+    ("approve", "approved", "accepted"),
+    ("reject", "rejected", "declined", "denied"),
+    ("pause", "paused", "suspended", "on_hold"),
+    ("resume", "active", "running", "resumed", "in_progress"),
+)
+
+
+def describe_arguments(tool: Tool) -> Tool:
+    """The tool, its arguments described as its own description describes them; what a schema says comes first."""
+    schema = as_object(tool.definition.get("inputSchema"))
+    parts = as_object(schema.get("properties"))
+    if not parts and schema.keys() <= _EMPTY_SCHEMA_KEYS and schema.get("additionalProperties") is not False:
+        shown = schema_of_examples(tool.description)
+        return replace(tool, definition={**tool.definition, "inputSchema": shown}) if shown else tool
+    bare = {name for name, part in parts.items() if isinstance(part, dict) and not _is_described(name, as_object(part))}
+    told = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
+    if not told:
+        return tool
+    parts = {name: {**part, "description": told[name]} if name in told else part for name, part in parts.items()}
+    return replace(tool, definition={**tool.definition, "inputSchema": {**schema, "properties": parts}})
+
+
+def _is_described(name: str, part: Record) -> bool:
+    """Is an argument described by more than its own name?"""
+    words = str(part.get("description", "")).replace(name, "").strip(" .").lower()
+    return words not in {"", "parameter", "argument"}
+
+
+def parse_argument_lines(description: str, names: Container[str]) -> dict[str, str]:
+    """What the lines of a description say of these arguments; a line that goes on is read to its end."""
+    told: dict[str, str] = {}
+    current = ""
+    for line in description.splitlines():
+        found = _LINE.match(line)
+        if found is not None and found[1] in names and found[1] not in told:
+            current = found[1]
+            told[current] = found[2].strip()
+        elif not line.strip() or found is not None or _HEADING.match(line):
+            current = ""
+        elif current:
+            told[current] += f" {line.strip()}"
+    return told
+
+
+def schema_of_examples(description: str) -> Record:
+    """The schema of the arguments that the examples have, all of them or some; empty where there are too few."""
+    calls = list(_example_calls(description))
+    if len(calls) < _MIN_EXAMPLES:
+        return {}
+    first = {name: value for call in reversed(calls) for name, value in call.items()}
+    needed = [name for name in first if all(name in call for call in calls)]
+    listed = [found[1] for line in description.splitlines() if (found := _CHOICE.match(line))]
+    parts = {name: _schema_of_values([call[name] for call in calls if name in call], listed) for name in first}
+    return {"type": "object", "properties": parts, "required": needed} if needed else {}
+
+
+def _example_calls(description: str) -> Iterator[Record]:
+    for line in description.splitlines():
+        found = _CALL.match(line)
+        if found is None or _NOT_A_CALL.search(found[1]):
+            continue
+        try:
+            value = decode_strict(found[2])
+        except ValueError:
+            continue
+        if isinstance(value, dict) and value:
+            yield value
+
+
+def _schema_of_values(values: list[Json], listed: list[str]) -> Record:
+    """What a value may be, by those shown; one of those that the description lists where all shown are among them."""
+    part: Record = {"type": type_name(values[0])} if len({type_name(value) for value in values}) == 1 else {}
+    return {**part, "enum": listed} if len(listed) > 1 and all(value in listed for value in values) else part
+
+
+def choices_of(schema: Record) -> list[Json]:
+    """The values that an enum allows, or that the description lists in quotes or between bars."""
+    said = constants(schema)
+    if said:
+        return said
+    text = str(schema.get("description", ""))
+    found = _ANNOUNCED.search(text) or _LISTED.search(text)
+    if found:
+        return [*dict.fromkeys(_QUOTED.findall(found[1]))]
+    barred = _PIPED.search(text)
+    return [*dict.fromkeys(barred[1].split("|"))] if barred else []
+
+
+def strict_choices(schema: Record) -> list[Json]:
+    """The values that the words of a schema allow and no others, where the schema itself allows any."""
+    text = str(schema.get("description", ""))
+    strict = not constants(schema) and _STRICT.search(text) and _ANNOUNCED.search(text) and not _LOOSE.search(text)
+    found = choices_of(schema) if strict else []
+    return found if len(found) > 1 else []
+
+
+def nearest_choice(word: str, choices: Sequence[Json]) -> Json:
+    """The choice that a verb leads to: `close` to `Closed`, `start` to `running`; None where none is near."""
+    by_name = {snake(str(value)).replace("canceled", "cancelled"): value for value in reversed(choices)}
+    group = next((names for names in _SYNONYMS if names[0] == word), (word,))
+    for name in (f"{word}d", f"{word}ed", f"{word}led", *group, f"{word}{word[-1:]}ed"):
+        if name.replace("canceled", "cancelled") in by_name:
+            return by_name[name.replace("canceled", "cancelled")]
+    return None

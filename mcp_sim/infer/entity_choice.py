@@ -1,0 +1,237 @@
+"""The entity that a tool works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from mcp_sim.infer.flags import find_switch, regular_participles
+from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.names import ParsedName
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.lexicon.words import plural, singular, snake, vocabulary, words
+
+_ATTRIBUTES = vocabulary(
+    "status state name description title text content size stage priority setting metadata balance price amount email"
+)
+NO_NOUNS = vocabulary("id key name type status info detail list all value number count state")
+_KEYS_OF_ANY = vocabulary("id key name title username email path code number slug uuid symbol")
+_MANY = frozenset({"list", "search"})
+_LENDING_VERBS = vocabulary("borrow lend rent hire lease loan")
+"""Verbs that make a record of what they are done to: a loan, a rental."""
+
+
+def choose_entity(
+    parsed: ParsedName,
+    schema: Record,
+    output: Record,
+    nouns: Mapping[tuple[str, ...], str],
+    declared: Mapping[str, Entity],
+    about: str = "",
+) -> str:
+    """The entity that a tool speaks of; '' where nothing names one. `about` is its description."""
+    done = created_by_verb(parsed, schema, declared)
+    if done is not None:
+        return done
+    switched = _entity_of_switch(parsed, schema, declared)
+    if switched is not None:
+        return switched
+    declared_nouns = {words(name) for name in declared}
+    noun = () if parsed.implied and declared and parsed.noun not in declared_nouns else parsed.noun
+    told = _declared_in_noun(noun, parsed, schema, declared, about) if noun and noun not in declared_nouns else None
+    told = told or _created_or_ended(parsed, schema, declared)
+    if told is not None:
+        return told
+    if parsed.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
+        noun = noun[:-1]
+    for start in range(1, len(noun)):
+        if noun not in declared_nouns and noun[start:] in nouns and noun[:start] in nouns:
+            return nouns[noun[start:]]
+    if parsed.verb in {"update", "get"}:
+        whole = _entity_with_part(noun, schema, nouns) or _entity_of_described_id(parsed, schema, nouns)
+        if whole is not None:
+            return whole
+    if noun and (parsed.plural or noun in declared_nouns or not _ATTRIBUTES.issuperset(noun)):
+        return nouns.get(noun, "_".join(noun))
+    return _entity_of_schemas(schema, output, nouns, declared)
+
+
+def _declared_in_noun(
+    noun: tuple[str, ...], parsed: ParsedName, schema: Record, declared: Mapping[str, Entity], about: str
+) -> str | None:
+    """The declared entity that a noun phrase is about, though it says more (`pending_order_address`, `user_id`)."""
+    tables = {words(name): one for name, one in declared.items() if not one.singleton}
+    within = [
+        (end - start, end == len(noun), tables[noun[start:end]])
+        for start in range(len(noun))
+        for end in range(start + 1, len(noun) + 1)
+        if noun[start:end] in tables
+    ]
+    nearest_first = [one for _, _, one in sorted(within, key=lambda entry: entry[:2], reverse=True)]
+    if parsed.verb == "create":
+        return _created_from_fields(schema, about, tables.values())
+    keyed = _entity_of_key(noun, parsed, schema, tables.values())
+    if keyed is not None and not within:
+        return keyed
+    for one in nearest_first:
+        if parsed.verb not in _MANY and key_argument("update", one.name, one.key, schema)[1] >= 2:
+            return one.name
+    for one in nearest_first:
+        ends = noun[-len(words(one.name)) :] == words(one.name)
+        if ends or {*noun} - {*words(one.name)} <= _ATTRIBUTES | NO_NOUNS:
+            return one.name
+    if parsed.verb == "get" and noun not in tables and "_".join(noun) not in declared:
+        keyed = [one.name for one in tables.values() if snake(f"{one.name}_id") in map(snake, properties(schema))]
+        return keyed[0] if len(keyed) == 1 else None
+    return None
+
+
+def _entity_of_switch(parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table whose records have what a verb switches on or off: `enable_roaming(line_id)` a line."""
+    for one in declared.values():
+        if one.singleton or not find_switch(parsed.word, parsed.noun, one.fields):
+            continue
+        if key_argument("update", one.name, one.key, schema)[1] >= 2:
+            return one.name
+    return None
+
+
+def _entity_of_key(noun: tuple[str, ...], parsed: ParsedName, schema: Record, tables: Iterable[Entity]) -> str | None:
+    """The table whose key is asked for: `change_destination(tracking_number)`, `update_price(sku)`.
+
+    A key of its own name (`isbn`) speaks for its table; one like `user_id` only where the noun is a field, and so do
+    two links of a record without a key (`set_grade(student_id, course_id)`).
+    """
+    if parsed.verb not in {"update", "unknown", "get"} or parsed.plural or not noun:
+        return None
+    asked = {snake(name) for name in required(schema)}
+    found: list[str] = []
+    for one in tables:
+        own = {snake(one.key)} - {*_KEYS_OF_ANY, f"{one.name}_id"}
+        others = {snake(name) for name in one.fields if name != one.key}
+        is_field = parsed.verb == "update" and any(words(name)[-len(noun) :] == noun for name in others)
+        is_told = snake(one.key) in asked and asked <= {snake(one.key), *others}
+        is_named = is_told or asked & {f"{one.name}_id", one.name} or len((asked & others) - {"_".join(noun)}) > 1
+        if asked & own or (is_field and is_named):
+            found.append(one.name)
+    return found[0] if len(found) == 1 else None
+
+
+def _entity_with_part(noun: tuple[str, ...], schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
+    """The entity that the beginning of a noun phrase names, where an argument is a key of that: `get_order_total`."""
+    for end in range(len(noun) - 1, 0, -1):
+        if noun[:end] in nouns and not names_key(schema, "_".join(noun)):
+            known = nouns[noun[:end]]
+            if names_key(schema, known) or _id_belongs_to_whole(schema, noun[end - 1], noun[-1]):
+                return known
+    return None
+
+
+def _id_belongs_to_whole(schema: Record, whole: str, part: str) -> bool:
+    """Is a bare `id` described as that of the whole, and not as that of its part?"""
+    told = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
+    return whole in told and part not in told
+
+
+def _entity_of_described_id(parsed: ParsedName, schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
+    """The entity that a bare `id` is described as one of, where the name speaks of what that has: `get_context(id)`."""
+    told = words(str(properties(schema).get("id", {}).get("description", "")).lower())
+    if parsed.plural or not parsed.noun or not {*parsed.noun}.isdisjoint(told):
+        return None
+    spoken = (told[start:end] for start in range(len(told)) for end in range(min(start + 3, len(told)), start, -1))
+    return next((nouns[phrase] for phrase in spoken if phrase in nouns), None)
+
+
+def names_key(schema: Record, entity: str) -> bool:
+    return bool({f"{entity}_id", f"{entity}_key", entity} & {snake(name) for name in properties(schema)})
+
+
+def _entity_of_schemas(
+    schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str], declared: Mapping[str, Entity]
+) -> str:
+    """A verb alone: the entity whose key or rows the schemas name, or the only one there is."""
+    for entity in nouns.values():
+        if names_key(schema, entity) or snake(plural(entity)) in {snake(name) for name in properties(output)}:
+            return entity
+    known = {*declared, *nouns.values()}
+    return next(iter(known)) if len(known) == 1 else ""
+
+
+def created_by_verb(parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what a verb makes: `enroll(student_id, course_id)` an enrollment, `reserve` a reservation."""
+    word = next(iter(parsed.noun), "") if parsed.verb == "unknown" else ""
+    if word in _LENDING_VERBS:
+        return _created_with_record(parsed.noun[1:], schema, declared)
+    names = {snake(name) for name in required(schema)}
+    for one in declared.values():
+        is_named = len(word) > 3 and one.name.startswith(word[:-1]) and one.name != word
+        if is_named and not one.singleton and len(names & {snake(name) for name in one.fields}) > 1:
+            return one.name
+    return None
+
+
+def _created_from_fields(schema: Record, about: str, tables: Iterable[Entity]) -> str | None:
+    """The table that a record is made for under another name: every argument that there must be is a field of it.
+
+    Of several such tables it is the one that the description names.
+    """
+    names, told = {snake(name) for name in required(schema)}, {singular(word) for word in words(about)}
+    found = [one.name for one in tables if len(names) > 2 and names <= {snake(name) for name in one.fields}]
+    found = found if len(found) == 1 else [name for name in found if told.issuperset(words(name))]
+    return found[0] if len(found) == 1 else None
+
+
+def _created_with_record(noun: tuple[str, ...], schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what is made with a record that there is: `book_room(room_number, guest_id, check_in)` a booking."""
+    own = declared.get("_".join(noun))
+    if own is None or own.singleton or own.inside or key_argument("update", own.name, own.key, schema)[1] < 2:
+        return None
+    needed = {snake(name) for name in required(schema)}
+    fits = {
+        one.name: len(needed & {snake(name) for name in one.fields})
+        for one in declared.values()
+        if not one.singleton and one.inside is None
+    }
+    best = max(fits, key=lambda name: fits[name])
+    is_clear = fits[best] > fits[own.name] and [*fits.values()].count(fits[best]) == 1
+    return best if is_clear and fits[best] > 1 and 3 * fits[best] >= 2 * len(needed) else None
+
+
+def _created_kind(noun: tuple[str, ...], schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table of which a new record is a kind: `add_rush_order` makes an order; nothing else is spoken of."""
+    tables = {words(name): one for name, one in declared.items() if not one.singleton and one.inside is None}
+    whole = next((at for at in range(1, len(noun)) if noun[at:] in tables), None)
+    if whole is None or noun in tables:
+        return None
+    kind = tables[noun[whole:]]
+    others = any(noun[start:end] in tables for end in range(1, whole + 1) for start in range(end))
+    return None if others or key_argument("update", kind.name, kind.key, schema)[1] > 1 else kind.name
+
+
+def _created_or_ended(parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what is made with a thing, or of a kind of it; or of what is ended, with the thing in it."""
+    named = declared.get("_".join(parsed.noun))
+    if parsed.verb == "create":
+        return (
+            _created_participle(parsed, declared)
+            or _created_with_record(parsed.noun, schema, declared)
+            or _created_kind(parsed.noun, schema, declared)
+        )
+    ends = parsed.verb == "update" and parsed.status is not None and named is not None
+    return _ended_record(named, schema, declared) if ends and named is not None else None
+
+
+def _created_participle(parsed: ParsedName, declared: Mapping[str, Entity]) -> str | None:
+    """The table of what the verb makes of a thing: `schedule_transfer` one of the scheduled transfers."""
+    names = ("_".join((participle, *parsed.noun)) for participle in regular_participles(parsed.word))
+    return next((name for name in names if name in declared and not declared[name].singleton), None)
+
+
+def _ended_record(named: Entity, schema: Record, declared: Mapping[str, Entity]) -> str | None:
+    """The record that a call names and in which the thing is only spoken of: `return_boat(hire_id)` ends the hire."""
+    if key_argument("update", named.name, named.key, schema)[1] >= 2:
+        return None
+    asked = {snake(name) for name in required(schema)}
+    found = [one.name for one in declared.values() if not one.singleton and f"{one.name}_id" in asked]
+    return found[0] if len(found) == 1 else None

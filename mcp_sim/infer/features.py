@@ -1,0 +1,224 @@
+"""Features of tools: verb, entity, schemas and the places in the result."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_sim.infer.arguments import is_limited, is_paged
+from mcp_sim.infer.batches import UnfoldedArguments, unfold_arguments
+from mcp_sim.infer.entity_choice import choose_entity
+from mcp_sim.infer.envelopes import find_envelope, record_schema
+from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.names import ParsedName
+from mcp_sim.infer.result_schemas import collect_argument_types, find_json_texts, infer_output
+from mcp_sim.infer.server_names import parse_names
+from mcp_sim.infer.singleton_effects import SingletonEffect
+from mcp_sim.infer.singleton_entities import singleton_of_noun
+from mcp_sim.infer.singletons import find_singleton_effect
+from mcp_sim.infer.verb_choice import (
+    choose_create_or_update,
+    choose_verb,
+    is_described_as_search,
+)
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_object, expanded, properties
+from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.plans import Envelope, How, Verb
+from mcp_sim.types.scenario import Example
+
+_STATUS = ("status", "state", "stage")
+_ONE = frozenset({"get", "update", "delete"})
+
+
+@dataclass(frozen=True, slots=True)
+class ListChange:
+    """What a tool puts into the list `field` of the record that `key` names, or takes out: the value of `argument`."""
+
+    key: str
+    argument: str
+    field: str
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFeatures:
+    """What is known of a tool before its plan is made.
+
+    `declared_key` is the key argument that the spec names. `input` is the schema of the arguments for one record.
+    `item_arguments` has their real places, if a tool takes a list of records.
+    """
+
+    tool: Tool
+    parsed: ParsedName
+    verb: Verb
+    entity: str
+    input: Record
+    output: Record
+    envelope: Envelope
+    declared_key: str | None = None
+    singleton: SingletonEffect | None = None
+    item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
+    settled_arguments: frozenset[str] = frozenset()
+    """The arguments of which it is known what they are for."""
+
+    overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What the spec says of the plan."""
+
+    list_change: ListChange | None = None
+    """What is put into a list of the record, or taken out."""
+
+    def key_argument(self, key: str) -> str | None:
+        """The argument that names the record whose key field is `key`; the spec's word before any other."""
+        return self.declared_key or key_argument(self.verb, self.entity, key, self.input)[0]
+
+    @property
+    def shape(self) -> Record:
+        """The schema of the record or of a row, as the tool shows it."""
+        return record_schema(self.envelope, self.output)
+
+
+def collect_features(
+    tools: Mapping[str, Tool],
+    declared: Mapping[str, Entity],
+    overrides: Mapping[str, Mapping[str, Any]],
+    examples: Sequence[Example],
+    parsed_names: Mapping[str, ParsedName],
+    alone: Mapping[str, Entity],
+    held: Container[str] = frozenset(),
+) -> list[ToolFeatures]:
+    """`alone` are those of the declared entities that tools speak of as the only ones of their kind.
+
+    `held` are those whose records a given state holds; a service kept so tells lists with nothing around them.
+    """
+    nouns = _entity_nouns(parsed_names.values(), declared)
+    tables = {**_created_entities(tools, parsed_names, declared), **declared}
+    shown = {example.tool: example.result for example in reversed(examples)}
+    texts, types = find_json_texts(tools), collect_argument_types(tools.values())
+    feature_list: list[ToolFeatures] = []
+    for id_, tool in tools.items():
+        override, parsed = overrides.get(id_, {}), parsed_names[id_]
+        schema = expanded(tool.input_schema)
+        output = infer_output(tool, shown.get(id_, shown.get(tool.name)), texts.get(id_), types[tool.server])
+        entity = override.get("entity") or choose_entity(parsed, schema, output, nouns, tables, tool.description)
+        verb: Verb = override.get("verb") or choose_verb(parsed, entity, schema, output, nouns, declared)
+        is_open = "verb" not in override
+        if is_open and verb == "create":
+            verb, parsed = choose_create_or_update(parsed, entity, schema, tables, parsed_names)
+        if verb == "create" and entity not in declared and "entity" not in override:
+            entity = _entity_of_create(entity, schema, output, tables)
+        if is_open and parsed.word == "cancel" and entity in tables and _is_stateless(tables[entity], feature_list):
+            verb = "delete"
+        if is_open and verb == "get" and entity in held and is_described_as_search(tool.description, entity, schema):
+            verb = "list"
+        mine = singleton_of_noun(alone, parsed)
+        others = [one for name, one in declared.items() if name not in alone or one is mine]
+        others = [
+            one for one in others if "entity" not in override or (one.singleton and one.name == override["entity"])
+        ]
+        others = others if override.get("key") is None else []
+        single = find_singleton_effect(parsed, schema, output, others, str(tool.description or ""))
+        is_meant = single is not None and _is_about_singleton(single, verb, entity, schema, declared, parsed_names)
+        if single is not None and (
+            "entity" in override or (is_meant and override.get("verb", single.verb) == single.verb)
+        ):
+            verb, entity = single.verb, single.entity
+        else:
+            single = None
+        bare = (entity in held or _is_hidden_part(entity, declared)) and not is_paged(schema)
+        envelope = find_envelope(verb, entity, output, bare=bare, limited=is_limited(schema), text=texts.get(id_))
+        if verb == "get" and parsed.noun[-1:] in {("id",), ("key",)} and not properties(output):
+            envelope = Envelope(key="")
+        envelope = override.get("envelope") or envelope
+        each = (override.get("each"), declared.get(entity))
+        one = unfold_arguments(parsed, verb, entity, schema, *each) if single is None else UnfoldedArguments(schema)
+        known = override.get("key") if one.each is None else None
+        settled = frozenset((*override.get("sets", ()), *override.get("filters", ())))
+        features = ToolFeatures(
+            tool, parsed, verb, entity, one.schema, output, envelope, known, single, one, settled, override
+        )
+        feature_list.append(features)
+    return feature_list
+
+
+def _is_hidden_part(entity: str, declared: Mapping[str, Entity]) -> bool:
+    """Is it a part of records that are given, and not shown with them?"""
+    place = declared[entity].inside if entity in declared else None
+    return place is not None and declared[place.entity].fields[place.field].hidden
+
+
+def _created_entities(
+    tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName], declared: Mapping[str, Entity]
+) -> dict[str, Entity]:
+    """What tools make under another name and others take the id of, though nothing else tells of it."""
+    taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
+    found: dict[str, Entity] = {}
+    for id_, tool in tools.items():
+        stem = _returned_entity("_".join(parsed_names[id_].noun), tool.input_schema, as_object(tool.output_schema))
+        if parsed_names[id_].verb == "create" and f"{stem}_id" in taken and stem is not None and stem not in declared:
+            found[stem] = Entity(stem)
+    return found
+
+
+def _returned_entity(noun: str, schema: Record, output: Record) -> str | None:
+    """The entity whose id a create returns, where it is not the noun's own: `book_flight` makes a `booking_id`."""
+    names = [snake(name) for name in properties(output)]
+    own = {"id", "key", "uuid", f"{noun}_id", f"{noun.rsplit('_', 1)[-1]}_id"}
+    ids = [name for name in names if name.endswith("_id") and name not in {snake(one) for one in properties(schema)}]
+    return ids[0].removesuffix("_id") if ids and not own & {*names} else None
+
+
+def _entity_of_create(entity: str, schema: Record, output: Record, tables: Mapping[str, Entity]) -> str:
+    """The entity that a create makes a record of."""
+    stem = _returned_entity(entity, schema, output)
+    return stem if stem is not None and stem in tables and not tables[stem].singleton else entity
+
+
+def _is_stateless(entity: Entity, feature_list: Sequence[ToolFeatures]) -> bool:
+    """Does nothing tell of a state that a record of the entity could be in? Then it is gone when it is cancelled."""
+    shown = {
+        snake(name)
+        for features in feature_list
+        if features.entity == entity.name
+        for name in properties(features.shape)
+    }
+    return not {*_STATUS} & {*shown, *map(snake, entity.fields)}
+
+
+def _is_about_singleton(
+    single: SingletonEffect,
+    verb: Verb,
+    entity: str,
+    schema: Record,
+    declared: Mapping[str, Entity],
+    parsed_names: Mapping[str, ParsedName],
+) -> bool:
+    """Does a tool speak of what there is one of, though it might speak of records?"""
+    known = declared.get(entity)
+    made = any(parsed.verb == "create" and "_".join(parsed.noun) == entity for parsed in parsed_names.values())
+    is_table = (known is not None and not known.singleton) or (known is None and made)
+    understood = single.how or single.fixed or single.choice
+    if understood or not is_table:
+        return True
+    return verb in _ONE and key_argument(verb, entity, known.key if known else "id", schema)[1] == 0
+
+
+def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
+    by_server: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools.values():
+        by_server[tool.server].append(tool)
+    parsed_names: dict[str, ParsedName] = {}
+    for mine in by_server.values():
+        told = {tool.name: tool.description for tool in mine}
+        named = parse_names(told, told)
+        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+    return parsed_names
+
+
+def _entity_nouns(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity]) -> dict[tuple[str, ...], str]:
+    """Noun phrases that surely name an entity, with its name: declared ones, and those that tools make, get or list."""
+    nouns = {parsed.noun: "_".join(parsed.noun) for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"}
+    return nouns | {words(name): name for name in declared}

@@ -1,0 +1,197 @@
+"""Reading of a given state of any form into tables, nested records and singletons."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, cast
+
+from mcp_sim.infer.given_tables import (
+    SAMPLE_SIZE,
+    are_alike,
+    find_key,
+    find_rows,
+    find_stray_values,
+    infer_fields,
+    is_scope,
+    make_table,
+    unwrap_only_row,
+    with_integer_ids,
+)
+from mcp_sim.infer.nouns import Nouns
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity, Field, Inside
+from mcp_sim.types.json_schema.shapes import as_list, schema_of, types_of
+from mcp_sim.types.lexicon.words import singular, snake
+
+Tables: TypeAlias = "dict[str, tuple[Entity, list[Record]]]"
+Lists: TypeAlias = "dict[str, dict[str, list[Json]]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The entities that a state shows, and their records. `parts` are those that stand inside records of others.
+
+    `scopes` tells of every entity which part of the state it was found in.
+    """
+
+    entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
+    records: Mapping[str, Sequence[Record]] = field(default_factory=dict[str, "list[Record]"])
+    scopes: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def counter(self, entity: str) -> str | None:
+        """The field of a singleton that holds the id of the next record (`state.ticket_counter`)."""
+        names = [f"{entity}{ending}" for ending in ("_counter", "_seq", "_sequence", "_id_counter")]
+        names += [f"next_{entity}_id", f"next_{entity}"]
+        counts = ((snake(name), one, name) for one in self.entities.values() if one.singleton for name in one.fields)
+        return next((f"{one.name}.{name}" for counted, one, name in counts if counted in names), None)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found so far."""
+
+    nouns: Nouns
+    tables: Tables
+    singles: dict[str, Record]
+    scopes: dict[str, str]
+    lists: Lists
+
+
+def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
+    """Objects that have keys, and lists of objects, are tables; what is left of an object is a singleton."""
+    found = _read_parts(nouns or Nouns(), state, frozenset())
+    put = {*put_lists(found.tables, found.lists)}
+    if found.lists.keys() - put:
+        found = _read_parts(found.nouns, state, found.lists.keys() - put)
+        _ = {*put_lists(found.tables, found.lists)}
+    singles = {name: _make_singleton(name, record) for name, record in found.singles.items()}
+    tables = {name: entity for name, (entity, _) in found.tables.items()}
+    records = {name: rows for name, (_, rows) in found.tables.items()}
+    records |= {name: [one] for name, one in found.singles.items()}
+    return Given({**dict(_nested_entities(found)), **tables, **singles}, records, found.scopes)
+
+
+def _read_parts(nouns: Nouns, state: Json, apart: Collection[str]) -> _Found:
+    """What stands in a state. `apart` are the names of lists under keys that are no keys of another table."""
+    found = _Found(nouns, {}, {}, {}, {})
+    _sort_parts(found, "state", state, apart)
+    return found
+
+
+def _sort_parts(found: _Found, scope: str, value: Json, apart: Collection[str]) -> None:
+    """Sort the parts of an object into tables and what there is one of."""
+    if not isinstance(value, dict):
+        return
+    single: Record = {}
+    for name, held in cast("Record", value).items():
+        inner = unwrap_only_row(found.nouns, name, held)
+        lists = lists_by_key(inner) if name not in apart else None
+        if lists is not None:
+            found.lists[name] = lists
+            continue
+        rows = find_rows(found.nouns, name, inner)
+        if rows is not None:
+            rows = with_integer_ids(rows)
+            entity = _entity_of_rows(found, name, rows)
+            single |= find_stray_values(inner)
+            _add_table(found, scope, entity, rows)
+        elif isinstance(inner, dict) and inner and is_scope(found.nouns, name, cast("Record", inner)):
+            _sort_parts(found, snake(name), inner, apart)
+        else:
+            single[name] = inner
+    if single:
+        name = scope if scope not in found.tables else f"{scope}_state"
+        found.singles[name] = {**found.singles.get(name, {}), **single}
+        found.scopes[name] = scope
+
+
+def _entity_of_rows(found: _Found, name: str, rows: Sequence[tuple[Key | None, Record]]) -> str:
+    """The entity of a table: what its name means, or what the first id of its rows is of (`messaging` of messages)."""
+    meant, first = found.nouns.entity_of(name), next(iter(rows[0][1]), "") if rows else ""
+    stem = snake(first).removesuffix("_id")
+    is_key = snake(first) != stem and len({str(row.get(first)) for _, row in rows}) == len(rows)
+    return stem if is_key and meant not in found.nouns.names and stem in found.nouns.names else meant
+
+
+def _add_table(found: _Found, scope: str, entity: str, rows: list[tuple[Key | None, Record]]) -> None:
+    if entity in found.tables:
+        entity = f"{scope}_{entity}"
+    found.tables[entity] = make_table(found.nouns, entity, rows)
+    found.scopes[entity] = scope
+
+
+def _nested_entities(found: _Found) -> Iterator[tuple[str, Entity]]:
+    """The entities whose records stand inside those of others, where tools speak of them."""
+    for entity, rows in found.tables.values():
+        for name in _fields_with_rows(entity):
+            inner = [one for row in rows for one in _inner_rows(row.get(name))]
+            if not inner or not are_alike(inner[:SAMPLE_SIZE]):
+                continue
+            fields = infer_fields(inner)
+            key = find_key(singular(snake(name)), fields, inner)
+            stem = snake(key or "").removesuffix("_id")
+            noun = next((one for one in (stem, found.nouns.entity_of(name)) if one in found.nouns.names), None)
+            if noun is None or noun in found.tables:
+                continue
+            if key is None and entity.fields[name].hidden:
+                yield noun, _entity_without_key(noun, Inside(entity.name, name), fields)
+            elif key is not None:
+                yield noun, Entity(noun, key, inner[-1].get(key), fields, inside=Inside(entity.name, name))
+
+
+def _fields_with_rows(entity: Entity) -> list[str]:
+    """The fields of which the first rows do not show that they hold texts, numbers or flags."""
+    kinds = {name: {*types_of(one.schema)} - {"null"} for name, one in entity.fields.items()}
+    return [name for name, kind in kinds.items() if not kind or kind & {"array", "object"}]
+
+
+def _entity_without_key(noun: str, place: Inside, fields: Mapping[str, Field]) -> Entity:
+    """Parts of records that nothing tells apart but their places: the charges on a bill."""
+    key = next(one for one in ("place", "number_in_list") if one not in fields)
+    at = Field(key, {"type": "integer"}, required=True, hidden=True)
+    return Entity(noun, key, 1, {key: at, **fields}, inside=place)
+
+
+def _inner_rows(value: Json) -> list[Record]:
+    inner = cast("Record", value).values() if isinstance(value, dict) else as_list(value)
+    rows = [*inner]
+    return cast("list[Record]", rows) if all(isinstance(row, dict) for row in rows) else []
+
+
+def _make_singleton(name: str, record: Record) -> Entity:
+    fields = {part: Field(part, schema_of(value), required=True) for part, value in record.items()}
+    return Entity(name, name, None, fields, singleton=True)
+
+
+def lists_by_key(value: Json) -> dict[str, list[Json]] | None:
+    """The lists that stand under keys, where there is nothing but lists."""
+    body = cast("Record", value) if isinstance(value, dict) else {}
+    if not body or not all(isinstance(one, list) for one in body.values()):
+        return None
+    return cast("dict[str, list[Json]]", body)
+
+
+def put_lists(tables: Tables, lists: Lists) -> Iterator[str]:
+    """Put lists into the records under whose keys they stand, as fields that are not shown with these.
+
+    The names of those that were put somewhere.
+    """
+    for name, body in lists.items():
+        holder = next((one for one, (entity, rows) in tables.items() if _are_keys(body, name, entity, rows)), None)
+        if holder is not None:
+            tables[holder] = _add_list(name, body, *tables[holder])
+            yield name
+
+
+def _are_keys(body: Mapping[str, list[Json]], name: str, entity: Entity, rows: Sequence[Record]) -> bool:
+    return name not in entity.fields and {*body} <= {str(row.get(entity.key)) for row in rows}
+
+
+def _add_list(
+    name: str, body: Mapping[str, list[Json]], entity: Entity, rows: Sequence[Record]
+) -> tuple[Entity, list[Record]]:
+    held = [{**row, name: body.get(str(row.get(entity.key)), [])} for row in rows]
+    field: Field = replace(infer_fields(held)[name], required=True, hidden=True)
+    listed = replace(field, schema={"type": "array", **field.schema, "default": []})
+    return replace(entity, fields={**entity.fields, name: listed}), held

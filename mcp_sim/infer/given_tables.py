@@ -1,0 +1,237 @@
+"""Tables in a given state: their rows, keys and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TypeAlias, cast
+
+from mcp_sim.infer.keys import is_id_name, is_integral_float, to_integer
+from mcp_sim.infer.nouns import COLLECTIONS, Nouns
+from mcp_sim.types import Json, Key, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, schema_of, type_name
+from mcp_sim.types.lexicon.words import is_plural, last_word, snake, vocabulary
+
+_KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")
+_ENDINGS = ("id", "uuid", "key", "number", "code", "reference", "name")
+SAMPLE_SIZE = 200
+"""So many rows tell what the fields of a table are; a key is looked for in all of them."""
+
+_DETAIL_NAMES = vocabulary(
+    "info information details settings setting config configuration profile preferences options account session status "
+    "metadata state stats"
+)
+_SINGLETON_NAMES = _DETAIL_NAMES - {"account", "session"}
+"""What there is one of, though a table holds it."""
+
+Rows: TypeAlias = "list[tuple[Key | None, Record]]"
+
+
+def make_table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> tuple[Entity, list[Record]]:
+    fields = infer_fields([row for _, row in rows])
+    outside = rows[0][0] is not None if rows else False
+    if outside:
+        return _table_by_outer_keys(nouns, entity, rows, fields)
+    links = {f"{noun}_id" for noun in nouns.names if noun != entity and not entity.endswith(f"_{noun}")}
+    own = {name: field for name, field in fields.items() if snake(name) not in links}
+    key = _first_key(nouns, entity, fields, [row for _, row in rows])
+    key = key or find_key(entity, own, [row for _, row in rows])
+    if key is not None:
+        return _with_key(entity, key, fields, [row for _, row in rows])
+    if not rows:
+        return Entity(entity), []
+    key = "id" if "id" not in fields else "row"
+    keyed = [{key: place, **row} for place, (_, row) in enumerate(rows, 1)]
+    return _with_hidden_key(entity, key, fields, keyed), keyed
+
+
+def _table_by_outer_keys(
+    nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]], fields: Mapping[str, Field]
+) -> tuple[Entity, list[Record]]:
+    """A table of records that stand under their keys; these are shown where tools ask for them by a name of theirs."""
+    key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
+    if key is not None:
+        return _with_key(entity, key, fields, [row for _, row in rows])
+    own = f"{entity}_id"
+    numbers = own in nouns.numbers and all(str(at).isdecimal() for at, _ in rows)
+    named = _key_name_in_tools(nouns, entity, fields, [str(at) for at, _ in rows])
+    key = named or ("id" if "id" not in fields else own)
+    keyed = [{key: int(cast("str", at)) if numbers else at, **row} for at, row in rows]
+    table = (
+        _with_key(entity, key, infer_fields(keyed), keyed)[0] if named else _with_hidden_key(entity, key, fields, keyed)
+    )
+    return table, keyed
+
+
+def _key_name_in_tools(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
+    """What tools call the key that stands outside the records: `room_id`, `name` where keys are names, or `room`."""
+    asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
+    if own in asked | nouns.shown:
+        return own if own not in nouns.bare and "id" not in fields else None
+    counted = (f"{entity}_{ending}" for ending in ("number", "no", "code", "key", "ref", "reference"))
+    called = next((one for one in counted if one in nouns.texts and one not in fields), None)
+    if called is not None and "id" not in asked:
+        return called
+    if "id" in asked or any(key.isdecimal() for key in keys):
+        return None
+    is_named = not any(letter.isdigit() for key in keys for letter in key)
+    tries = (f"{entity}_name", f"{entity}name", *(("name",) if is_named else ()), entity)
+    return next((one for one in tries if one in nouns.texts and one not in fields), None)
+
+
+def _first_key(nouns: Nouns, entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
+    """The id that comes first in each record, that tools ask for, and beside which there is no other: `person_id`."""
+    ids = [name for name in fields if snake(name) == "id" or snake(name).endswith("_id")]
+    first = next(iter(fields), None)
+    if ids != [first] or first is None or snake(first) not in nouns.texts | nouns.numbers:
+        return None
+    return find_key(entity, {first: fields[first]}, rows)
+
+
+def _with_hidden_key(entity: str, key: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> Entity:
+    hidden = Field(key, {"type": type_name(rows[0][key])}, required=True, hidden=True)
+    return Entity(entity, key, rows[-1][key], {key: hidden, **fields})
+
+
+def _with_key(entity: str, key: str, fields: Mapping[str, Field], rows: list[Record]) -> tuple[Entity, list[Record]]:
+    return Entity(entity, key, rows[-1][key], fields), rows
+
+
+def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
+    """The field that tells rows apart, by its name; None where none does."""
+    by_name = {snake(name): name for name in reversed([*fields])}
+    short = entity.rsplit("_", 1)[-1]
+    named = [f"{one}_{ending}" for one in (entity, short) for ending in _ENDINGS]
+    ids = [name for name in by_name if name.endswith(("_id", "_key"))]
+    for name in ("id", *named, *_KEYS, *ids):
+        values = [row.get(by_name[name]) for row in rows] if name in by_name else []
+        plain = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+        if values and plain and len({*map(str, values)}) == len(values):
+            return by_name[name]
+    return None
+
+
+def infer_fields(rows: Sequence[Record]) -> dict[str, Field]:
+    """The fields that the rows show, with the types that they show; required where every row has them."""
+    looked_at = rows[:SAMPLE_SIZE]
+    names = dict.fromkeys(name for row in looked_at for name in row)
+    return {name: _field(name, [row[name] for row in looked_at if name in row], len(looked_at)) for name in names}
+
+
+def _field(name: str, values: Sequence[Json], count: int) -> Field:
+    """A field as its values show it: their types, and the shape of the first that holds something."""
+    everywhere = len(values) == count
+    real = [value for value in values if value is not None]
+    if not real:
+        return Field(name, {}, required=everywhere)
+    schema = _without_required(schema_of(next((value for value in real if value not in ({}, [])), real[0])))
+    types = [*dict.fromkeys(type_name(value) for value in values)]
+    if len(types) > 1:
+        schema = {**schema, "type": [kind for kind in types if kind != "integer" or "number" not in types]}
+    return Field(name, schema, required=everywhere)
+
+
+def _without_required(schema: Record) -> Record:
+    """The shape of one value, of which others may lack parts."""
+    return {name: part for name, part in schema.items() if name != "required"}
+
+
+def find_rows(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Record]] | None:
+    """The rows of a table, each with the key that stands outside it; None where the value is no table."""
+    if isinstance(value, list):
+        rows = cast("list[Json]", value)
+        if not rows:
+            return [] if nouns.includes(name) else None
+        whole = all(isinstance(row, dict) for row in rows)
+        return (
+            [(None, cast("Record", row)) for row in rows] if whole and are_alike(cast("list[Record]", rows)) else None
+        )
+    if not isinstance(value, dict):
+        return None
+    body = cast("dict[str, Json]", value)
+    if not body:
+        return [] if nouns.includes(name) and _is_collection(name) else None
+    inner = {key: cast("Record", row) for key, row in body.items() if isinstance(row, dict)}
+    if len(inner) >= len(body) / 2 and are_alike([*inner.values()]) and not _holds_tables(nouns, inner):
+        return [*inner.items()]
+    return _rows_of_name_map(nouns, name, body)
+
+
+def unwrap_only_row(nouns: Nouns, name: str, value: Json) -> Json:
+    """What a table of settings holds, which has one row for ever: no tool asks for it by a key."""
+    rows = as_list(value)
+    if len(rows) != 1 or not isinstance(rows[0], dict) or last_word(name) not in _SINGLETON_NAMES:
+        return value
+    row = cast("Record", rows[0])
+    keys = {snake(field) for field in row if snake(field).endswith("id")}
+    return value if keys & (nouns.texts | nouns.numbers) else row
+
+
+def _is_collection(name: str) -> bool:
+    return is_plural(last_word(name)) or last_word(name) in COLLECTIONS
+
+
+def _holds_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:
+    """Objects of objects, or names of collections, are the parts of a state rather than rows."""
+    named = any(_is_collection(key) and nouns.includes(key) for key in islice(inner, SAMPLE_SIZE))
+    deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
+    return named or (deep and any(inner.values()))
+
+
+def _rows_of_name_map(nouns: Nouns, name: str, body: Mapping[str, Json]) -> list[tuple[Key | None, Record]] | None:
+    """`{Ada: USR1, Bo: USR2}` under the name of an entity: records of which the name and the id are known."""
+    ids = [value for value in body.values() if isinstance(value, str | int) and not isinstance(value, bool)]
+    mapped = last_word(name) in {"map", "ids", "index"} or is_plural(last_word(name))
+    if not mapped or len(ids) < len(body) or len({*map(str, ids)}) < len(ids) or not nouns.includes(name):
+        return None
+    if not all(_is_key_like(value) for value in ids):
+        return None
+    return [(cast("Key", value), {"name": key}) for key, value in body.items()]
+
+
+def _is_key_like(value: Json) -> bool:
+    text = str(value)
+    return any(letter.isdigit() for letter in text) and " " not in text and len(text) < 64
+
+
+def find_stray_values(value: Json) -> Record:
+    """What stands among the rows of a mapping and is none."""
+    body = cast("Record", value) if isinstance(value, dict) else {}
+    if not any(isinstance(row, dict) for row in body.values()):
+        return {}
+    return {name: inner for name, inner in body.items() if not isinstance(inner, dict)}
+
+
+def are_alike(rows: Sequence[Record]) -> bool:
+    """Do the objects share the better part of their fields, on the whole?"""
+    if len(rows) == 1:
+        return bool(rows[0])
+    looked_at = rows[:SAMPLE_SIZE]
+    whole = {name for row in looked_at for name in row}
+    there = sum(len(row) for row in looked_at)
+    return bool(whole) and 2 * there >= len(whole) * len(looked_at)
+
+
+def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
+    """Does an object stand for itself (an account, a part of the state), not for a field of what is around it?"""
+    tables = sum(1 for value in inner.values() if isinstance(value, dict | list))
+    told = last_word(name) in _DETAIL_NAMES - {"status"}
+    return told or nouns.includes(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)
+
+
+def with_integer_ids(rows: Rows) -> Rows:
+    """The rows with ids that are whole numbers; what is no id may well be measured, and stays a float."""
+    looked_at = [row for _, row in rows[:SAMPLE_SIZE]]
+    names = {
+        name for row in looked_at for name, value in row.items() if _has_integral_floats(value) and is_id_name(name)
+    }
+    if not names:
+        return rows
+    return [
+        (key, {name: to_integer(value) if name in names else value for name, value in row.items()}) for key, row in rows
+    ]
+
+
+def _has_integral_floats(value: Json) -> bool:
+    return is_integral_float(value) or any(map(is_integral_float, as_list(value)))

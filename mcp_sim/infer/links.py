@@ -1,0 +1,163 @@
+"""Links between entities, found by field names and by the keys that given rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import as_list, constants, is_nullable, items, main_type
+from mcp_sim.types.lexicon.words import plural, singular_phrase, snake, vocabulary, words
+
+_PERSON_ROLES = vocabulary(
+    "owner assignee author creator user reporter reviewer manager sender recipient assigned_to created_by updated_by "
+    "approver member requester"
+)
+_OF_OTHERS = vocabulary("owner assignee author user sender recipient member requester")
+"""Roles of people in what is not itself a person: the owner of an account is no account."""
+
+_PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
+_NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
+_IF_KNOWN = frozenset({"request", "client"})
+"""Of these, what is a link where tools speak of such records."""
+
+_REFERRING = vocabulary("reference ref key code number no uuid guid")
+
+
+def add_links(entity: str, fields: Mapping[str, Field], keys: Mapping[str, Record]) -> dict[str, Field]:
+    """The fields with the links that their names tell. `keys` has every entity's key schema."""
+    linked = {name: _with_link(entity, field, keys) for name, field in fields.items()}
+    by_name = {snake(name): name for name in linked}
+    return {name: _with_derivation(field, linked, by_name) for name, field in linked.items()}
+
+
+def _with_link(entity: str, field: Field, keys: Mapping[str, Record]) -> Field:
+    if field.link is not None:
+        return field
+    target = _link_target(entity, snake(field.name), field.schema, keys)
+    return field if target is None else replace(field, link=target)
+
+
+def _link_target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
+    many = main_type(schema) == "array"
+    if many and name.endswith("_ids"):
+        name, schema = name.removesuffix("s"), items(schema)
+    if not name.endswith("_id"):
+        return _person_target(entity, name, schema, keys) if name in _PERSON_ROLES else None
+    stem = name.removesuffix("_id")
+    if stem in {entity, "", *_NOT_LINKS} and not (stem in _IF_KNOWN and stem in keys and stem != entity):
+        return None
+    if stem == "parent" and entity in keys:
+        whole = entity.removeprefix("sub")
+        above = whole if whole in keys else entity
+        return above if _same_type(schema, keys[above]) else None
+    found = max((other for other in keys if stem == other or stem.endswith(f"_{other}")), key=len, default=None)
+    found = found or max((other for other in keys if other.endswith(f"_{stem}")), key=len, default=None)
+    if found is None:
+        return _person_target(entity, stem, schema, keys)
+    return found if _same_type(schema, keys[found]) else None
+
+
+def _person_target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
+    """`owner_id` and the like: the users, where there are any and the ids look the same."""
+    if name not in _PERSON_ROLES or constants(schema) or (not name.endswith("_by") and "format" in schema):
+        return None
+    people = next((one for one in _PEOPLE if one in keys and not (one == entity and name in _OF_OTHERS)), None)
+    is_id = people is not None and _same_type(schema, keys[people])
+    return people if is_id and schema.get("pattern") == keys[people or ""].get("pattern") else None
+
+
+def _same_type(schema: Record, key: Record) -> bool:
+    mine, other = main_type(schema), main_type(key)
+    return not mine or not other or mine == other
+
+
+def _with_derivation(field: Field, fields: Mapping[str, Field], by_name: Mapping[str, str]) -> Field:
+    """`company_name` and `company: {...}` beside `company_id` are looked up, not stored."""
+    name = snake(field.name)
+    if field.link is not None or field.derived is not None:
+        return field
+    if main_type(field.schema) == "object" and f"{name}_id" in by_name:
+        link = fields[by_name[f"{name}_id"]]
+        return replace(field, derived=f"{link.name}.") if _is_always_known(field, link) else field
+    for ending in ("name", "title", "email"):
+        link = fields.get(by_name.get(f"{name.removesuffix('_' + ending)}_id", ""))
+        if name.endswith("_" + ending) and link is not None and _is_always_known(field, link):
+            return replace(field, derived=f"{link.name}.{ending}")
+    return field
+
+
+def _is_always_known(field: Field, link: Field) -> bool:
+    """Is there something to look up whenever the field must be shown?"""
+    certain = link.required and not is_nullable(link.schema)
+    return link.link is not None and (certain or not field.required or is_nullable(field.schema))
+
+
+def add_counts(entity: str, fields: Mapping[str, Field], others: Mapping[str, Mapping[str, Field]]) -> dict[str, Field]:
+    """The fields with those that count the records of another entity: `contact_count`, `num_contacts`."""
+    counts = {
+        name: f"#{other}.{link.name}"
+        for other, theirs in others.items()
+        for link in theirs.values()
+        if link.link == entity and main_type(link.schema) != "array"
+        for name in (f"{other}_count", f"{plural(other)}_count", f"num_{plural(other)}", f"{other}s_count")
+    }
+    return {
+        name: replace(field, derived=counts[snake(name)])
+        if snake(name) in counts and main_type(field.schema) == "integer"
+        else field
+        for name, field in fields.items()
+    }
+
+
+def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
+    """The entities; a list or a field that is named for another entity, and holds its keys, links to it."""
+    keys = {name: {row.get(declared[name].key) for row in rows} for name, rows in held.items() if name in declared}
+    return {name: _link_entity(entity, held.get(name, ()), keys) for name, entity in declared.items()}
+
+
+def _link_entity(entity: Entity, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]) -> Entity:
+    found = {
+        name: replace(field, link=target)
+        for name, field in entity.fields.items()
+        if (target := _listed_target(field, rows, keys) or _named_target(entity, field, rows, keys)) is not None
+    }
+    return replace(entity, fields={**entity.fields, **found}) if found and not entity.singleton else entity
+
+
+def _listed_target(field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]) -> str | None:
+    parts = words(field.name.removesuffix("_ids").removesuffix("Ids"))
+    target = singular_phrase(parts) if parts else ""
+    if field.link is not None or main_type(field.schema) != "array" or target not in keys:
+        return None
+    told = [row[field.name] for row in rows if row.get(field.name) is not None]
+    values = [value for listed in told for value in as_list(listed)]
+    there = keys[target]
+    leads = all(isinstance(listed, list) for listed in told) and all(
+        isinstance(value, str | int) and value in there for value in values
+    )
+    return target if leads and main_type(items(field.schema)) != "object" else None
+
+
+def _named_target(
+    entity: Entity, field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]
+) -> str | None:
+    """`customer_reference`, or `customer`, where there are customers with such numbers."""
+    parts = words(field.name)
+    stem = parts[:-1] if len(parts) > 1 and parts[-1] in _REFERRING else parts
+    target = next((name for name in keys if name != entity.name and words(name) == stem[-len(words(name)) :]), None)
+    if field.link is not None or target is None or field.name == entity.key or not is_single_valued(field):
+        return None
+    values = [row[field.name] for row in rows if row.get(field.name) is not None]
+    leads = all(isinstance(value, str | int) and value in keys[target] for value in values)
+    return target if values and leads and all(map(_has_digits, values)) else None
+
+
+def _has_digits(value: Json) -> bool:
+    """Is it a number that records have, and not a word which anybody may choose?"""
+    return not isinstance(value, bool) and any(letter.isdigit() for letter in str(value))
+
+
+def is_single_valued(field: Field) -> bool:
+    return main_type(field.schema) != "array"

@@ -1,0 +1,199 @@
+"""Tools whose noun is not the entity they work on: a state, a part, any record by its id."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any
+
+from mcp_sim.infer.descriptions import choices_of
+from mcp_sim.infer.entity_choice import names_key
+from mcp_sim.infer.envelopes import find_envelope
+from mcp_sim.infer.features import ToolFeatures
+from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.names import Words
+from mcp_sim.infer.states import find_state_field
+from mcp_sim.infer.transitions import find_status_field, known_states
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.words import is_plural, singular, snake, vocabulary, words
+from mcp_sim.types.plans import RECORDLESS, Envelope, Plan
+
+_MANY = frozenset({"list", "search"})
+_DONE = vocabulary("done complete completed finished")
+_UNDONE = vocabulary("undone incomplete uncompleted unfinished")
+_ONE = frozenset({"get", "update", "delete"})
+_CREATES = r"\W*(?:register|create|start|submit|open|place|initiate|begin)(?:s)? (?:an? |the )?(?:new )?(?:\w+ )?"
+_GENERIC_NOUNS = vocabulary(
+    "detail details object record item entity entry resource element thing node document data info information any "
+    "anything"
+)
+_IDS = vocabulary("id key uuid identifier ref reference")
+_CONFIDENCE = 0.75
+
+
+def find_related_entities(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
+    """The looks; lists of records in one state, and changes of what no tool makes, are about the records."""
+    about: dict[str, list[ToolFeatures]] = defaultdict(list)
+    for features in feature_list:
+        if features.verb not in RECORDLESS and features.singleton is None:
+            about[features.entity].append(features)
+    made = {name for name, mine in about.items() if any(features.verb == "create" for features in mine)} - {*declared}
+    return [
+        features if features.entity in declared or features.singleton else _with_related_entity(features, about, made)
+        for features in feature_list
+    ]
+
+
+def _with_related_entity(
+    features: ToolFeatures, about: Mapping[str, Sequence[ToolFeatures]], made: set[str]
+) -> ToolFeatures:
+    kin = [other.verb for other in about.get(features.entity, ())]
+    entity = None
+    if features.verb == "create" and {*kin} == {"create"}:
+        entity = find_registered_entity(features, about, made)
+    if features.verb in _MANY and _MANY.issuperset(kin):
+        entity = _entity_in_state(features.parsed.noun, about, made)
+    elif features.verb == "update" and {*kin} == {"update"}:
+        entity = _only_named_entity(features, made)
+        features = (
+            features if entity is None else replace(features, parsed=replace(features.parsed, word="set", status=None))
+        )
+    if entity is None:
+        return features
+    return replace(
+        features,
+        entity=entity,
+        envelope=find_envelope(features.verb, entity, features.output, text=features.envelope.text),
+    )
+
+
+def _entity_in_state(noun: Words, about: Mapping[str, Sequence[ToolFeatures]], made: set[str]) -> str | None:
+    """Tasks, of `get_blocked_tasks`, where a task may be blocked."""
+    for start in range(1, len(noun)):
+        entity = "_".join(noun[start:])
+        if entity in made and "_".join(noun[:start]) in _mentioned_states(about[entity]):
+            return entity
+    return None
+
+
+def _mentioned_states(feature_list: Sequence[ToolFeatures]) -> frozenset[str]:
+    field = find_state_field(feature_list)
+    states = {snake(str(one)) for one in choices_of(field.schema)} if field is not None else set[str]()
+    flags = {
+        snake(name).removeprefix("is_")
+        for features in feature_list
+        for name, part in properties(features.input).items()
+        if main_type(part) == "boolean" and features.verb != "delete"
+    }
+    return frozenset(states | flags | (_DONE | _UNDONE if (states | flags) & _DONE else set[str]()))
+
+
+def _only_named_entity(features: ToolFeatures, made: set[str]) -> str | None:
+    """The task, of `set_blocker(task_id, reason)`: the only kind of record that an argument names."""
+    if key_argument("update", features.entity, "id", features.input)[1] >= 2:
+        return None
+    named = [one for one in made if names_key(features.input, one)]
+    return named[0] if len(named) == 1 else None
+
+
+def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """The field and value of the records that a list is of: `status: blocked` of `get_blocked_tasks`.
+
+    All words of the tool's name count: that something is `available` is no part of a noun.
+    """
+    parsed, called = features.parsed, words(features.tool.name)
+    noun, own = parsed.noun, words(entity.name)
+    said = "_".join(noun[: -len(own)]) if noun[-len(own) :] == own else ""
+    said = said or ("available" if "available" in called else "")
+    if not said:
+        return {}
+    name = find_status_field(entity)
+    shown = choices_of(properties(features.shape).get(name or "", {}))
+    known = [*known_states(name, entity, rows), *map(str, shown)] if name is not None else []
+    states = {snake(one): one for one in known}
+    if name is not None and said in states:
+        return {name: states[said]}
+    flags = {
+        snake(name).removeprefix("is_"): name
+        for name, field in entity.fields.items()
+        if main_type(field.schema) == "boolean" and field.derived is None
+    }
+    if said in flags or said.removeprefix("un") in flags:
+        return {flags[said]: True} if said in flags else {flags[said.removeprefix("un")]: False}
+    done = next((flags[one] for one in sorted(_DONE) if one in flags), None)
+    return {done: said in _DONE} if done is not None and said in _DONE | _UNDONE else {}
+
+
+def find_registered_entity(
+    features: ToolFeatures, about: Mapping[str, Sequence[ToolFeatures]], made: AbstractSet[str]
+) -> str | None:
+    """What a tool is said to make, where others work on records of that and none is called after making them.
+
+    Nobody else speaks of what this tool is called after.
+    """
+    told = (features.tool.description or "").lower()
+    unmade = (name for name, mine in about.items() if name not in made and any(one.verb in _ONE for one in mine))
+    found = [name for name in unmade if re.match(_CREATES + name.replace("_", " ") + r"\b", told)]
+    return found[0] if len(found) == 1 and not names_key(features.input, found[0]) else None
+
+
+def plan_any_record(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> dict[str, Plan]:
+    """The plans of such tools."""
+    tables = {name: one for name, one in declared.items() if not one.singleton and one.inside is None}
+    found: dict[str, Plan] = {}
+    for features in feature_list:
+        key = (
+            None
+            if features.singleton is not None or _is_declared_otherwise(features.overrides)
+            else _id_argument(features)
+        )
+        kinds = _mentioned_entities(features.tool.description, tables) if key is not None else []
+        if key is not None and features.entity not in tables and len(kinds) > 1:
+            why = f"looks up a record by its id alone: {', '.join(kinds)}"
+            plan = Plan(
+                features.tool.id, "get", backend="any_record", arguments={"id": key}, envelope=Envelope(record=""),
+                confidence=_CONFIDENCE, reasons=(why,),
+            )  # fmt: skip
+            found[features.tool.id] = replace(plan, **features.overrides)
+    return found
+
+
+def _is_declared_otherwise(said: Mapping[str, Any]) -> bool:
+    """Does a spec say that a tool does another thing, or to what?"""
+    is_other = said.get("verb", "get") != "get" or said.get("backend", "any_record") != "any_record"
+    return is_other or not {"entity", "key"}.isdisjoint(said)
+
+
+def without_entities(feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan]) -> list[ToolFeatures]:
+    """The looks; what such tools are called after is no kind of record."""
+    return [
+        replace(features, verb="none", entity="") if features.tool.id in plans else features
+        for features in feature_list
+    ]
+
+
+def _id_argument(features: ToolFeatures) -> str | None:
+    """The only argument that there must be, where it is an id and the tool speaks of nothing in particular."""
+    needed = [*required(features.input)]
+    if features.parsed.verb not in {"get", "list", "search"} or len(needed) != 1 or properties(features.output):
+        return None
+    stem, _, ending = snake(needed[0]).rpartition("_")
+    is_text = main_type(properties(features.input)[needed[0]]) in {"string", ""}
+    is_id = ending in _IDS and (not stem or stem in _GENERIC_NOUNS)
+    return needed[0] if is_id and is_text and _GENERIC_NOUNS.issuperset(features.parsed.noun) else None
+
+
+def _mentioned_entities(about: str, tables: Mapping[str, Entity]) -> list[str]:
+    """The kinds of records that a description names."""
+    spoken = words(about.lower())
+    plain = [singular(word) if is_plural(word) else word for word in spoken]
+    return [name for name in tables if _occurs(words(name), plain)]
+
+
+def _occurs(phrase: Sequence[str], text: Sequence[str]) -> bool:
+    return any([*text[at : at + len(phrase)]] == [*phrase] for at in range(len(text) - len(phrase) + 1))

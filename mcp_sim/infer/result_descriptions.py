@@ -1,0 +1,200 @@
+"""What descriptions say about results: the form that they show, data or prose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import Final
+
+from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import as_object, properties
+
+_RETURNS = r"\breturn(?:s|ed|ing)?\b(?:(?!\n\s*\n|\b(?:args|raises|example)s?:)[^{}\[\]]){0,120}?"
+_SHOWN = re.compile(_RETURNS + r"(?=[{\[])", re.IGNORECASE)
+_LISTED = re.compile(r"\b(?:lists?|arrays?)\b[^{}\[\]]*$", re.IGNORECASE)
+_NAMED = re.compile(
+    _RETURNS
+    + r"\b(?:dict|dictionary|json(?: object)?|object|mapping)(?P<many>s|ies)?\b,?\s+(?:with|containing|of|including)\s+"
+    r"(?:the\s+|these\s+)?(?:following\s+)?(?:keys|fields|properties)?:?\s*(?P<names>[^.{}\[\]:;]+)",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|<[^>]*>|\.\.\.|…|[{}\[\],:|]|[^\s{}\[\],:|\"'`<>]+")
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_TYPES = {
+    "boolean": "true false bool boolean",
+    "integer": "int integer n m count",
+    "number": "float number decimal",
+    "string": "str string text",
+    "object": "dict object mapping",
+    "array": "list array",
+}
+_TYPE_OF = {word: kind for kind, said in _TYPES.items() for word in said.split()}
+_MIN_NAMES = 2
+"""As many names as a list of them has at least, to be more than a word in a sentence."""
+
+_MAX_PLACES, _MAX_TOKENS, _MAX_DEPTH = 20, 5_000, 30
+"""What is looked at of a description that shows many forms, or a form without end."""
+
+TEXT_NAMES: Final = frozenset({"result", "text", "output", "content", "response"})
+"""What the only property of a result is called that is a text for people."""
+
+MESSAGE_NAMES: Final = TEXT_NAMES | {"message"}
+"""What it is called where it says what came of a call."""
+
+_PROSE = re.compile(
+    r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text|(?:success|confirmation|"
+    r"status) (?:message|string)|a (?:message|sentence|string|text|summary))\b|\breturns?:?\s*\n?\s*str\b",
+    re.IGNORECASE,
+)
+_RECORD = re.compile(
+    r"\breturn(?:s|ed|ing)? (?:the |an? |its |all )?(?:\w+ ){0,3}?"
+    r"(?:details|record|object|data|info|information|fields|metadata|resource)\b"
+    r"|\breturns:?\s+(?:the |a )?(?:newly |new |full |complete )?(?:created |updated |modified )\w+",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    r"\breturn(?:s|ing)?:?\s+(?:-+\s+)?(?:the |an? |its )?(?:(?!with\b|and\b|by\b|if\b)[\w']+ ){0,3}?"
+    r"(?:id|identifier|uuid|\w+_id)\b(?! *(?:,|and\b|&|/|plus\b|or\b|if\b|as\b|in\b))",
+    re.IGNORECASE,
+)
+_DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
+_DATA_BACK = re.compile(
+    r"\b(?:returns?|result|output|response)\b[^.\n]{0,60}\b(?:json|dict|dictionary|objects?)\b|\breturns?:?\s*\{",
+    re.IGNORECASE,
+)
+
+
+def shown_result(description: str) -> Record | None:
+    """The schema of the result that a description shows; None where it shows none."""
+    for found in islice(_SHOWN.finditer(description), _MAX_PLACES):
+        schema = _FormParser(_tokens(description, found.end())).result()
+        if schema is not None:
+            return {"type": "array", "items": schema} if _is_listed(schema, found[0]) else schema
+    return _listed_keys(description)
+
+
+def _tokens(description: str, start: int) -> list[str]:
+    """What stands behind a place; nothing where that nests deeper than any form that is meant to be read."""
+    pieces = [found[0] for found in islice(_TOKEN.finditer(description, start), _MAX_TOKENS)]
+    depths = accumulate((piece in {"{", "["}) - (piece in {"}", "]"}) for piece in pieces)
+    return pieces if max(depths, default=0) <= _MAX_DEPTH else []
+
+
+def _is_listed(schema: Record, before: str) -> bool:
+    return schema["type"] == "object" and _LISTED.search(before) is not None
+
+
+def _listed_keys(description: str) -> Record | None:
+    """The schema of a mapping whose keys are listed in words: `a dict with id, done and text`."""
+    for found in islice(_NAMED.finditer(description), _MAX_PLACES):
+        said = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
+        names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", said) if name.strip()]
+        if len(names) >= _MIN_NAMES and all(map(_NAME.match, names)):
+            schema: Record = {"type": "object", "properties": {name: {} for name in names}}
+            return {"type": "array", "items": schema} if found["many"] else schema
+    return None
+
+
+@dataclass(slots=True)
+class _FormParser:
+    """Reads one value as people write it who show a form: names without quotes, types for values, dots for the rest."""
+
+    pieces: list[str]
+    at: int = 0
+
+    def result(self) -> Record | None:
+        """The schema of what is shown; None for what is no more than braces in a sentence."""
+        schema = self._value()
+        parts = properties(as_object(schema["items"]) if schema and "items" in schema else schema or {})
+        is_form = len(parts) >= _MIN_NAMES or (parts and ":" in self.pieces[: self.at])
+        return schema if is_form and "}" in self.pieces else None
+
+    def _value(self) -> Record | None:
+        piece = self._next()
+        if piece == "{":
+            return self._object()
+        if piece == "[":
+            return {"type": "array", **self._items()}
+        if piece[:1] in {'"', "'", "<"}:
+            return {"type": "string"}
+        if piece.lstrip("-").replace(".", "", 1).isdigit():
+            return {"type": "number" if "." in piece else "integer"}
+        kind = _TYPE_OF.get(piece.lower())
+        if kind == "array" and self._peek() == "[":
+            self._next()
+            return {"type": "array", **self._items()}
+        return {"type": kind} if kind is not None else {}
+
+    def _object(self) -> Record | None:
+        """The schema of what stands in braces; None where that is not names with or without values."""
+        parts: Record = {}
+        while (piece := self._next()) not in {"}", ""}:
+            if piece in {",", "...", "…"}:
+                continue
+            name = piece.strip("\"'`")
+            if not _NAME.match(name):
+                return None
+            part: Record | None = {}
+            if self._peek() == ":":
+                self._next()
+                part = self._value()
+            if part is None:
+                return None
+            parts[name] = part
+            self._pass("}")
+        return {"type": "object", **({"properties": parts} if parts else {})} if piece else None
+
+    def _items(self) -> Record:
+        """The schema of what stands in brackets: that of its first item."""
+        if self._peek() in {"]", "...", "…"}:
+            self._pass("]")
+            self._next()
+            return {"items": {"type": "object"}}
+        is_name = self._peek().lower() not in _TYPE_OF and _NAME.match(self._peek()) is not None
+        inner = {"type": "object"} if is_name else self._value() or {}
+        while self._peek() not in {"]", ""}:
+            self._next()
+            self._pass("]")
+        self._next()
+        return {"items": inner}
+
+    def _pass(self, end: str) -> None:
+        """Go on to the next comma, or to the end of what it stands in; braces in between are passed as a whole."""
+        depth = 0
+        while (piece := self._peek()) and (depth or piece not in {",", end}):
+            depth += (piece in {"{", "["}) - (piece in {"}", "]"})
+            self.at += 1
+
+    def _peek(self) -> str:
+        return self.pieces[self.at] if self.at < len(self.pieces) else ""
+
+    def _next(self) -> str:
+        piece = self._peek()
+        self.at += 1
+        return piece
+
+
+def is_prose(description: str) -> bool:
+    """Does a description say that the result is for people to read, and not data?"""
+    return bool(_PROSE.search(description)) and not _DATA.search(description)
+
+
+def mentions_data(description: str) -> bool:
+    """Does a description of what works on records speak of data? Then the result is data."""
+    return bool(_DATA.search(description))
+
+
+def returns_data(description: str) -> bool:
+    """Does a description say so of the result itself? What computes may speak of data that it is given."""
+    return bool(_DATA_BACK.search(description))
+
+
+def returns_key(description: str) -> bool:
+    """Does a description say that nothing but the id of what was made comes back?"""
+    return bool(_KEY.search(description)) and not mentions_data(description)
+
+
+def returns_record(description: str) -> bool:
+    """Does a description say that what comes back is data, or the record itself?"""
+    return mentions_data(description) or bool(_RECORD.search(description))

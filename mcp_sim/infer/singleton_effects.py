@@ -1,0 +1,197 @@
+"""Effects on one field of a singleton, and the matching of names to its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mcp_sim.infer.flags import TOGGLES, find_flag, find_participle_flag, find_switch
+from mcp_sim.infer.names import ParsedName, Words
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.words import plural, singular, vocabulary, words
+from mcp_sim.types.plans import How, Verb
+
+_EMPTYING_VERBS = vocabulary("clear empty reset flush")
+_PREFIXES = vocabulary("new current updated total my the latest remaining final resulting user account")
+_SUFFIXES = vocabulary("status state list value amount level limit mode setting settings info")
+_FACETS = _SUFFIXES | vocabulary("service")
+_SHOWING_WORDS = vocabulary("check display show view get read status print")
+_SUBJECT_PREFIXES = vocabulary("current my the active device phone system of and")
+_SUBJECT_SUFFIXES = vocabulary("status state setting settings info information details mode")
+
+
+@dataclass(frozen=True, slots=True)
+class SingletonEffect:
+    """What a tool does to the one record of an entity."""
+
+    verb: Verb
+    entity: str
+    sets: Mapping[str, str] = field(default_factory=dict[str, str])
+    how: Mapping[str, How] = field(default_factory=dict[str, "How"])
+    fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    shows: Mapping[str, str] = field(default_factory=dict[str, str])
+    choice: str | None = None
+    """An argument that says which of the values of the field in `chosen` is meant."""
+    chosen: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, "Mapping[str, Json]"])
+    only: tuple[str, ...] = ()
+    """The fields that are told alone."""
+    reason: str = ""
+
+
+def find_verb_flag(
+    parsed: ParsedName, arguments: Record, shows: Mapping[str, str], entity: Entity
+) -> SingletonEffect | None:
+    """`arm_alarm(mode)`, `disarm_alarm()`: a verb that nothing else is known of sets the flag that it is about."""
+    if parsed.verb != "unknown" or len(parsed.noun) < 2 or "".join(parsed.noun[1:]) != join_words(entity.name):
+        return None
+    fixed = find_flag(parsed.noun[0], entity)
+    sets = {name: found for name, part in arguments.items() if (found := match_field(name, part, entity)) is not None}
+    if not fixed or fixed.keys() & {*sets.values()}:
+        return None
+    return SingletonEffect(
+        "update", entity.name, sets, {}, fixed, shows, reason=f"sets {', '.join(fixed)} of {entity.name}"
+    )
+
+
+def find_toggle(
+    parsed: ParsedName, needed: Sequence[str], shows: Mapping[str, str], entity: Entity
+) -> SingletonEffect | None:
+    """`toggle_shuffle()`: the flag that its noun or its result names becomes the opposite."""
+    if parsed.word not in TOGGLES or needed:
+        return None
+    meant = find_field(parsed, shows, entity) or next(iter(dict.fromkeys(shows.values())), "")
+    if meant not in entity.fields or main_type(entity.fields[meant].schema) != "boolean":
+        return None
+    told, alone = f"toggles {meant}", () if shows else (meant,)
+    return SingletonEffect("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, only=alone, reason=told)
+
+
+def find_emptied_list(
+    parsed: ParsedName, needed: Sequence[str], shows: Mapping[str, str], entity: Entity
+) -> SingletonEffect | None:
+    """`clear_queue()`: the list of which its noun speaks holds nothing any more."""
+    noun = (
+        parsed.noun
+        if parsed.word in _EMPTYING_VERBS
+        else parsed.noun[1:]
+        if {*parsed.noun[:1]} & _EMPTYING_VERBS
+        else ()
+    )
+    meant = {"".join(noun), join_words(plural("_".join(noun)))} if noun and not needed else set[str]()
+    lists = (name for name, one in entity.fields.items() if main_type(one.schema) == "array")
+    name = next((name for name in lists if join_words(name) in meant), None)
+    if name is None:
+        return None
+    return SingletonEffect(
+        "update", entity.name, fixed={name: []}, shows=shows, reason=f"empties {name} of {entity.name}"
+    )
+
+
+def match_field(path: str, part: Record, entity: Entity) -> str | None:
+    """The field that a name means: the same word for word, or but for words like `new` and `status`."""
+    name = path.rsplit(".", 1)[-1]
+    kind = main_type(part)
+    fits = [name for name, field in entity.fields.items() if not kind or _is_compatible(main_type(field.schema), kind)]
+    for reduce in (join_words, _strip_prefixes, core_words):
+        wanted = reduce(name)
+        found = [one for one in fits if wanted and reduce(one) == wanted]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _is_compatible(own: str, kind: str) -> bool:
+    """Can a field of one type be what another is of? Of whichever type a field is that says none."""
+    return not own or own == kind or (own, kind) == ("integer", "number")
+
+
+def join_words(name: str) -> str:
+    return "".join(words(name))
+
+
+def _strip_prefixes(name: str) -> str:
+    parts = words(name)
+    while len(parts) > 1 and parts[0] in _PREFIXES:
+        parts = parts[1:]
+    return "".join(parts)
+
+
+def core_words(name: str) -> str:
+    parts = [part for part in words(name) if part not in _PREFIXES]
+    while len(parts) > 1 and parts[-1] in _SUFFIXES:
+        parts = parts[:-1]
+    return "".join(parts)
+
+
+def find_field(parsed: ParsedName, shows: Mapping[str, str], entity: Entity) -> str | None:
+    noun = "".join(parsed.noun)
+    near = [name for name in entity.fields if noun and noun in {join_words(name), core_words(name)}]
+    near = near or [name for name in dict.fromkeys(shows.values()) if noun and noun in join_words(name)]
+    return near[0] if len(near) == 1 else None if near else find_field_in_noun(parsed, entity)
+
+
+def find_field_in_noun(parsed: ParsedName, entity: Entity) -> str | None:
+    """The field of which a noun phrase says all words: `wifi_status` of `wifi`, the longest that there is."""
+    noun, told = (
+        parsed.noun,
+        {name: _matching_prefix(name, parsed.noun) for name in entity.fields if name != entity.name},
+    )
+    fitting = [name for name, own in told.items() if own and {*noun[len(own) :]} <= _FACETS]
+    return max(fitting, key=lambda name: len(told[name]), default=None)
+
+
+def _matching_prefix(field: str, noun: Words) -> Words:
+    """The words of a field that a noun phrase begins with: one of `channels` is a channel, and `current_day` a day."""
+    parts = words(field)
+    bare = parts[next((place for place, part in enumerate(parts) if part not in _PREFIXES), 0) :]
+    forms = (parts, bare, (*bare[:-1], singular(bare[-1]))) if parts else ()
+    return next((own for own in forms if own == noun[: len(own)]), ())
+
+
+def find_switched_field(parsed: ParsedName, needed: Sequence[str], entity: Entity) -> SingletonEffect | None:
+    """`toggle_data()`, `enable_roaming()`, `disconnect_vpn()`: the flag called after the noun, and after the verb."""
+    if needed:
+        return None
+    flips = parsed.word in TOGGLES
+    fixed = find_switch("enable" if flips else parsed.word, parsed.noun, entity.fields)
+    fixed = fixed or (find_participle_flag(parsed.noun, entity.fields) if parsed.verb == "unknown" else {})
+    if not fixed:
+        return None
+    name = next(iter(fixed))
+    reason = f"{'toggles' if flips else 'sets'} {name} of {entity.name}"
+    return SingletonEffect(
+        "update", entity.name, {}, {name: "toggle"} if flips else {}, fixed, only=(name,), reason=reason
+    )
+
+
+def find_shown_fields(parsed: ParsedName, needed: Sequence[str], about: str, entity: Entity) -> SingletonEffect | None:
+    """The fields that are called after the noun, and those of which the description says all words."""
+    is_read = parsed.word == "check" or (parsed.verb in {"get", "unknown"} and {_first_word(parsed)} & _SHOWING_WORDS)
+    if needed or not is_read:
+        return None
+    subject, told = _subject_of(parsed), {*words(about)}
+    shown = [name for name in entity.fields if name != entity.key and _is_named_in(words(name), subject, told)]
+    if not shown:
+        return None
+    return SingletonEffect("get", entity.name, only=tuple(shown), reason=f"shows {', '.join(shown)} of {entity.name}")
+
+
+def _first_word(parsed: ParsedName) -> str:
+    return parsed.word or next(iter(parsed.noun), "")
+
+
+def _subject_of(parsed: ParsedName) -> Words:
+    """`wifi` of `check_wifi_status`."""
+    noun = parsed.noun[1:] if {*parsed.noun[:1]} & _SHOWING_WORDS else parsed.noun
+    while len(noun) > 1 and noun[0] in _SUBJECT_PREFIXES:
+        noun = noun[1:]
+    while len(noun) > 1 and noun[-1] in _SUBJECT_SUFFIXES:
+        noun = noun[:-1]
+    return noun
+
+
+def _is_named_in(field: Words, subject: Words, told: set[str]) -> bool:
+    starts = range(len(field) - len(subject) + 1) if subject else ()
+    return any(field[at : at + len(subject)] == subject for at in starts) or (len(field) > 1 and {*field} <= told)

@@ -1,0 +1,124 @@
+"""Singletons that no state or spec declares: settings, a volume, a current user."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from mcp_sim.infer.argument_names import OPTIONS
+from mcp_sim.infer.envelopes import SUCCESS, read_envelope
+from mcp_sim.infer.flags import flag_name
+from mcp_sim.infer.keys import key_argument
+from mcp_sim.infer.names import ParsedName, Words
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import at, expanded, main_type, map_of, properties, required
+from mcp_sim.types.lexicon.words import snake, vocabulary
+
+_FACETS = vocabulary("status state setting settings mode level value config configuration option options preference")
+_NOT_ENTITIES = vocabulary("id key name type detail list all value number count message text data file")
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One tool of one noun: what its name says, its arguments but for options, and its result."""
+
+    parsed: ParsedName
+    arguments: Mapping[str, Record]
+    needed: frozenset[str]
+    output: Record
+
+
+def find_singletons(
+    tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName], known: Iterable[str], settled: Container[str]
+) -> dict[str, Entity]:
+    """An entity with one record for each noun that tools only get and set, and of which none names one of several.
+
+    `settled` are the tools of which a spec tells what they do.
+    """
+    spoken: dict[Words, list[_Use]] = defaultdict(list)
+    for id_, tool in tools.items():
+        noun = strip_facet(parsed_names[id_].noun)
+        if noun and id_ not in settled:
+            spoken[noun].append(_use_of(parsed_names[id_], tool))
+    known = {*known}
+    nouns = {noun for noun, uses in spoken.items() if any(one.parsed.verb != "unknown" for one in uses)}
+    found = {"_".join(noun): uses for noun, uses in spoken.items() if _is_singleton(noun, uses, nouns)}
+    taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
+    return {
+        name: _make_entity(name, uses)
+        for name, uses in found.items()
+        if name not in known and f"{name}_id" not in taken
+    }
+
+
+def singleton_of_noun(entities: Mapping[str, Entity], parsed: ParsedName) -> Entity | None:
+    """The one among these of which a tool speaks."""
+    return entities.get("_".join(strip_facet(parsed.noun)))
+
+
+def strip_facet(noun: Words) -> Words:
+    """`wifi_status` and `wifi` are about one thing."""
+    return noun[:-1] if len(noun) > 1 and noun[-1] in _FACETS else noun
+
+
+def _use_of(parsed: ParsedName, tool: Tool) -> _Use:
+    schema = expanded(tool.input_schema)
+    arguments = {name: part for name, part in properties(schema).items() if snake(name) not in OPTIONS}
+    output = expanded(tool.output_schema) if tool.output_schema is not None else {}
+    return _Use(parsed, arguments, required(schema) & arguments.keys(), output)
+
+
+def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words]) -> bool:
+    """Do all tools of a noun get or set it, and none says which one?"""
+    gets = [one for one in uses if _is_getter(one)]
+    sets = [one for one in uses if one.parsed.verb == "update" and _is_setter(one)]
+    if len(gets) + len(sets) < len(uses) or not gets or _NOT_ENTITIES.issuperset(noun):
+        return False
+    if any(main_type(map_of(one.output)) not in {"", "string"} for one in uses):
+        return False
+    if any(noun[:at] in others or noun[at:] in others for at in range(1, len(noun))):
+        return False
+    whole = bool(sets) or not any(one.arguments for one in gets)
+    return whole and not any(_names_another("_".join(noun), one) for one in uses)
+
+
+def _is_getter(one: _Use) -> bool:
+    """Does it show the one there is? `settings` are one thing, in the plural."""
+    facets = one.parsed.verb == "list" and f"{one.parsed.noun[-1]}s" in _FACETS
+    return not one.needed and (facets or (one.parsed.verb == "get" and not one.parsed.plural))
+
+
+def _names_another(name: str, one: _Use) -> bool:
+    keyed = key_argument("update", name, "id", {"properties": dict(one.arguments)})[1] > 2
+    return keyed or any(snake(argument).endswith(("_id", "_ids")) for argument in one.arguments)
+
+
+def _is_setter(one: _Use) -> bool:
+    return bool(one.arguments) or bool(flag_name(one.parsed.word))
+
+
+def _make_entity(name: str, uses: Sequence[_Use]) -> Entity:
+    fields: dict[str, Field] = {}
+    shown = [field for one in uses if one.parsed.verb == "get" for field in _result_fields(name, one.output)]
+    for field in shown or [field for one in uses if one.parsed.verb == "update" for field in _argument_fields(one)]:
+        fields.setdefault(field.name, field)
+    flags = {flag_name(one.parsed.word) for one in uses if one.parsed.verb == "update" and not one.arguments}
+    if not any(main_type(field.schema) == "boolean" for field in fields.values()):
+        fields |= {flag: Field(flag, {"type": "boolean", "default": False}, required=True) for flag in sorted(flags)}
+    fields = fields or {"name": Field("name", {"type": "string"}, required=True)}
+    return Entity(name, name, None, fields, singleton=True)
+
+
+def _result_fields(name: str, output: Record) -> Iterator[Field]:
+    envelope = read_envelope("get", name, output)
+    for field, schema in properties(at(output, envelope.record or "")).items():
+        if snake(field) not in SUCCESS:
+            yield Field(field, schema, required=True)
+
+
+def _argument_fields(one: _Use) -> Iterator[Field]:
+    for name, part in one.arguments.items():
+        yield Field(name, {word: said for word, said in part.items() if word != "default"}, required=True)
