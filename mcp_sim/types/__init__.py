@@ -5,14 +5,34 @@ Everything that decides takes a `Turn`; everything that acts returns a `Transiti
 
 from __future__ import annotations
 
-from mcp_sim.types.change import Change, Due
-from mcp_sim.types.memory import Memories, Memory
-from mcp_sim.types.observation import BrokenDelivery, Observation, RpcError, ToolResult
-from mcp_sim.types.step import ConditionFailure, Decision, Outcome, Step
-from mcp_sim.types.tool import FailureRenderer, Tool, render_plain_failure
-from mcp_sim.types.turn import UNABLE, Attempt, Call, Instruction, PastCall, PastVersion, Proceed, Transition, Turn
-from mcp_sim.types.values import Json, Key, Record
-from mcp_sim.types.view import COMPARISONS, Bound, View, Written
+from mcp_sim.types.calls import (
+    UNABLE,
+    Attempt,
+    Call,
+    ConditionFailure,
+    Decision,
+    Instruction,
+    Memories,
+    Memory,
+    Outcome,
+    PastCall,
+    PastVersion,
+    Proceed,
+    Step,
+    Transition,
+    Turn,
+)
+from mcp_sim.types.json_values import Json, Key, Record
+from mcp_sim.types.tools import (
+    BrokenDelivery,
+    FailureRenderer,
+    Observation,
+    RpcError,
+    Tool,
+    ToolResult,
+    render_plain_failure,
+)
+from mcp_sim.types.views import COMPARISONS, Bound, Change, Due, View, Written
 
 __all__ = [
     "COMPARISONS",

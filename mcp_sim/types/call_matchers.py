@@ -16,7 +16,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import Expectation
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import in_reach

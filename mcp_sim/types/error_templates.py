@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any, Literal, TypeAlias, cast
 
 from mcp_sim.types import Json, Observation, RpcError, ToolResult, Turn, render_plain_failure
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
 

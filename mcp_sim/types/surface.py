@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import quote, unquote
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
 

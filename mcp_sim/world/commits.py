@@ -1,39 +1,193 @@
-"""What does a call leave behind: the next version of the world, its step in the ledger, what is remembered of it?"""
+"""Versions of a world: what a call reads, and what calls and events leave behind."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, cast
 
-from mcp_sim.types import Change, ConditionFailure, Decision, PastCall, Record, Step, Transition, Turn
+from rpds import HashTrieMap
+
+from mcp_sim.types import (
+    Call,
+    Change,
+    ConditionFailure,
+    Decision,
+    Due,
+    Memories,
+    PastCall,
+    Record,
+    Step,
+    Tool,
+    Transition,
+    Turn,
+)
+from mcp_sim.types.clock import Clock
+from mcp_sim.types.draws import SEPARATOR, Draws
+from mcp_sim.types.errors import BadArguments
+from mcp_sim.types.json_values import canonical, decode, nests_deeper
+from mcp_sim.types.kinds import Occasion
+from mcp_sim.types.scenario import PerturbationEntry, Scenario
+from mcp_sim.world.catalogue import CatalogueFault
 from mcp_sim.world.state import State
-from mcp_sim.world.versions import Version
+
+DEEPEST = 64
+"""The arguments of a call may nest this many levels."""
+
+MICROSECOND = timedelta(microseconds=1)
+NO_TOOL = Tool("", "", {"name": "", "inputSchema": {"type": "object"}})
+
+LOOKED_AT = ("", "looked-at")
+"""The memory of a world that holds up to when scheduled perturbations have acted, in microseconds since its start."""
 
 
-class Passed(Protocol):
-    """What became of a call, as a world commits it."""
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Everything of a world that a call may change. It is kept by reference: a snapshot and a fork are O(1)."""
 
-    @property
-    def truth(self) -> Transition | None: ...
-    @property
-    def transition(self) -> Transition: ...
-    @property
-    def decided(self) -> tuple[Decision, ...]: ...
-    @property
-    def erred(self) -> tuple[ConditionFailure, ...]: ...
-    @property
-    def is_stub(self) -> bool: ...
+    state: State
+    counts: tuple[int, ...]
+    """The counters of triggers."""
+    facts: tuple[Any, ...]
+    """The facts of each expectation, in their order."""
+    occurrences: HashTrieMap[str, int]
+    """How often each call was made, by its scope."""
+    memories: HashTrieMap[tuple[str, str], Any]
+    index: int = 0
+    """The number of calls so far."""
+    n: int = 0
+    """The number of steps in the ledger so far."""
 
 
-def pinned(passed: Passed) -> tuple[Change, ...]:
-    """What was made up for the answer and is true from now on, where the answer is the world's own."""
-    transition, truth = passed.transition, passed.truth
-    shown = truth is not None and transition.observation.body is truth.observation.body
-    return transition.absorbed if shown else ()
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The start of a world, to which it resets: what all worlds of one scenario and seed have in common."""
+
+    scenario: Scenario
+    seed: int
+    stream: str
+    first: Version
+    timed: tuple[PerturbationEntry, ...] = ()
+    """The perturbations that act by themselves."""
+    lasting: tuple[CatalogueFault, ...] = ()
+    """The perturbations of the catalogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """The outcome of a call, as a world commits it.
+
+    `truth` is the world's own transition (None if it was not asked), `transition` the one that is served, after all
+    perturbations.
+    """
+
+    truth: Transition | None
+    transition: Transition
+    decisions: tuple[Decision, ...]
+    is_stub: bool
+    errors: tuple[ConditionFailure, ...] = ()
+
+
+# before a call --------------------------------------------------------------------------------------------------------
+
+
+def scope_of(call: Call) -> str:
+    """Return the name of a call in draws and counters: the same for the same tool and equal arguments.
+
+    Raises `BadArguments` for arguments that no JSON text can hold, or that nest more than `DEEPEST` levels.
+    """
+    try:
+        text = canonical(call.arguments)
+    except (RecursionError, ValueError, TypeError) as error:
+        reason = "they nest too deeply" if isinstance(error, RecursionError) else str(error)
+        raise BadArguments(call.tool, f"are not JSON: {reason}") from None
+    if text.count("[") + text.count("{") > DEEPEST and nests_deeper(call.arguments, DEEPEST):
+        raise BadArguments(call.tool, f"nest more than {DEEPEST} levels deep")
+    if not _has_string_keys(call.arguments):
+        raise BadArguments(call.tool, "are not JSON: every key must be a string")
+    if "\\ud" in text and _has_surrogate(text):
+        raise BadArguments(call.tool, "are not JSON: they hold half of a character, a lone surrogate")
+    return sha256(f"{call.tool}{SEPARATOR}{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _has_string_keys(value: Any) -> bool:
+    if isinstance(value, dict):
+        for key, inner in cast("dict[Any, Any]", value).items():
+            if not isinstance(key, str) or (not isinstance(inner, str | int) and not _has_string_keys(inner)):
+                return False
+        return True
+    return all(map(_has_string_keys, cast("Sequence[Any]", value))) if isinstance(value, list | tuple) else True
+
+
+def _has_surrogate(text: str) -> bool:
+    """Whether a JSON text holds an escaped half of a surrogate pair without the other."""
+    try:
+        decode(text)
+    except ValueError:
+        return True
+    return False
+
+
+def turn_without_call(origin: Origin, clock: Clock, version: Version, elapsed: timedelta) -> Turn:
+    """Return a turn of no call: what the next call would read, `elapsed` after the clock's start."""
+    return Turn(
+        call=Call("", {}),
+        index=version.index + 1,
+        tool=NO_TOOL,
+        view=version.state,
+        start=clock.start,
+        now=clock.start + elapsed,
+        draws=Draws(origin.seed, origin.stream, "", 0),
+        history=(),
+        memories=Memories(version.memories, version.counts),
+    )
+
+
+# events ---------------------------------------------------------------------------------------------------------------
+
+
+def is_due(due: Due, now: datetime, index: int) -> bool:
+    """Whether an entry of the agenda is due at this time, or when the world's call `index` begins."""
+    return due.at <= now if due.call is None else due.call <= index
+
+
+def mark_acted(version: Version, start: datetime, now: datetime) -> tuple[int, Version]:
+    """Return up to when scheduled perturbations have acted (in microseconds), and the version after they act to now."""
+    since = version.memories.get(LOOKED_AT, -1)
+    memories = version.memories.insert(LOOKED_AT, (now - start) // MICROSECOND)
+    return since, replace(version, memories=memories)
+
+
+def scheduled_acts(
+    origin: Origin, start: datetime, since: int, now: datetime
+) -> Iterator[tuple[datetime, PerturbationEntry, int]]:
+    """Yield the times, from `since` until `now`, at which perturbations act by themselves, each with its number."""
+    for entry in origin.timed:
+        for number, at in entry.perturbation.occasions(start, start + since * MICROSECOND, now):
+            yield at, entry, number
+
+
+def changes_of_act(origin: Origin, state: State, entry: PerturbationEntry, number: int, at: datetime) -> Due | None:
+    """Return what a scheduled perturbation does to a state; None if that is nothing."""
+    draws = Draws(origin.seed, origin.stream, f"{entry.id}/act", number)
+    actor, changes = entry.perturbation.act(Occasion(at, state, draws), origin.scenario.domain)
+    return Due(at, actor, tuple(changes)) if changes else None
+
+
+# after a call ---------------------------------------------------------------------------------------------------------
+
+
+def absorbed_changes(answered: AnsweredCall) -> tuple[Change, ...]:
+    """Return the records that the answer mentions for the first time, if the world's own answer is served."""
+    transition, truth = answered.transition, answered.truth
+    is_shown = truth is not None and transition.observation.body is truth.observation.body
+    return transition.absorbed if is_shown else ()
 
 
 def state_after(state: State, transition: Transition, absorbed: tuple[Change, ...]) -> State:
-    """The state with what others did right before the call, and with what the call writes."""
+    """Return the state after the events right before the call, and after what the call writes."""
     for due in transition.events:
         state = state.apply(due.changes)
     changes = (*transition.changes, *absorbed)
@@ -41,6 +195,7 @@ def state_after(state: State, transition: Transition, absorbed: tuple[Change, ..
 
 
 def version_after(before: Version, turn: Turn, state: State) -> Version:
+    """Return the version that a call leaves; its facts and step number are those of the version before."""
     return Version(
         state=state,
         counts=tuple(turn.memories.counts),
@@ -52,9 +207,9 @@ def version_after(before: Version, turn: Turn, state: State) -> Version:
     )
 
 
-def step_of(n: int, turn: Turn, passed: Passed, absorbed: tuple[Change, ...]) -> Step:
-    """The entry of a call, which is the ledger's nth."""
-    transition = passed.transition
+def step_of(n: int, turn: Turn, answered: AnsweredCall, absorbed: tuple[Change, ...]) -> Step:
+    """Return the ledger entry of a call; `n` is its number in the ledger."""
+    transition = answered.transition
     return Step(
         n=n,
         entry="call",
@@ -62,26 +217,27 @@ def step_of(n: int, turn: Turn, passed: Passed, absorbed: tuple[Change, ...]) ->
         index=turn.index,
         tool=turn.call.tool,
         arguments=turn.call.arguments,
-        truth=passed.truth,
+        truth=answered.truth,
         served=transition.observation,
         committed=transition.changes,
         absorbed=absorbed,
         guessed=transition.guessed,
-        stub=passed.is_stub,
-        perturbations=passed.decided,
-        erred=passed.erred,
+        stub=answered.is_stub,
+        perturbations=answered.decisions,
+        errors=answered.errors,
         answers=turn.call.answers,
     )
 
 
-def past_of(turn: Turn, transition: Transition, absorbed: tuple[Change, ...]) -> PastCall:
+def past_call(turn: Turn, transition: Transition, absorbed: tuple[Change, ...]) -> PastCall:
+    """Return the call as later calls see it."""
     changes = (*transition.changes, *absorbed)
     return PastCall(turn.index, turn.call.tool, turn.call.arguments, transition.observation.ok, turn.now, changes)
 
 
 def replayed(state: State, steps: Sequence[Record]) -> State:
-    """The state after all changes that a ledger's steps say were committed."""
+    """Return the state after all changes that the steps of a ledger committed."""
     for step in steps:
-        written = [*step.get("committed", ()), *step.get("pins", ())]
+        written = [*step.get("committed", ()), *step.get("absorbed", ())]
         state = state.apply([Change.from_json(body) for body in written])
     return state

@@ -17,7 +17,7 @@ from rpds import HashTrieMap
 
 from mcp_sim.types import Bound, Change, Due, Json, Key, Record
 from mcp_sim.types.errors import StaleChange
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.world.tables import EMPTY_TABLE, Rows, Table, Tables, comparable, comparables, lowered
 
 SETTLE = 256
@@ -243,9 +243,7 @@ class State:
         last_key = change.key if is_new or change.op == "reserve" else overlay.last_key
         return overlay.written(change.key, row, overlay.born + (1 if is_new else 0), count, last_key)
 
-    def _with_writes(
-        self, entity: str, hits: Sequence[tuple[Key, Record]], matches: Callable[[Record], bool]
-    ) -> Rows:
+    def _with_writes(self, entity: str, hits: Sequence[tuple[Key, Record]], matches: Callable[[Record], bool]) -> Rows:
         """`hits` of the base as they stand now, then what was written since and matches, all in creation order."""
         table, rows = self._table(entity), self.overlays[entity].rows()
         kept = (

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mcp_sim.types import Bound, Json, Key, Record
-from mcp_sim.types.json_text import canonical
-from mcp_sim.types.paths import values_at
+from mcp_sim.types.json_values import canonical, values_at
 
 Rows = list[tuple[Key, Record]]
 

@@ -1,4 +1,4 @@
-"""The ledger of a world, and its form in a trace: JSONL, format 1.
+"""The ledger of a world, and its form in a trace: JSONL, format 2.
 
 Each line holds `{"world", "step", "measured"}`. `step` is the same for the same scenario, seed and calls; `measured`
 (real time, tokens, attempts) is not. A crash is `{"world", "crash", "measured"}` and has no step.
@@ -26,9 +26,9 @@ from mcp_sim.types import (
 )
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import Crash
-from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.json_values import decode, encode
 
-FORMAT = 1
+FORMAT = 2
 MOST_BYTES = 64 * 1024 * 1024
 """What one world keeps of its ledger at most, however large its entries are."""
 
@@ -72,7 +72,7 @@ def _call_bytes(step: Step) -> bytes:
     committed = changes_bytes(step.committed)
     meant = committed if truth is not None and truth.changes is step.committed else None
     return (
-        b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"pins":%b%b%b,"perturbations":%b%b'
+        b',"index":%d,"tool":%b,"arguments":%b%b,"truth":%b,"served":%b,"committed":%b,"absorbed":%b%b%b,"perturbations":%b%b'
         % (
             step.index,
             encode(step.tool),
@@ -85,7 +85,7 @@ def _call_bytes(step: Step) -> bytes:
             b',"guessed":true' if step.guessed else b',"guessed":false',
             b',"stub":true' if step.stub else b"",
             b"[]" if not step.perturbations else encode([decided_json(decided) for decided in step.perturbations]),
-            b',"erred":%b' % encode([asdict(erred) for erred in step.erred]) if step.erred else b"",
+            b',"errors":%b' % encode([asdict(error) for error in step.errors]) if step.errors else b"",
         )
     )
 

@@ -21,14 +21,26 @@ from mcp_sim.types.errors import Crash, Unwritable
 from mcp_sim.types.kinds import Sink, Verdict
 from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Scenario
 from mcp_sim.world.catalogue import list_tools
-from mcp_sim.world.commits import Passed, past_of, pinned, state_after, step_of, version_after
+from mcp_sim.world.commits import (
+    AnsweredCall,
+    Origin,
+    Version,
+    absorbed_changes,
+    changes_of_act,
+    is_due,
+    mark_acted,
+    past_call,
+    scheduled_acts,
+    scope_of,
+    state_after,
+    step_of,
+    turn_without_call,
+    version_after,
+)
 from mcp_sim.world.deferred_commits import fitting
-from mcp_sim.world.events import acted, is_due, looked_at, occasions
 from mcp_sim.world.idempotency import KeyedCalls
-from mcp_sim.world.scopes import scope_of
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, crash_line, fork_line, step_line
-from mcp_sim.world.versions import Origin, Version, turn_without_call
 
 MOST_VERSIONS = 256
 """So many versions of a world's state are kept for perturbations that look back."""
@@ -171,12 +183,12 @@ class World:
 
     def _acts(self, now: datetime) -> Iterator[tuple[datetime, Callable[[datetime], None]]]:
         """What others do by themselves, since the world was last looked at until now."""
-        since, self.version = looked_at(self.version, self.clock.start, now)
-        for at, entry, number in occasions(self.origin, self.clock.start, since, now):
+        since, self.version = mark_acted(self.version, self.clock.start, now)
+        for at, entry, number in scheduled_acts(self.origin, self.clock.start, since, now):
             yield at, partial(self._act, entry, number)
 
     def _act(self, entry: PerturbationEntry, number: int, at: datetime) -> None:
-        due = acted(self.origin, self.version.state, entry, number, at)
+        due = changes_of_act(self.origin, self.version.state, entry, number, at)
         if due is not None:
             self._commit_due(due)
 
@@ -202,15 +214,15 @@ class World:
         """The world at its start, seen as if a call were made."""
         return turn_without_call(self.origin, self.clock, self.origin.first, timedelta(0))
 
-    def commit(self, turn: Turn, passed: Passed, measured: Mapping[str, Any]) -> None:
+    def commit(self, turn: Turn, answered: AnsweredCall, measured: Mapping[str, Any]) -> None:
         """Write the changes and the ledger entry of a call, and make the new version visible; before it, its events."""
-        transition, absorbed = passed.transition, pinned(passed)
+        transition, absorbed = answered.transition, absorbed_changes(answered)
         state = state_after(self.version.state, transition, absorbed)
         for due in transition.events:
             self._commit_due(due)
         version = version_after(self.version, turn, state)
-        step = step_of(version.n + 1, turn, passed, absorbed)
-        self._record(step, version, {**transition.measured, **measured}, past_of(turn, transition, absorbed))
+        step = step_of(version.n + 1, turn, answered, absorbed)
+        self._record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
         self.clock.advance(transition.observation.delay)
 
     def crash(self, call: Call, crash: Crash, measured: Mapping[str, Any]) -> None:

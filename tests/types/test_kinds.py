@@ -75,7 +75,7 @@ def test_a_kind_says_what_its_base_leaves_open(registry: Registry[Any], name: st
 def test_backends_that_are_not_loaded_to_be_asked_would_have_nothing_to_say() -> None:
     for name in BACKENDS_WITHOUT_MATCH:
         kind = backends[name]
-        assert (kind.match, kind.completed) == (Backend.match, Backend.completed)
+        assert (kind.match, kind.complete_tables) == (Backend.match, Backend.complete_tables)
 
 
 DOCUMENTED = [(registry, name) for registry, name in EVERY if issubclass(registry.base, Kind)]
@@ -121,7 +121,7 @@ def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):
             registry[name]
     assert {"also", "every"} <= set(registry.names())
-    assert looked == ["mcp_sim.faults.triggers"]
+    assert looked == ["mcp_sim.triggers"]
 
 
 def test_kinds_of_one_family_do_not_import_each_other() -> None:

@@ -1,4 +1,4 @@
-"""The ledger: bounded, and written as format 1 says."""
+"""The ledger: bounded, and written as format 2 says."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def step_of(observation: Observation, truth: Transition | None = None) -> dict[s
 
 def test_the_header_names_the_format() -> None:
     assert json.loads(header_line("s", "abc", "1.0")) == {
-        "format": 1,
+        "format": 2,
         "scenario": "s",
         "sha256": "abc",
         "version": "1.0",
@@ -60,7 +60,7 @@ def test_a_call_holds_truth_served_committed_and_who_bent_it() -> None:
             "truth": {"observation": {"result": {"id": "d1"}, "form": "structured"}, "changes": [put]},
             "served": {"result": "no", "form": "text", "is_error": True, "delay_ms": 250.0},
             "committed": [put],
-            "pins": [],
+            "absorbed": [],
             "guessed": False,
             "perturbations": [{"id": "x", "kind": "lost_ack", "outcome": "applied", "why": "nth 1"}],
         },

@@ -81,7 +81,7 @@ async def test_what_a_model_invented_exists_from_then_on_if_it_was_served(tmp_pa
         assert world.view.get("thought", "t_11") is None
         assert (await world.call("ponder")).ok
         assert world.view.get("thought", "t_21") == {"id": "t_21", "text": "t_21"}
-        assert [len(step["pins"]) for step in world.ledger.steps[1:]] == [0, 1]
+        assert [len(step["absorbed"]) for step in world.ledger.steps[1:]] == [0, 1]
         rebuilt = replayed(start, world.ledger.steps)
         assert list(rebuilt.rows("thought")) == list(world.view.rows("thought"))
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 
 NEVER: Record = {"not": {}}
 """The schema of no value at all."""

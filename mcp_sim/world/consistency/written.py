@@ -10,7 +10,7 @@ from typing import Any, cast
 from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import types_of
-from mcp_sim.types.json_text import decode
+from mcp_sim.types.json_values import decode
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.world.consistency.after import After
 from mcp_sim.world.consistency.places import NOWHERE, at

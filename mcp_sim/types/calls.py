@@ -1,0 +1,273 @@
+"""One call of a tool: what it may read (its turn), what it does (its transition), and its entry in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from rpds import HashTrieMap
+
+from mcp_sim.types.draws import Draws
+from mcp_sim.types.json_values import Json, Record
+from mcp_sim.types.tools import Observation, Tool
+from mcp_sim.types.views import Change, Due, View
+
+UNABLE: Record = {"action": "unable"}
+"""The answer in place of a client that lacks the capability to be asked."""
+
+Outcome: TypeAlias = Literal["applied", "preempted", "no_effect", "capped"]
+"""`preempted`: another perturbation answered first. `no_effect`: it found nothing to change. `capped`: `fires` is used
+up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call as it came."""
+
+    tool: str
+    """The tool's id in the scenario: `server/name` where several servers are served."""
+    arguments: dict[str, Json]
+    answers: dict[str, Json] = field(default_factory=dict[str, Any])
+    """The client's answers to the tool's questions, by name; UNABLE where it could not be asked."""
+    key: str | None = None
+    """The idempotency key: calls with the same key are made once."""
+
+
+# memory ---------------------------------------------------------------------------------------------------------------
+
+
+class Memory:
+    """A persistent map for one owner (a perturbation's id, a world model) in one world, forked with the world.
+
+    Writes are staged, and kept only if the call is committed. Values must be immutable.
+    """
+
+    __slots__ = ("_memories", "_owner")
+
+    def __init__(self, memories: Memories, owner: str) -> None:
+        self._memories = memories
+        self._owner = owner
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._memories.get((self._owner, name), default)
+
+    def set(self, name: str, value: Any) -> None:
+        self._memories.staged[(self._owner, name)] = value
+
+
+class Memories:
+    """All memories of a world during one call: what was `kept` before it, and what it has `staged`.
+
+    `counts` are the counters of triggers, a list with one place for each: cheap to copy at every call.
+    """
+
+    __slots__ = ("counts", "kept", "staged")
+
+    def __init__(self, kept: HashTrieMap[tuple[str, str], Any], counts: Sequence[int] = ()) -> None:
+        self.kept = kept
+        self.staged: dict[tuple[str, str], Any] = {}
+        self.counts = list(counts)
+
+    def get(self, at: tuple[str, str], default: Any) -> Any:
+        return self.staged[at] if at in self.staged else self.kept.get(at, default)
+
+    def of(self, owner: str) -> Memory:
+        return Memory(self, owner)
+
+    @contextmanager
+    def aside(self, staged: Mapping[tuple[str, str], Any]) -> Generator[None]:
+        """Begin with what was `staged` at some point, and drop what is added: to ask the world again about a call."""
+        kept, counts = self.staged, list(self.counts)
+        self.staged = dict(staged)
+        try:
+            yield
+        finally:
+            self.staged, self.counts = kept, counts
+
+    def committed(self) -> HashTrieMap[tuple[str, str], Any]:
+        """Return the memories with what the call staged."""
+        kept = self.kept
+        for at, value in self.staged.items():
+            kept = kept.insert(at, value)
+        return kept
+
+
+# what a call does -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A reply of a world model that could not be served: its text, and what is wrong with it."""
+
+    raw: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What a call does: its observation and its changes."""
+
+    observation: Observation
+    changes: tuple[Change, ...] = ()
+    agenda: tuple[Due, ...] = ()
+    """Changes that are committed later."""
+    events: tuple[Due, ...] = ()
+    """What others did right before the call. Each is committed as an event of its own, ahead of the call, whatever the
+    agent is served; the call's changes are computed from the state after them."""
+    absorbed: tuple[Change, ...] = ()
+    """Records that the observation mentions for the first time; they exist from now on, if it is served."""
+    guessed: bool = False
+    """Whether the answer rests on a guess."""
+    no_effect: frozenset[str] = frozenset()
+    """The ids of perturbations that found nothing to change."""
+    obeyed: bool = False
+    """Whether a language model followed the turn's instruction."""
+    measured: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Real time, tokens and the like: not part of a run's identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """An earlier call as later calls see it; an event has the tool ''."""
+
+    index: int
+    tool: str
+    arguments: dict[str, Json]
+    ok: bool
+    at: datetime
+    changes: tuple[Change, ...]
+    """The changes that were committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastVersion:
+    """A version of the state, and the call (0: none) and the time since which it was the newest."""
+
+    index: int
+    at: datetime
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """What a language model is asked to make of the true answer.
+
+    `problems` returns what an observation lacks of it, as sentences; empty if it follows the instruction.
+    """
+
+    text: str
+    problems: Callable[[Observation], Sequence[str]]
+
+
+# what a call reads ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Everything that one call may read."""
+
+    call: Call
+    index: int
+    """The number of the call in its world, from 1."""
+    tool: Tool
+    view: View
+    start: datetime
+    """When the world began, in world time."""
+    now: datetime
+    draws: Draws
+    history: Sequence[PastCall]
+    """The newest calls and events, oldest first."""
+    memories: Memories
+    owner: str = ""
+    """Whose turn it is: the id of a perturbation; '' for the world."""
+    versions: Sequence[PastVersion] = ()
+    """The newest versions of the state, oldest first, including the present one. They are kept only if a perturbation
+    of the scenario reads them (`reads_past_versions`)."""
+    instruction: Instruction | None = None
+    """For a language model."""
+
+    @property
+    def memory(self) -> Memory:
+        """The owner's own persistent map."""
+        return self.memories.of(self.owner)
+
+    def chance(self, purpose: str = "") -> float:
+        """Return the owner's own number in [0, 1) for this call and purpose."""
+        return self.draws.unit(f"{self.owner}/{purpose}")
+
+    def owned_by(self, owner: str) -> Turn:
+        """Return the same turn for another perturbation."""
+        return replace(self, owner=owner)
+
+    def after(self, changes: Iterable[Change]) -> Turn:
+        """Return the same call on the state as it would be after these changes."""
+        return replace(self, view=self.view.after(changes))
+
+    def by(self, actor: str, *changes: Change) -> Due:
+        """Return what someone else did just now, as one of a transition's `events`."""
+        return Due(self.now, actor, changes)
+
+    def no_effect(self, transition: Transition) -> Transition:
+        """Return the transition unchanged, with the note that the owner found nothing to change."""
+        return replace(transition, no_effect=transition.no_effect | {self.owner})
+
+
+Proceed: TypeAlias = Callable[[Turn], Awaitable[Transition]]
+"""The rest of the pipeline, as a perturbation sees it."""
+
+
+# the entry of a ledger ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A perturbation that was decided for a call, its outcome, and why it was decided."""
+
+    id: str
+    kind: str
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionFailure:
+    """A perturbation that was not decided because a condition of its `when` could not be evaluated, and why."""
+
+    id: str
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of a ledger, as expectations and sinks see it. `trace` writes it as JSON."""
+
+    n: int
+    """Its number in the ledger, from 1."""
+    entry: Literal["call", "event", "reset"]
+    at: datetime
+    index: int = 0
+    tool: str = ""
+    arguments: dict[str, Json] = field(default_factory=dict[str, Any])
+    truth: Transition | None = None
+    """The world model's transition for the unmodified call; None if it was not asked."""
+    served: Observation | None = None
+    """What the agent got."""
+    committed: tuple[Change, ...] = ()
+    """The changes that were written."""
+    absorbed: tuple[Change, ...] = ()
+    """The records that the observation mentions for the first time."""
+    guessed: bool = False
+    stub: bool = False
+    """Whether a stub of the scenario answered."""
+    perturbations: tuple[Decision, ...] = ()
+    errors: tuple[ConditionFailure, ...] = ()
+    answers: dict[str, Json] = field(default_factory=dict[str, Any])
+    """As in the call."""
+    actor: str = ""
+    """Of an event."""
+    opening: Record = field(default_factory=dict[str, Any])
+    """Of a reset: seed, stream, clock, intensity."""

@@ -1,0 +1,110 @@
+"""JSON values: their types, their text, and paths into them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, cast
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+Json: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict with str keys. Never mutated once it is in a world."""
+
+Record: TypeAlias = dict[str, Any]
+"""A JSON object: a record of a world, the arguments of a call, a JSON Schema."""
+
+Key: TypeAlias = str | int
+"""What identifies a record among those of its entity."""
+
+NOWHERE = object()
+"""The result of looking up a path that leads to no value, as opposed to null."""
+
+_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+# text -----------------------------------------------------------------------------------------------------------------
+
+
+def encode(value: Any) -> bytes:
+    """Return compact UTF-8 JSON, keys in the order of the value. Lone surrogates are written as escapes."""
+    try:
+        return to_json(value)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def decode(data: bytes | str) -> Any:
+    """Return the value of a JSON text. Raises `ValueError`."""
+    return from_json(data, allow_inf_nan=False)
+
+
+def decode_strict(text: str) -> Any:
+    """Return the value of a JSON text, and raise `ValueError` also for numbers too large to be written again."""
+    value = decode(text)
+    canonical(value)
+    return value
+
+
+def canonical(value: Any) -> str:
+    """Return a text that is equal for equal JSON values, whatever the order of keys: the key of draws and counters."""
+    return _SORTED.encode(value)
+
+
+def nests_deeper(value: Any, most: int) -> bool:
+    """Whether a value has more than `most` levels of lists and objects. Deeper levels are not visited."""
+    level: list[Any] = [value]
+    for _ in range(most + 1):
+        level = [inner for one in level for inner in _parts(one)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+# paths ----------------------------------------------------------------------------------------------------------------
+
+
+def value_at(value: Json, path: str) -> Any:
+    """Return the value at a dotted path (`address.city`); '' is the whole, and NOWHERE means that there is none."""
+    for part in path.split(".") if path else ():
+        if not isinstance(value, dict) or part not in value:
+            return NOWHERE
+        value = cast("Record", value)[part]
+    return value
+
+
+def values_at(value: Json, parts: Sequence[str]) -> Iterator[Json]:
+    """Yield the values at a path; a part `*` matches every element of a list and every value of an object."""
+    if not parts:
+        yield value
+    elif parts[0] == "*":
+        held = cast("Record | list[Json]", value) if isinstance(value, dict | list) else []
+        for one in held.values() if isinstance(held, dict) else held:
+            yield from values_at(one, parts[1:])
+    elif isinstance(value, dict) and parts[0] in value:
+        yield from values_at(cast("Record", value)[parts[0]], parts[1:])
+
+
+def nest_paths(values: Record, record: Record) -> Record:
+    """Return values by path as values by field of a record: `address.city` becomes the `address` with that city."""
+    found = {path: value for path, value in values.items() if "." not in path or path in record}
+    for path in values.keys() - found.keys():
+        field = path.partition(".")[0]
+        held = {field: found.get(field, record.get(field))}
+        found[field] = with_value(held, path.split("."), values[path])[field]
+    return found
+
+
+def with_value(record: Record, parts: Sequence[str], value: Json) -> Record:
+    """Return the record with another value at a path; missing objects on the way are created."""
+    first, *rest = parts
+    if not rest:
+        return {**record, first: value}
+    inner: Json = record.get(first)
+    return {**record, first: with_value(cast("Record", inner) if isinstance(inner, dict) else {}, rest, value)}

@@ -1,0 +1,141 @@
+"""Tools as they are served, and the observations that an agent gets from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from typing import Literal, Protocol
+
+from mcp_sim.types.json_values import Json, Record, encode
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """An MCP result: ONE value, from which both text and structuredContent are rendered.
+
+    A text that is alone under `result`, as SDKs wrap what a tool returns, is rendered bare.
+    """
+
+    value: Json
+    form: Literal["structured", "json", "text", "blocks"] = "structured"
+    """`structured`: the value as structuredContent, and its JSON as text. `json`: its JSON as text only. `text`: a
+    string as text only. `blocks`: a list of MCP content blocks, passed on as they are."""
+    is_error: bool = False
+    text: str | None = None
+    """Replaces the rendered text where the two differ on purpose."""
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The value as compact JSON. It is serialised once, for the wire and for the ledger."""
+        return encode(self.value)
+
+    @property
+    def content(self) -> list[Record]:
+        """The MCP content blocks: those given, or the value as one block of text."""
+        if self.form == "blocks":
+            return self.value
+        return [{"type": "text", "text": self.text if self.text is not None else self._rendered}]
+
+    @property
+    def _rendered(self) -> str:
+        match self.form, self.value:
+            case "text", _:
+                return self.value
+            case "structured", {"result": str(text), **others} if not others:
+                return text
+            case _:
+                return self.encoded.decode()
+
+
+@dataclass(frozen=True, slots=True)
+class RpcError:
+    """A JSON-RPC error instead of a result."""
+
+    code: int
+    message: str
+    data: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenDelivery:
+    """A delivery without a proper answer."""
+
+    how: Literal["no_answer", "closed", "partial", "http", "garbled"]
+    """`no_answer`: it hangs. `closed`: the connection is closed. `partial`: the message is cut short. `http`: an HTTP
+    status without JSON-RPC. `garbled`: `body` is sent instead of the message."""
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: str = ""
+    ends_session: bool = False
+    """Whether the session of an older client ends with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What the agent gets for a call."""
+
+    body: ToolResult | RpcError | BrokenDelivery
+    delay: timedelta = timedelta(0)
+    """How long the answer takes, in world time."""
+    notifications: tuple[Record, ...] = ()
+    """Notifications that are sent in the course of the call: `method`, `params`, and `at_ms`."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the agent sees a success."""
+        return isinstance(self.body, ToolResult) and not self.body.is_error
+
+
+class FailureRenderer(Protocol):
+    """Renders a failure in the style of a vendor."""
+
+    def __call__(self, kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
+        """Return the observation of a failure; the parameters are those of `Tool.failure`."""
+        ...
+
+
+def render_plain_failure(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:  # noqa: ARG001 (a FailureRenderer)
+    """Render a failure as most MCP servers do: isError, with the message as text."""
+    return Observation(ToolResult(message, form="text", is_error=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as it is served."""
+
+    id: str
+    """Unique in a scenario: the name, or `server/name` where several servers are served."""
+    server: str
+    definition: Record
+    """Its entry in tools/list, untouched."""
+    render_failure: FailureRenderer = render_plain_failure
+
+    @property
+    def name(self) -> str:
+        return self.definition["name"]
+
+    @property
+    def input_schema(self) -> Record:
+        return self.definition["inputSchema"]
+
+    @property
+    def output_schema(self) -> Record | None:
+        return self.definition.get("outputSchema")
+
+    @property
+    def description(self) -> str:
+        return self.definition.get("description") or ""
+
+    @property
+    def annotations(self) -> Record:
+        return self.definition.get("annotations") or {}
+
+    def failure(self, kind: str, message: str, /, **slots: Json) -> Observation:
+        """Return an error observation in this tool's own style.
+
+        `kind` (`not_found`, `invalid`, `timeout`, `rate_limited`, ...) chooses the vendor's template, which is filled
+        from `slots`. If the vendor has none, the agent reads `message`.
+        """
+        return self.render_failure(kind, message, slots)
