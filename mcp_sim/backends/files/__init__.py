@@ -1,1 +1,1 @@
-"""Files and directories as tools see them: paths, a tree over a view, what tools do to it, and what a state holds."""
+"""Files and directories: paths, a tree over a view of the state, operations, and the files of a given state."""

@@ -1,4 +1,4 @@
-"""How does a tool answer that works on files and directories?"""
+"""Answer the tools that work on files and directories."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import replace
 
 from mcp_sim.backends.files import inspection, line_ranges, moving, reading, shell_commands, tags, writing
 from mcp_sim.backends.files.entities import FILE
-from mcp_sim.backends.files.matching import BATCH, choices_of, judged, list_of, ways_of
-from mcp_sim.backends.files.request import Asked, located
+from mcp_sim.backends.files.matching import BATCH, item_operations, item_purposes, matched_operations, operation_list
+from mcp_sim.backends.files.request import Request, resolve_spaces
 from mcp_sim.backends.files.tree import Tree
 from mcp_sim.backends.matching.operations import Way, way_chooser
 from mcp_sim.backends.matching.tool_profiles import Purpose, purposes_of
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
 from mcp_sim.backends.rendering.structured import Names
-from mcp_sim.infer.docstrings import described
+from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Answer
 from mcp_sim.types.plans import Plan
 
-_OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
+_OPERATIONS: Mapping[str, Callable[[Request], Outcome]] = {
     "allowed": inspection.allowed, "append": writing.append, "cd": moving.cd, "copy": moving.copy,
     "delete": moving.delete, "delete_lines": writing.delete_lines, "diff": inspection.diff, "du": inspection.du,
     "front_matter": reading.front_matter, "edit": writing.edit, "exists": inspection.exists, "find": inspection.find,
@@ -65,65 +65,71 @@ _NAMES: Names = {
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, each call by its working directory."""
+    """Return the function that answers the calls of a tool."""
     entity = plan.entity or FILE
     peers = frozenset(other.operation for other in domain.plans.values() if other.backend == "files")
-    known = {**_OPERATIONS, BATCH: batch_of(tool, _OPERATIONS)}
-    way = way_chooser(described(tool), plan, known, _ways)
+    known = {**_OPERATIONS, BATCH: batch_operation(tool, _OPERATIONS)}
+    choose_way = way_chooser(describe_arguments(tool), plan, known, _operations_of)
 
     def operate(turn: Turn) -> Outcome:
-        operation, roles = way(turn.call.arguments)
+        operation, roles = choose_way(turn.call.arguments)
         tree = Tree.of(turn, entity)
-        given, roles = located(turn.call.arguments, roles, tree)
-        return known[operation](Asked(tool, given, roles, tree, peers))
+        given, roles = resolve_spaces(turn.call.arguments, roles, tree)
+        return known[operation](Request(tool, given, roles, tree, peers))
 
     return answering(tool, domain, operate, _NAMES)
 
 
-def _ways(purpose: Purpose) -> Iterator[Way]:
-    yield from ((one.operation, one.arguments) for one in judged(purpose))
+def _operations_of(purpose: Purpose) -> Iterator[Way]:
+    yield from ((one.operation, one.arguments) for one in matched_operations(purpose))
 
 
-def batch_of(tool: Tool, known: Mapping[str, Callable[[Asked], Outcome]]) -> Callable[[Asked], Outcome]:
-    """The function of a tool that takes such a list."""
+def batch_operation(tool: Tool, known: Mapping[str, Callable[[Request], Outcome]]) -> Callable[[Request], Outcome]:
+    """Return the function of a tool that takes a list of operations."""
     purpose = purposes_of(tool)[0]
-    name = list_of(purpose)
-    ways = ways_of(purpose, name) if name is not None else {}
-    selector = next((one.selector for one in choices_of(purpose, name) if one.selector), "") if name is not None else ""
+    name = operation_list(purpose)
+    ways = item_operations(purpose, name) if name is not None else {}
+    selector = (
+        next((one.selector for one in item_purposes(purpose, name) if one.selector), "") if name is not None else ""
+    )
 
-    def run(asked: Asked) -> Outcome:
-        before = asked.tree.view
+    def run(request: Request) -> Outcome:
+        before = request.tree.view
         rows: list[Json] = []
-        for item in as_list(asked.get("operations")):
-            rows.append(_one(asked, as_object(item), selector, ways, known))
-            if "error" in rows[-1] and asked.flag("stop"):
+        for item in as_list(request.get("operations")):
+            rows.append(_run_item(request, as_object(item), selector, ways, known))
+            if "error" in rows[-1] and request.flag("stop"):
                 break
-        if asked.flag("dry"):
-            asked.tree.changes, asked.tree.view = [], before
-        return _told(asked, rows)
+        if request.flag("dry"):
+            request.tree.changes, request.tree.view = [], before
+        return _render_batch(request, rows)
 
     return run
 
 
-def _one(
-    asked: Asked, item: Record, selector: str, ways: Mapping[str, Way], known: Mapping[str, Callable[[Asked], Outcome]]
+def _run_item(
+    request: Request,
+    item: Record,
+    selector: str,
+    ways: Mapping[str, Way],
+    known: Mapping[str, Callable[[Request], Outcome]],
 ) -> Record:
-    """One operation; one that fails does not keep the others from being done."""
+    """Run one operation. If it fails, the others still run."""
     operation, roles = ways.get(str(item.get(selector)), ("", {}))
     if operation not in known:
-        choices_told = ", ".join(ways)
-        return {**item, "success": False, "error": f"Unknown {selector}: {item.get(selector)}; choose {choices_told}"}
+        choices = ", ".join(ways)
+        return {**item, "success": False, "error": f"Unknown {selector}: {item.get(selector)}; choose {choices}"}
     try:
-        done = known[operation](replace(asked, given=item, roles=roles))
+        done = known[operation](replace(request, given=item, roles=roles))
     except Refused as refused:
         return {**item, "success": False, "error": str(refused)}
     return {**item, "success": True, "message": done.text.partition("\n")[0]}
 
 
-def _told(asked: Asked, rows: list[Json]) -> Outcome:
+def _render_batch(request: Request, rows: list[Json]) -> Outcome:
     failed = [row for row in rows if "error" in row]
     text = "\n".join(f"{'FAILED' if 'error' in row else 'OK'}: {row.get('error', row.get('message'))}" for row in rows)
     counts: Record = {"count": len(rows), "successful": len(rows) - len(failed), "failed": len(failed)}
     return Outcome(
-        text or "Nothing to do", {"results": rows, **counts}, changes=tuple(asked.tree.changes), is_json=True
+        text or "Nothing to do", {"results": rows, **counts}, changes=tuple(request.tree.changes), is_json=True
     )

@@ -1,4 +1,4 @@
-"""What is each argument of an operation on files for?"""
+"""Assign the arguments of a tool to the roles of an operation on files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "stop": (("stop_on_error", "fail_fast", "abort_on_error"), "boolean"),
     "parents": (("parents", "create_parents", "create_dirs", "recursive", "make_parents"), "boolean"),
 }  # fmt: skip
-"""What an operation may need -> the names of arguments that give it, and their type."""
+"""Role -> the names of arguments that have it, and their type."""
 
 _NEEDS: Mapping[str, str] = {
     "append": "path content", "delete_lines": "path start end", "replace_lines": "path start end content",
@@ -90,29 +90,32 @@ MUST: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def given_instead(role: str, arguments: Mapping[str, str]) -> bool:
+def is_alternative(role: str, arguments: Mapping[str, str]) -> bool:
+    """Return whether another argument makes this role unnecessary."""
     return role == "path" and "paths" in arguments
 
 
-def arguments_of(purpose: Purpose, operation: str) -> dict[str, str]:
-    """What an operation needs -> the argument that gives it; with what says where that is."""
-    found = _needed_by(purpose, operation)
-    return {**found, **spaces_of(purpose, found)} if _NEEDS.get(operation, "path") and operation != "run" else found
+def assign_arguments(purpose: Purpose, operation: str) -> dict[str, str]:
+    """Return role -> argument of an operation, including the space and folder of the files."""
+    found = _own_arguments(purpose, operation)
+    return (
+        {**found, **space_arguments(purpose, found)} if _NEEDS.get(operation, "path") and operation != "run" else found
+    )
 
 
-def _needed_by(purpose: Purpose, operation: str) -> dict[str, str]:
+def _own_arguments(purpose: Purpose, operation: str) -> dict[str, str]:
     if operation in {"move", "copy"}:
         destination = purpose.argument_like(_DESTINATIONS, ("string",))
         named = (_other(purpose, name, destination) for name in _SOURCES)
         source = next((name for name in named if name is not None), None)
-        found = {"source": source, "destination": destination, **given_roles(purpose, ("overwrite",))}
+        found = {"source": source, "destination": destination, **assign_roles(purpose, ("overwrite",))}
         return {role: name for role, name in found.items() if name is not None}
     if operation == "diff":
         named = [name for name in purpose.arguments if name in purpose.needed][:2]
         return dict(zip(("path", "other"), named, strict=False))
     if operation in {"read_ranges", "change_ranges"}:
-        return ranged(purpose)
-    found = given_roles(purpose, tuple(_NEEDS[operation].split()))
+        return range_arguments(purpose)
+    found = assign_roles(purpose, tuple(_NEEDS[operation].split()))
     name = purpose.argument_like(("name",), ("string",)) if operation in {"mkdir", "touch", "write"} else None
     return {"path": name, **found} if name is not None and "path" not in found else found
 
@@ -122,8 +125,8 @@ def _other(purpose: Purpose, name: str, taken: str | None) -> str | None:
     return found if found != taken else None
 
 
-def given_roles(purpose: Purpose, roles: Sequence[str]) -> dict[str, str]:
-    """The roles that arguments have, each argument one; the earlier role has the choice."""
+def assign_roles(purpose: Purpose, roles: Sequence[str]) -> dict[str, str]:
+    """Return role -> argument. An argument gets one role; earlier roles choose first."""
     found: dict[str, str] = {}
     for role in roles:
         names, kind = _ARGUMENTS[role]
@@ -136,11 +139,11 @@ def given_roles(purpose: Purpose, roles: Sequence[str]) -> dict[str, str]:
 _SPACES = vocabulary("project vault workspace bucket notebook collection library repository repo space bank drive")
 _FOLDERS = vocabulary("folder directory dir subfolder subdirectory folder_path")
 NAMES = vocabulary("file_name filename")
-"""What a file is called in its folder, which is no path to it."""
+"""Arguments that name a file in its folder, as opposed to a path."""
 
 
-def spaces_of(purpose: Purpose, found: Mapping[str, str]) -> dict[str, str]:
-    """The arguments that say where the files are which the others name: a space, and a folder in it."""
+def space_arguments(purpose: Purpose, found: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments that locate the files: a space (project, vault, bucket), and a folder in it."""
     space = space_argument(purpose)
     if space is None or space in found.values():
         return {}
@@ -150,22 +153,23 @@ def spaces_of(purpose: Purpose, found: Mapping[str, str]) -> dict[str, str]:
 
 
 def space_argument(purpose: Purpose) -> str | None:
+    """Return the argument that names the space of a file."""
     texts = (name for name, part in purpose.arguments.items() if main_type(part) == "string")
-    return next((name for name in texts if _space_named(name)), None)
+    return next((name for name in texts if _space_in(name)), None)
 
 
 def space_nouns(listed: Iterable[Purpose]) -> frozenset[str]:
-    """What these tools call that which files are in."""
-    return frozenset(_space_named(name) for purpose in listed for name in purpose.arguments) - {""}
+    """Return what these tools call the space that files are in."""
+    return frozenset(_space_in(name) for purpose in listed for name in purpose.arguments) - {""}
 
 
 def lists_spaces(purpose: Purpose, nouns: frozenset[str]) -> bool:
-    """`list_projects`, where files are in projects."""
+    """Return whether a tool lists spaces, as `list_projects` does."""
     many = purpose.words[-1:] and singular(purpose.words[-1]) in nouns and purpose.words[-1] not in nouns
     return bool(many) and purpose.has("list", "get", "show") and not purpose.arguments
 
 
-def _space_named(argument: str) -> str:
+def _space_in(argument: str) -> str:
     bare = snake(argument).removesuffix("_name")
     return bare if bare in _SPACES else ""
 
@@ -176,8 +180,8 @@ STARTS = ("start", "start_line", "line_start", "from_line")
 ENDS = ("end", "end_line", "line_end", "to_line")
 
 
-def ranged(purpose: Purpose) -> dict[str, str]:
-    """Which argument lists files with ranges of lines in each, or ranges in the one file that another names."""
+def range_arguments(purpose: Purpose) -> dict[str, str]:
+    """Return the arguments for line ranges: a list of files with ranges, or a path and a list of ranges."""
     name = purpose.argument(_FILES, ("array",))
     if name is not None and any(_is_ranges(part) for part in properties(items(purpose.arguments[name])).values()):
         return {"files": name}

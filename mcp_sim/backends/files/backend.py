@@ -1,4 +1,4 @@
-"""Tools that work on files and directories."""
+"""Backend for tools that work on files and directories."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL, entities
-from mcp_sim.backends.files.given import Given, given_files
+from mcp_sim.backends.files.given import Given, read_given_files
 from mcp_sim.backends.files.matching import plans_of
-from mcp_sim.backends.files.paths import ROOT, directories_above, names_of, normal, parent
+from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent, split_path
 from mcp_sim.backends.git.matching import plans_of as repository_plans
 from mcp_sim.backends.matching.tool_profiles import server_purposes
 from mcp_sim.types import Key, Record, Tool
@@ -21,9 +21,8 @@ from mcp_sim.types.plans import Plan
 class Files(Backend):
     """Files and directories by path: entities `file` (path, folder, content) and `directory`.
 
-    A singleton `shell` holds the working directory, and the directories that may be seen; where no state says what the
-    files are below, also what callers turn out to call that (`above`). Directories that a path leads through are there
-    too.
+    A singleton `shell` holds the working directory and the allowed directories. If no state locates the files on the
+    clients' disk, it also holds the prefix that clients use (`above`). Parent directories are created for every path.
     """
 
     order = 40
@@ -32,7 +31,7 @@ class Files(Backend):
         plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
         if not plans:
             return None
-        given, rest = given_files(evidence.state)
+        given, rest = read_given_files(evidence.state)
         records = _records(given, plans)
         if given.is_open and not any(repository_plans(listed) for listed in evidence.once(server_purposes)):
             records[SHELL][0]["above"] = None
@@ -41,7 +40,7 @@ class Files(Backend):
     def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
         made = dict(tables)
         for prefix in {(plan.entity or FILE).removesuffix(FILE) for plan in plans}:
-            made |= _completed(tables, prefix)
+            made |= _complete_tree(tables, prefix)
         return made
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -51,14 +50,17 @@ class Files(Backend):
 
 
 def _records(given: Given, plans: Sequence[Plan]) -> dict[str, list[Record]]:
-    """The records of a state. Where none is given, files are made up, and directories follow from them."""
+    """Return the records of a state. Without given files, files are generated, and directories follow from them."""
     shell: Record = {"working_directory": given.working or _home(given, plans), "allowed": _allowed(given, plans)}
     made: dict[str, list[Record]] = {DIRECTORY: [*given.directories.values()], SHELL: [shell]}
     return made if given.is_empty else {FILE: [*given.files.values()], **made}
 
 
 def _allowed(given: Given, plans: Sequence[Plan]) -> list[str]:
-    """What may be seen: where tools speak of that and the state does not, the directory that holds all it gives."""
+    """Return the allowed directories.
+
+    If a tool lists them and the state does not give them, the common parent of all given files is allowed.
+    """
     places = [*map(parent, given.files), *given.directories]
     if given.is_open or given.allowed or not places or not any(plan.operation == "allowed" for plan in plans):
         return given.allowed or [ROOT]
@@ -66,15 +68,15 @@ def _allowed(given: Given, plans: Sequence[Plan]) -> list[str]:
 
 
 def _home(given: Given, plans: Sequence[Plan]) -> str:
-    """Where a shell begins: in the only directory at the top, if all else is in it."""
-    tops = {names_of(path)[0] for path in (*given.files, *given.directories)}
+    """Return the initial working directory: the only top-level directory if it contains everything."""
+    tops = {split_path(path)[0] for path in (*given.files, *given.directories)}
     has_shell = any(plan.operation in {"cd", "pwd"} for plan in plans)
     home = ROOT + next(iter(tops), "")
     return home if has_shell and given.is_nested and len(tops) == 1 and home in given.directories else ROOT
 
 
-def _completed(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
-    """The tables with each path normal, the folder of each, and every directory that a path leads through."""
+def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
+    """Return the tables with normalized paths, the folder of each path, and all parent directories."""
     files: dict[Key, Record] = {path: row for path, row in _by_path(tables.get(prefix + FILE, {})) if path != ROOT}
     held = dict(_by_path(tables.get(prefix + DIRECTORY, {})))
     directories: dict[Key, Record] = {}
@@ -87,7 +89,7 @@ def _completed(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
 
 def _by_path(table: Mapping[Key, Record]) -> Iterator[tuple[str, Record]]:
     for key, row in table.items():
-        path = normal(str(key))
+        path = normalize(str(key))
         yield path, {**row, "path": path, "folder": parent(path)}
 
 

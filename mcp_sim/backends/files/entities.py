@@ -1,4 +1,4 @@
-"""Which entities is a tree of files made of?"""
+"""Entities of a tree of files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE = {"path": Field("path", _TEXT, required=True), "folder": Field("folder",
 
 
 def entities() -> list[Entity]:
-    """The entities that a tree of files is made of."""
+    """Return the entities `file`, `directory` and `shell`."""
     listed: Record = {"type": "array", "items": _TEXT}
     shell = {
         "working_directory": Field("working_directory", _TEXT),

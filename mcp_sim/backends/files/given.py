@@ -1,4 +1,4 @@
-"""Which files does a given state hold, where does a shell stand in them, and what is left of it for others?"""
+"""Files of a given state, as nested objects, texts by path, or lists of files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.backends.files.paths import ROOT, is_within, joined, normal
+from mcp_sim.backends.files.paths import ROOT, is_within, join_path, normalize
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
@@ -22,9 +22,9 @@ _ROOTS = vocabulary(
 
 @dataclass(slots=True)
 class Given:
-    """What was found: files and directories by path, where a shell stands, what may be seen, and what is left.
+    """Files and directories by path, the working directory, and the allowed directories.
 
-    `root` is the directory that paths are below which do not say so themselves.
+    `root` is the directory that relative paths are below.
     """
 
     files: dict[str, Record] = field(default_factory=dict[str, Record])
@@ -34,10 +34,10 @@ class Given:
     root: str | None = None
     is_nested: bool = False
     bare: set[str] = field(default_factory=set[str])
-    """The paths that do not say what they are below: written without a `/` at the beginning, or nested."""
+    """Paths without a leading `/`, or nested: nothing says which directory they are below."""
 
     def add(self, path: str, fields: Record | None) -> None:
-        is_bare, path = not path.startswith(("/", "\\")) and ":" not in path[:3], normal(path)
+        is_bare, path = not path.startswith(("/", "\\")) and ":" not in path[:3], normalize(path)
         if path == ROOT:
             return
         if is_bare:
@@ -52,7 +52,7 @@ class Given:
 
     @property
     def is_open(self) -> bool:
-        """Does nothing say what the files are below?"""
+        """Whether nothing says which directory the files are below."""
         return not (self.root or self.working or self.allowed) and self.bare.issuperset(self.paths())
 
     @property
@@ -60,24 +60,24 @@ class Given:
         return not (self.files or self.directories or self.working or self.allowed)
 
 
-def given_files(state: Json, root: str | None = None) -> tuple[Given, Json]:
-    """The files of a state, and what is left of it for others. `root`: what they are below, if that is known."""
+def read_given_files(state: Json, root: str | None = None) -> tuple[Given, Json]:
+    """Return the files of a state, and the rest of the state. `root` is the directory they are below, if known."""
     given = Given()
-    rest = _taken("", state, given)
+    rest = _extract_files("", state, given)
     if root is not None and root.startswith("/") and given.paths():
-        given.root = given.root or normal(root)
-    return _rooted(given), rest
+        given.root = given.root or normalize(root)
+    return _make_absolute(given), rest
 
 
-def _rooted(given: Given) -> Given:
-    """The same with all paths absolute, where the state says what they are below."""
+def _make_absolute(given: Given) -> Given:
+    """Return the files with absolute paths, if the state says which directory they are below."""
     allowed = given.allowed[0] if len(given.allowed) == 1 else None
     root = given.root or allowed
     if root is not None:
-        moved = {path: joined(root, path.lstrip("/")) for path in given.paths() if not is_within(path, [root])}
+        moved = {path: join_path(root, path.lstrip("/")) for path in given.paths() if not is_within(path, [root])}
     else:
         working = given.working or ROOT
-        moved = {path: joined(working, path.lstrip("/")) for path in given.bare if not is_within(path, [working])}
+        moved = {path: join_path(working, path.lstrip("/")) for path in given.bare if not is_within(path, [working])}
     files = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.files.items()}
     held = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.directories.items()}
     for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
@@ -86,15 +86,15 @@ def _rooted(given: Given) -> Given:
     return replace(given, files=files, directories=held, allowed=seen, working=given.working or given.root)
 
 
-def _taken(name: str, value: Json, given: Given) -> Json:
-    """Take what is files out of a value; what is left of it, None where nothing is."""
+def _extract_files(name: str, value: Json, given: Given) -> Json:
+    """Move the files of a value into `given`. Return what is left, None if nothing is."""
     if is_tree(name, value):
-        for path, fields in nested_files(ROOT, value):
+        for path, fields in read_nested_files(ROOT, value):
             given.add(path, fields)
             given.bare.add(path)
         given.is_nested = True
         return None
-    flat = flat_files(name, value)
+    flat = read_flat_files(name, value)
     if flat is not None:
         for path, fields in flat:
             given.add(path, fields)
@@ -104,28 +104,28 @@ def _taken(name: str, value: Json, given: Given) -> Json:
     body = cast("Record", value)
     left: Record = {}
     for part, inner in body.items():
-        if not _is_of_shell(snake(part), inner, given):
-            kept = _taken(part, inner, given)
+        if not _read_shell_setting(snake(part), inner, given):
+            kept = _extract_files(part, inner, given)
             if kept is not None or inner is None:
                 left[part] = kept
     return left if left or not body else None
 
 
-def _is_of_shell(name: str, value: Json, given: Given) -> bool:
-    """Is it where a shell stands, or what may be seen? Then it is noted."""
+def _read_shell_setting(name: str, value: Json, given: Given) -> bool:
+    """Read a working directory, root or list of allowed directories into `given`. Return whether it was one."""
     if name in _WORKING and isinstance(value, str):
-        given.working = normal(value)
+        given.working = normalize(value)
         return True
     if name in _ROOTS and isinstance(value, str) and value.startswith("/"):
-        given.root = normal(value)
+        given.root = normalize(value)
         return True
     if name in _ALLOWED and value and all(isinstance(one, str) for one in as_list(value)) and isinstance(value, list):
-        given.allowed = [normal(one) for one in cast("list[str]", value)]
+        given.allowed = [normalize(one) for one in cast("list[str]", value)]
         return True
     return False
 
 
-_HELD = ("contents", "children", "entries", "items", "files")
+_CONTENT_KEYS = ("contents", "children", "entries", "items", "files")
 _TEXTS = ("content", "contents", "text", "data", "body")
 _PLACES = ("path", "file_path", "filepath", "full_path", "filename", "file_name", "file")
 _NAMED = vocabulary(
@@ -135,20 +135,20 @@ _NAMED = vocabulary(
 _DIRECTORY_WORDS = vocabulary("directory dir folder")
 
 Found: TypeAlias = "tuple[str, Record | None]"
-"""A path, and the fields of the file there; None for a directory."""
+"""A path and the fields of the file there; None for a directory."""
 
 
 # nested ---------------------------------------------------------------------------------------------------------------
 
 
 def _is_node(value: Json) -> bool:
-    """Is it a file or a directory that says so itself?"""
+    """Return whether a value says itself that it is a file or a directory."""
     kind = as_object(value).get("type", as_object(value).get("kind"))
     return isinstance(kind, str) and kind.lower() in (*_DIRECTORY_WORDS, "file")
 
 
 def is_tree(name: str, value: Json) -> bool:
-    """Is it what a directory holds: names with files and directories, or with texts and further objects?"""
+    """Return whether a value is the content of a directory: names with files, directories, texts or objects."""
     body = as_object(value)
     if body and all(_is_node(one) for one in body.values()):
         return True
@@ -158,7 +158,7 @@ def is_tree(name: str, value: Json) -> bool:
 
 
 def _is_plain(body: Record) -> bool:
-    """Objects in objects with texts as leaves, at least one of which is called as files are."""
+    """Return whether a value is nested objects with texts as leaves, and at least one leaf has a file name."""
     leaves = list(_leaves(body))
     return bool(leaves) and all(isinstance(leaf, str) for _, leaf in leaves) and any("." in name for name, _ in leaves)
 
@@ -171,18 +171,18 @@ def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
             yield name, value
 
 
-def nested_files(path: str, held: Json) -> Iterator[Found]:
-    """The files and directories in what the directory at a path holds."""
+def read_nested_files(path: str, held: Json) -> Iterator[Found]:
+    """Yield the files and directories in the content of the directory at a path."""
     named = [(str(as_object(one)["name"]), one) for one in as_list(held)] if isinstance(held, list) else None
     for name, node in named if named is not None else as_object(held).items():
-        here = joined(path, name)
+        here = join_path(path, name)
         if not isinstance(node, dict):
             yield here, {"content": _text(node)}
         elif _is_node(node) and not _is_directory(node):
             yield here, _fields(cast("Record", node))
         else:
             yield here, None
-            yield from nested_files(here, _held(cast("Record", node)))
+            yield from read_nested_files(here, _directory_content(cast("Record", node)))
 
 
 def _is_directory(node: Json) -> bool:
@@ -190,19 +190,19 @@ def _is_directory(node: Json) -> bool:
     return str(kind).lower() in _DIRECTORY_WORDS
 
 
-def _held(node: Record) -> Json:
-    """What a directory holds."""
+def _directory_content(node: Record) -> Json:
+    """Return the content of a directory."""
     if not _is_node(node):
         return node
-    held: list[Json] = [node[name] for name in _HELD if isinstance(node.get(name), dict | list)]
+    held: list[Json] = [node[name] for name in _CONTENT_KEYS if isinstance(node.get(name), dict | list)]
     return held[0] if held else None
 
 
 # flat -----------------------------------------------------------------------------------------------------------------
 
 
-def flat_files(name: str, value: Json) -> list[Found] | None:
-    """Texts or files by path, or a list of files; None where it is neither."""
+def read_flat_files(name: str, value: Json) -> list[Found] | None:
+    """Return the files of a mapping by path or of a list; None if the value is neither."""
     is_named = snake(name).rsplit("_", 1)[-1] in _NAMED
     if isinstance(value, dict) and value:
         return _by_path(cast("Record", value), is_named=is_named)
@@ -215,15 +215,15 @@ def _by_path(body: Record, *, is_named: bool) -> list[Found] | None:
     paths = all(_is_path(key) for key in body) if not is_named else all("/" in key or "." in key for key in body)
     if not paths or not all(_may_be_held(path, one) for path, one in body.items()):
         return None
-    return [(path, _held_at(path, one)) for path, one in body.items()]
+    return [(path, _fields_at(path, one)) for path, one in body.items()]
 
 
 def _may_be_held(path: str, value: Json) -> bool:
     return isinstance(value, str) or _text_of(value) is not None or (path.endswith("/") and not value)
 
 
-def _held_at(path: str, value: Json) -> Record | None:
-    """The fields of the file at a path; None where the path ends as directories do, and nothing stands there."""
+def _fields_at(path: str, value: Json) -> Record | None:
+    """Return the fields of the file at a path; None for an empty value whose path ends as directories do."""
     if path.endswith("/") and not value:
         return None
     return {"content": value} if isinstance(value, str) else _fields(as_object(value))
@@ -253,7 +253,7 @@ def _listed(rows: list[Json], name: str, *, is_named: bool) -> list[Found] | Non
 
 
 def _fields(node: Record) -> Record:
-    """The fields of a file, under the names that the tree has for them."""
+    """Return the fields of a file under the names of the entity."""
     fields: Record = {"content": _text(_text_of(node) if _text_of(node) is not None else "")}
     for name, value in node.items():
         if snake(name) in {"created_at", "modified_at"} and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""How are ranges of lines read from several files, and changed where a hash says that nobody else has changed them?"""
+"""Read ranges of lines, and change them if a hash shows that the file has not changed."""
 
 from __future__ import annotations
 
@@ -7,74 +7,80 @@ from collections.abc import Mapping, Sequence
 
 from mcp_sim.backends.files.arguments import ENDS, RANGES, STARTS
 from mcp_sim.backends.files.paths import parent
-from mcp_sim.backends.files.request import Asked
+from mcp_sim.backends.files.request import Request
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.words import snake
 
 
-def hash_of(text: str) -> str:
-    """What guards a text: its SHA-256."""
+def content_hash(text: str) -> str:
+    """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def read(asked: Asked) -> Outcome:
-    """The lines that are asked for, file by file; a file that is not there is a failure."""
-    told: dict[str, Json] = {}
-    for path, _guard, wanted in _wanted(asked):
-        content = asked.tree.file(path).content or ""
+def read(request: Request) -> Outcome:
+    """Return the requested lines, file by file. A missing file is a failure."""
+    files: dict[str, Json] = {}
+    for path, _guard, wanted in _requested_files(request):
+        content = request.tree.file(path).content or ""
         lines = content.splitlines(keepends=True)
         rows = [_range(lines, one) for one in wanted or [{}]]
-        told[path] = {"ranges": rows, "file_hash": hash_of(content)}
-    return Outcome(encode(told).decode(), told, is_json=True)
+        files[path] = {"ranges": rows, "file_hash": content_hash(content)}
+    return Outcome(encode(files).decode(), files, is_json=True)
 
 
 def _range(lines: Sequence[str], wanted: Record) -> Record:
     start, end = _bounds(wanted, len(lines))
     text = "".join(lines[start - 1 : end])
     last = max(start, min(end, len(lines)))
-    told: Record = {"content": text, "start_line": start, "end_line": last, "range_hash": hash_of(text)}
-    return {**told, "total_lines": len(lines), "content_size": len(text)}
+    facts: Record = {"content": text, "start_line": start, "end_line": last, "range_hash": content_hash(text)}
+    return {**facts, "total_lines": len(lines), "content_size": len(text)}
 
 
-def change(asked: Asked) -> Outcome:
-    """The lines put in the place of others, file by file; what came of each is told."""
-    told: dict[str, Json] = {}
-    for path, guard, patches in _wanted(asked):
+def change(request: Request) -> Outcome:
+    """Replace lines file by file, and report the result for each file."""
+    results: dict[str, Json] = {}
+    for path, guard, patches in _requested_files(request):
         try:
-            told[path] = {"result": "ok", "file_hash": hash_of(_patched(asked, path, guard, patches)), "reason": None}
+            results[path] = {
+                "result": "ok",
+                "file_hash": content_hash(_patch_file(request, path, guard, patches)),
+                "reason": None,
+            }
         except Refused as refused:
-            told[path] = {"result": "error", "reason": str(refused), "file_hash": None}
-    return Outcome(encode(told).decode(), told, is_json=True, changes=tuple(asked.tree.changes))
+            results[path] = {"result": "error", "reason": str(refused), "file_hash": None}
+    return Outcome(encode(results).decode(), results, is_json=True, changes=tuple(request.tree.changes))
 
 
-def _patched(asked: Asked, path: str, guard: str | None, patches: Sequence[Record]) -> str:
-    """The new content of one file, which is written; one that is not there is new where nothing guards it."""
-    place = asked.tree.at(path)
-    found = asked.tree.find(place)
-    content = asked.tree.file(path).content or "" if found is not None or guard else ""
-    if found is not None and guard is not None and content and guard != hash_of(content):
+def _patch_file(request: Request, path: str, guard: str | None, patches: Sequence[Record]) -> str:
+    """Write and return the new content of one file. A missing file is created if no hash is given."""
+    place = request.tree.at(path)
+    found = request.tree.find(place)
+    content = request.tree.file(path).content or "" if found is not None or guard else ""
+    if found is not None and guard is not None and content and guard != content_hash(content):
         raise Refused("conflict", "Hash mismatch: the file has been modified", path=path)
     lines = content.splitlines(keepends=True)
     for patch in sorted(patches, key=lambda one: _bounds(one, len(lines))[0], reverse=True):
-        lines = _replaced(lines, patch, path)
+        lines = _replace_range(lines, patch, path)
     text = "".join(lines)
-    asked.tree.make(parent(place))
-    asked.tree.write(place, text)
+    request.tree.make(parent(place))
+    request.tree.write(place, text)
     return text
 
 
-def _replaced(lines: list[str], patch: Record, path: str) -> list[str]:
+def _replace_range(lines: list[str], patch: Record, path: str) -> list[str]:
     start, end = _bounds(patch, len(lines))
     if not 1 <= start <= len(lines) + 1 or end < start - 1:
         raise Refused("invalid", f"Invalid lines {start} to {end}: {path} has {len(lines)} lines", path=path)
-    guard = _named(patch, ("range_hash", "hash"))
-    if guard and guard != hash_of("".join(lines[start - 1 : end])):
+    guard = _first_value(patch, ("range_hash", "hash"))
+    if guard and guard != content_hash("".join(lines[start - 1 : end])):
         raise Refused("conflict", "Hash mismatch: these lines have been modified", path=path)
-    put = str(_named(patch, ("contents", "content", "new_content", "text", "new_text")) or "").splitlines(keepends=True)
+    put = str(_first_value(patch, ("contents", "content", "new_content", "text", "new_text")) or "").splitlines(
+        keepends=True
+    )
     before = lines[: start - 1]
     if before and put and not before[-1].endswith("\n"):
         before[-1] += "\n"
@@ -84,35 +90,35 @@ def _replaced(lines: list[str], patch: Record, path: str) -> list[str]:
     return [*before, *put, *after]
 
 
-def _wanted(asked: Asked) -> list[tuple[str, str | None, list[Record]]]:
-    """Each file, what guards it, and the ranges in it. Raises Refused for an item that names no file."""
-    if "ranges" in asked.roles:
-        guard = asked.get("hash")
+def _requested_files(request: Request) -> list[tuple[str, str | None, list[Record]]]:
+    """Return each file, its expected hash, and the ranges in it. Raises `Refused` for an item without a path."""
+    if "ranges" in request.roles:
+        guard = request.get("hash")
         return [
             (
-                asked.path,
+                request.path,
                 None if guard is None else str(guard),
-                [as_object(one) for one in as_list(asked.get("ranges"))],
+                [as_object(one) for one in as_list(request.get("ranges"))],
             )
         ]
-    return [_item(as_object(one)) for one in as_list(asked.get("files"))]
+    return [_parse_file(as_object(one)) for one in as_list(request.get("files"))]
 
 
-def _item(item: Record) -> tuple[str, str | None, list[Record]]:
-    path = _named(item, ("file_path", "path", "file", "filename", "file_name"))
+def _parse_file(item: Record) -> tuple[str, str | None, list[Record]]:
+    path = _first_value(item, ("file_path", "path", "file", "filename", "file_name"))
     if path is None:
         raise Refused("invalid", f"A file needs a path, not {encode(item).decode()}")
-    guard = _named(item, ("file_hash", "hash", "expected_hash"))
-    ranges = [as_object(one) for one in as_list(_named(item, RANGES))]
+    guard = _first_value(item, ("file_hash", "hash", "expected_hash"))
+    ranges = [as_object(one) for one in as_list(_first_value(item, RANGES))]
     return str(path), None if guard is None else str(guard), ranges
 
 
 def _bounds(wanted: Record, many: int) -> tuple[int, int]:
-    """The first and the last line, counted from 1; to the end where no last one is said."""
-    start, end = _named(wanted, STARTS), _named(wanted, ENDS)
+    """Return the first and the last line, counted from 1. Without an end, the last line of the file."""
+    start, end = _first_value(wanted, STARTS), _first_value(wanted, ENDS)
     return start if isinstance(start, int) else 1, end if isinstance(end, int) else many
 
 
-def _named(item: Mapping[str, Json], names: Sequence[str]) -> Json:
+def _first_value(item: Mapping[str, Json], names: Sequence[str]) -> Json:
     known = {snake(name): value for name, value in item.items()}
     return next((known[name] for name in names if known.get(name) is not None), None)

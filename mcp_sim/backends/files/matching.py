@@ -1,7 +1,7 @@
-"""Which of a server's tools work on files?
+"""Match tools to operations on files.
 
-What is looked at: words like `read` beside `file` or `directory` in a name, or the name of a shell command; a path
-among the arguments; several tools of the family together; no required argument that means something else.
+Evidence: words like `read` beside `file` or `directory` in a name, or the name of a shell command; a path among the
+arguments; several such tools together; no required argument that means something else.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from mcp_sim.backends.files.arguments import (
     EXACT,
     MUST,
     NAMES,
-    arguments_of,
-    given_instead,
-    given_roles,
+    assign_arguments,
+    assign_roles,
+    is_alternative,
     lists_spaces,
     space_nouns,
 )
 from mcp_sim.backends.files.entities import FILE
-from mcp_sim.backends.files.operation_rules import DEEDS, VERBS, is_named, operation_of
+from mcp_sim.backends.files.operation_rules import OPERATION_WORDS, VERBS, choose_operation, is_named
 from mcp_sim.backends.matching.operations import Way
 from mcp_sim.backends.matching.tool_profiles import Purpose, choices
 from mcp_sim.types.json_schema.shapes import expanded, items, main_type, properties, required
@@ -34,10 +34,10 @@ _KNOWN = vocabulary(
     "diff source destination old new status extension mime hash checksum depth pattern query words characters "
     "usage"
 )
-"""The words of what a tool of a file tree may tell."""
+"""The words of fields that tools for files return."""
 
 _BY_PATH = vocabulary("read read_many write append edit delete move replace_lines delete_lines front_matter grep")
-"""What is done to a file where an argument is called a path, whatever the name of the tool."""
+"""Operations on a file if an argument is called a path, whatever the name of the tool."""
 
 _IDLE = vocabulary(
     "encoding format timeout timeout_ms timeout_seconds reason description explanation message verbose sort_by "
@@ -46,8 +46,8 @@ _IDLE = vocabulary(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A purpose that works on files: what it does, what its arguments are for, and whether its name speaks of files."""
+class MatchedTool:
+    """A tool that works on files: its operation, role -> argument, and whether its name mentions files."""
 
     purpose: Purpose
     operation: str
@@ -56,52 +56,52 @@ class Found:
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of the tools that work on files; none where too little speaks for it."""
-    found = _with_spaces(listed, _of_files([one for purpose in listed for one in judged(purpose)]))
+    """Return the plans of the tools that work on files; none if the evidence is too weak."""
+    found = _with_spaces(listed, _keep_file_tools([one for purpose in listed for one in matched_operations(purpose)]))
     sure = [one for one in found if one.named]
     operations = {one.operation for one in sure}
     reads = operations & {"read", "read_many", "read_ranges", "list", "tree"}
     paths = sum(1 for one in sure if {"path", "paths", "files", "source"} & one.arguments.keys())
     if not paths or len(operations) < (2 if reads else 3) or not operations - {"exists", "stat", "diff", "pwd"}:
         found = [one for one in found if one.operation == "run"]
-    if not found or sum(1 for one in found if _tells_records(one)) > len(found) / 4:
+    if not found or sum(1 for one in found if _returns_records(one)) > len(found) / 4:
         return []
     return list(_plans(found, len(operations)))
 
 
-def _of_files(found: Sequence[Found]) -> list[Found]:
-    """Those that work on files by their words; and on notes or pages, where these are read and written by a path."""
+def _keep_file_tools(found: Sequence[MatchedTool]) -> list[MatchedTool]:
+    """Return the tools for files by their words, and those for notes or pages that are read and written by path."""
     nouns = _nouns_by_path(found, "read") & _nouns_by_path(found, "write")
-    told = [replace(one, named=one.named or bool(nouns & _spoken_of(one))) for one in found]
-    return [one for one in told if "space" in one.arguments or _is_of_files(one)]
+    marked = [replace(one, named=one.named or bool(nouns & _nouns(one))) for one in found]
+    return [one for one in marked if "space" in one.arguments or _is_of_files(one)]
 
 
-def _spoken_of(one: Found) -> frozenset[str]:
-    """The words of a tool's name; of one that searches, as `search_wiki` does, those of its description too."""
+def _nouns(one: MatchedTool) -> frozenset[str]:
+    """Return the words of a tool's name; for a search such as `search_wiki`, also those of its description."""
     is_search = one.operation in {"find", "grep"}
     return one.purpose.nouns.union(map(singular, one.purpose.told) if is_search else ())
 
 
-def _nouns_by_path(found: Sequence[Found], operation: str) -> frozenset[str]:
-    """The words of the tools that do this to texts by their paths, other than what is done."""
-    told = (one for one in found if one.operation == operation and _by_path(one) and _takes_text(one))
-    return frozenset(noun for one in told for noun in one.purpose.nouns) - DEEDS
+def _nouns_by_path(found: Sequence[MatchedTool], operation: str) -> frozenset[str]:
+    """Return the nouns of the tools that do this by path, without the words for the operation."""
+    matching = (one for one in found if one.operation == operation and _by_path(one) and _takes_text(one))
+    return frozenset(noun for one in matching for noun in one.purpose.nouns) - OPERATION_WORDS
 
 
-def _by_path(one: Found) -> bool:
+def _by_path(one: MatchedTool) -> bool:
     place = snake(one.arguments.get("path", ""))
     return place in EXACT or place.endswith("_path")
 
 
-def _takes_text(one: Found) -> bool:
+def _takes_text(one: MatchedTool) -> bool:
     content = one.arguments.get("content")
     return content is None or main_type(one.purpose.arguments[content]) == "string"
 
 
-def _with_spaces(listed: Sequence[Purpose], found: Sequence[Found]) -> list[Found]:
-    """The same where files are read and written by their names in a project, a vault or the like, and all of these.
+def _with_spaces(listed: Sequence[Purpose], found: Sequence[MatchedTool]) -> list[MatchedTool]:
+    """Add spaces if files are read and written by name in a project, vault or the like.
 
-    Elsewhere what must be told of a project is no place of a file.
+    The tools that list spaces are added. Otherwise a required project does not locate a file.
     """
     spaced = [one for one in found if "space" in one.arguments]
     by_name = {one.operation for one in spaced if snake(one.arguments.get("path", "")) in NAMES}
@@ -109,19 +109,19 @@ def _with_spaces(listed: Sequence[Purpose], found: Sequence[Found]) -> list[Foun
         plain = [one for one in found if one.arguments.get("space") not in one.purpose.needed]
         return [one for one in map(_without_space, plain) if _is_of_files(one)]
     nouns = space_nouns(one.purpose for one in spaced)
-    lists = [Found(one, "list", {}, named=True) for one in listed if lists_spaces(one, nouns)]
-    told = [replace(one, named=one.named or "space" in one.arguments) for one in found]
-    return [*(one for one in told if one.purpose not in [each.purpose for each in lists]), *lists]
+    lists = [MatchedTool(one, "list", {}, named=True) for one in listed if lists_spaces(one, nouns)]
+    marked = [replace(one, named=one.named or "space" in one.arguments) for one in found]
+    return [*(one for one in marked if one.purpose not in [each.purpose for each in lists]), *lists]
 
 
-def _without_space(one: Found) -> Found:
+def _without_space(one: MatchedTool) -> MatchedTool:
     return replace(
         one, arguments={role: name for role, name in one.arguments.items() if role not in {"space", "folder"}}
     )
 
 
-def _plans(found: Sequence[Found], company: int) -> Iterator[Plan]:
-    by_tool: dict[str, list[Found]] = {}
+def _plans(found: Sequence[MatchedTool], company: int) -> Iterator[Plan]:
+    by_tool: dict[str, list[MatchedTool]] = {}
     for one in found:
         by_tool.setdefault(one.purpose.tool.id, []).append(one)
     for tool, ways in by_tool.items():
@@ -142,70 +142,74 @@ def _plans(found: Sequence[Found], company: int) -> Iterator[Plan]:
         yield Plan(tool, verb, FILE, "files", operation, arguments, confidence=confidence, reasons=reasons)
 
 
-def _tells_records(one: Found) -> bool:
-    """Must its result hold at least two things that no file has: an owner, tags, a title?"""
+def _returns_records(one: MatchedTool) -> bool:
+    """Return whether the result must contain at least two fields that no file has: an owner, tags, a title."""
     tool = one.purpose.tool
     schema = expanded(tool.output_schema) if tool.output_schema is not None and one.operation != "run" else {}
     parts = (*properties(schema).values(), *(items(part) for part in properties(schema).values()), schema)
     return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
 
 
-def judged(purpose: Purpose) -> Iterator[Found]:
-    """What a purpose does to files, if it is of files and does anything to them."""
-    listed = list_of(purpose)
+def matched_operations(purpose: Purpose) -> Iterator[MatchedTool]:
+    """Yield the operation of a tool on files, if it has one."""
+    listed = operation_list(purpose)
     if listed is not None and purpose.needed <= {listed}:
-        yield Found(purpose, BATCH, {"operations": listed, **given_roles(purpose, ("dry", "stop"))}, is_named(purpose))
+        yield MatchedTool(
+            purpose, BATCH, {"operations": listed, **assign_roles(purpose, ("dry", "stop"))}, is_named(purpose)
+        )
         return
-    operation = operation_of(purpose)
+    operation = choose_operation(purpose)
     if operation is None:
         return
-    arguments = arguments_of(purpose, operation)
+    arguments = assign_arguments(purpose, operation)
     used = set(arguments.values())
     lost = [name for name in purpose.needed if name not in used and name not in _IDLE]
     lacks = [
-        role for role in MUST.get(operation, "").split() if role not in arguments and not given_instead(role, arguments)
+        role
+        for role in MUST.get(operation, "").split()
+        if role not in arguments and not is_alternative(role, arguments)
     ]
     lost = [name for name in lost if main_type(purpose.arguments.get(name, {})) != "boolean"]
     if lost or lacks:
         return
-    yield Found(purpose, operation, arguments, is_named(purpose))
+    yield MatchedTool(purpose, operation, arguments, is_named(purpose))
 
 
-def _is_of_files(one: Found) -> bool:
+def _is_of_files(one: MatchedTool) -> bool:
     return one.named or (one.operation in _BY_PATH and bool({*one.arguments.values()} & EXACT))
 
 
 BATCH = "batch"
 _LISTS = ("operations", "actions", "steps", "tasks", "commands", "items", "changes")
 _PLACES = ("source", "src", "target", "from")
-"""What the path may be called where another operation of the list has two."""
+"""Names of the path in a list whose other operations have two paths."""
 
 
-def list_of(purpose: Purpose) -> str | None:
-    """The argument that lists operations on files, if there is one."""
+def operation_list(purpose: Purpose) -> str | None:
+    """Return the argument that lists operations on files, if there is one."""
     name = purpose.argument(_LISTS, ("array",))
-    return name if name is not None and len(ways_of(purpose, name)) > 1 else None
+    return name if name is not None and len(item_operations(purpose, name)) > 1 else None
 
 
-def ways_of(purpose: Purpose, name: str) -> dict[str, Way]:
-    """What an item may say that is to be done -> how."""
-    return {choice.choice: way for choice in choices_of(purpose, name) for way in _judged(choice)}
+def item_operations(purpose: Purpose, name: str) -> dict[str, Way]:
+    """Return what an item may select -> the operation and its arguments."""
+    return {choice.choice: way for choice in item_purposes(purpose, name) for way in _match_item(choice)}
 
 
-def choices_of(purpose: Purpose, name: str) -> list[Purpose]:
-    """An item's own arguments, once for each thing that it may say is to be done."""
+def item_purposes(purpose: Purpose, name: str) -> list[Purpose]:
+    """Return the arguments of an item, once for each operation that it may select."""
     item = items(purpose.arguments[name])
     of_items = replace(purpose, words=("file",), arguments=properties(item), needed=required(item))
     return [one for one in choices(of_items) if one.selector is not None]
 
 
-def _judged(purpose: Purpose) -> Iterator[Way]:
-    operation = operation_of(purpose)
+def _match_item(purpose: Purpose) -> Iterator[Way]:
+    operation = choose_operation(purpose)
     if operation is None:
         return
-    roles = arguments_of(purpose, operation)
+    roles = assign_arguments(purpose, operation)
     wanted = MUST.get(operation, "").split()
     place = purpose.argument(_PLACES, ("string",)) if "path" in wanted and "path" not in roles else None
     roles |= {"path": place} if place is not None else {}
-    if all(role in roles or given_instead(role, roles) for role in wanted):
+    if all(role in roles or is_alternative(role, roles) for role in wanted):
         yield operation, roles

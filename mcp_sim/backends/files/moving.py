@@ -1,9 +1,9 @@
-"""What do the tools do that change where files are: make directories, move, copy, remove, go elsewhere?"""
+"""Create directories; move, copy and delete files; change the working directory."""
 
 from __future__ import annotations
 
-from mcp_sim.backends.files.paths import ROOT, joined, names_of, parent
-from mcp_sim.backends.files.request import Asked, refuse_to_take, shown
+from mcp_sim.backends.files.paths import ROOT, join_path, parent, split_path
+from mcp_sim.backends.files.request import Request, already_exists, entry_facts
 from mcp_sim.backends.files.tree import Entry
 from mcp_sim.backends.files.writing import prepare
 from mcp_sim.backends.refusal import Refused
@@ -11,115 +11,120 @@ from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Record
 
 
-def mkdir(asked: Asked) -> Outcome:
-    """A directory, with those that lead to it where that is usual."""
-    path = asked.tree.at(asked.path)
-    found = asked.tree.find(path)
-    if found is not None and (found.is_file or not _is_lenient(asked)):
-        raise refuse_to_take("File" if found.is_file else "Directory", asked.path)
-    above = asked.tree.find(parent(path))
-    if above is None and "parents" in asked.roles and not asked.flag("parents"):
-        raise Refused("not_found", f"No such file or directory: {parent(path)}", path=asked.path, key=parent(path))
-    asked.tree.make(path)
-    facts: Record = {"path": asked.path, "created_new": found is None, "type": "directory"}
-    return Outcome(f"Successfully created directory {asked.path}", facts, changes=tuple(asked.tree.changes))
+def mkdir(request: Request) -> Outcome:
+    """Create a directory, with its parents unless the call says otherwise."""
+    path = request.tree.at(request.path)
+    found = request.tree.find(path)
+    if found is not None and (found.is_file or not _is_lenient(request)):
+        raise already_exists("File" if found.is_file else "Directory", request.path)
+    above = request.tree.find(parent(path))
+    if above is None and "parents" in request.roles and not request.flag("parents"):
+        raise Refused("not_found", f"No such file or directory: {parent(path)}", path=request.path, key=parent(path))
+    request.tree.make(path)
+    facts: Record = {"path": request.path, "created_new": found is None, "type": "directory"}
+    return Outcome(f"Successfully created directory {request.path}", facts, changes=tuple(request.tree.changes))
 
 
-def _is_lenient(asked: Asked) -> bool:
-    return asked.says("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
+def _is_lenient(request: Request) -> bool:
+    return request.says("already exist", "ensure", "if it doesn't exist", "if it does not exist", "if needed")
 
 
-def delete(asked: Asked) -> Outcome:
-    """A file; a directory where the tool takes one, and all it holds where the tool or the call says so."""
-    entry = asked.tree.entry(asked.path)
-    if not entry.is_file and not asked.says("director", "folder"):
-        raise Refused("invalid", f"Is a directory, not a file: {asked.path}", path=asked.path)
-    return _removed(asked, entry, is_deep="recursive" not in asked.roles or asked.flag("recursive"))
+def delete(request: Request) -> Outcome:
+    """Delete a file; a directory if the tool accepts one, with its content if the tool or the call says so."""
+    entry = request.tree.entry(request.path)
+    if not entry.is_file and not request.says("director", "folder"):
+        raise Refused("invalid", f"Is a directory, not a file: {request.path}", path=request.path)
+    return _remove(request, entry, is_deep="recursive" not in request.roles or request.flag("recursive"))
 
 
-def rmdir(asked: Asked) -> Outcome:
-    """A directory, which must be empty unless the tool or the call says otherwise."""
-    return _removed(asked, asked.tree.directory(asked.path), is_deep=_is_deep(asked))
+def rmdir(request: Request) -> Outcome:
+    """Delete a directory. It must be empty unless the tool or the call says otherwise."""
+    return _remove(request, request.tree.directory(request.path), is_deep=_is_deep(request))
 
 
-def _is_deep(asked: Asked) -> bool:
-    if "recursive" in asked.roles:
-        return asked.flag("recursive")
-    return asked.says("recursiv", "all its contents", "and its contents", "and all", "everything in")
+def _is_deep(request: Request) -> bool:
+    if "recursive" in request.roles:
+        return request.flag("recursive")
+    return request.says("recursiv", "all its contents", "and its contents", "and all", "everything in")
 
 
-def _removed(asked: Asked, entry: Entry, *, is_deep: bool) -> Outcome:
+def _remove(request: Request, entry: Entry, *, is_deep: bool) -> Outcome:
     if entry.path == ROOT:
-        raise Refused("forbidden", "The root directory cannot be deleted", path=asked.path)
-    if not entry.is_file and not is_deep and asked.tree.inside(entry.path):
-        raise Refused("conflict", f"Directory not empty: {asked.path}", path=asked.path, key=asked.path)
-    working = asked.tree.working
-    asked.tree.remove(entry)
+        raise Refused("forbidden", "The root directory cannot be deleted", path=request.path)
+    if not entry.is_file and not is_deep and request.tree.inside(entry.path):
+        raise Refused("conflict", f"Directory not empty: {request.path}", path=request.path, key=request.path)
+    working = request.tree.working
+    request.tree.remove(entry)
     if working == entry.path or working.startswith(f"{entry.path}/"):
-        asked.tree.go(parent(entry.path))
-    facts: Record = {"path": asked.path, "deleted": True, "result": f"'{asked.path}' removed"}
-    return Outcome(f"Successfully deleted {asked.path}", facts, changes=tuple(asked.tree.changes))
+        request.tree.go(parent(entry.path))
+    facts: Record = {"path": request.path, "deleted": True, "result": f"'{request.path}' removed"}
+    return Outcome(f"Successfully deleted {request.path}", facts, changes=tuple(request.tree.changes))
 
 
-def move(asked: Asked) -> Outcome:
-    """A file or a directory under another path, or into a directory that is there."""
-    entry, target = _from_to(asked)
-    asked.tree.copy(entry, target)
-    asked.tree.remove(entry)
-    return _moved(asked, entry, target, "moved")
+def move(request: Request) -> Outcome:
+    """Move a file or directory to another path, or into an existing directory."""
+    entry, target = _source_and_target(request)
+    request.tree.copy(entry, target)
+    request.tree.remove(entry)
+    return _render_move(request, entry, target, "moved")
 
 
-def copy(asked: Asked) -> Outcome:
-    """The same under another path, or in a directory that is there."""
-    entry, target = _from_to(asked)
-    asked.tree.copy(entry, target)
-    return _moved(asked, entry, target, "copied")
+def copy(request: Request) -> Outcome:
+    """Copy a file or directory to another path, or into an existing directory."""
+    entry, target = _source_and_target(request)
+    request.tree.copy(entry, target)
+    return _render_move(request, entry, target, "copied")
 
 
-def _moved(asked: Asked, entry: Entry, target: str, done: str) -> Outcome:
-    source, destination = asked.text("source"), _as_told(asked, entry, target)
-    facts: Record = {"path": destination, "source": source, "destination": destination, "type": shown(entry)["type"]}
+def _render_move(request: Request, entry: Entry, target: str, done: str) -> Outcome:
+    source, destination = request.text("source"), _destination_of(request, entry, target)
+    facts: Record = {
+        "path": destination,
+        "source": source,
+        "destination": destination,
+        "type": entry_facts(entry)["type"],
+    }
     facts["result"] = f"'{source}' {done} to '{destination}'"
-    return Outcome(f"Successfully {done} {source} to {destination}", facts, changes=tuple(asked.tree.changes))
+    return Outcome(f"Successfully {done} {source} to {destination}", facts, changes=tuple(request.tree.changes))
 
 
-def _as_told(asked: Asked, entry: Entry, target: str) -> str:
-    """The new place as the caller would write it."""
-    told = asked.text("destination")
-    return told if asked.tree.at(told) == target else joined(told, entry.name)
+def _destination_of(request: Request, entry: Entry, target: str) -> str:
+    """Return the new path as the client writes it."""
+    destination = request.text("destination")
+    return destination if request.tree.at(destination) == target else join_path(destination, entry.name)
 
 
-def _from_to(asked: Asked) -> tuple[Entry, str]:
-    entry, told = asked.tree.entry(asked.text("source")), asked.text("destination")
-    target = asked.tree.at(_beside(asked, entry, told))
-    found = asked.tree.find(target)
+def _source_and_target(request: Request) -> tuple[Entry, str]:
+    entry, destination = request.tree.entry(request.text("source")), request.text("destination")
+    target = request.tree.at(_resolve_name(request, entry, destination))
+    found = request.tree.find(target)
     if found is not None and not found.is_file and target != entry.path:
-        target = joined(target, entry.name)
-        found = asked.tree.find(target)
+        target = join_path(target, entry.name)
+        found = request.tree.find(target)
     if entry.path in (ROOT, target) or target.startswith(f"{entry.path}/"):
-        raise Refused("invalid", f"Cannot put {asked.text('source')} into itself: {told}", path=told)
-    if found is not None and not (entry.is_file and found.is_file and _writes_over(asked)):
-        raise refuse_to_take("Destination", told)
-    prepare(asked, target)
+        raise Refused("invalid", f"Cannot put {request.text('source')} into itself: {destination}", path=destination)
+    if found is not None and not (entry.is_file and found.is_file and _may_overwrite(request)):
+        raise already_exists("Destination", destination)
+    prepare(request, target)
     return entry, target
 
 
-def _beside(asked: Asked, entry: Entry, told: str) -> str:
-    """A new name alone means the directory that the file is in."""
-    is_name = asked.roles.get("destination", "").lower().endswith("name") and "/" not in told
-    return joined(parent(entry.path), told) if is_name else told
+def _resolve_name(request: Request, entry: Entry, destination: str) -> str:
+    """Return the target; a bare new name is in the directory of the file."""
+    is_name = request.roles.get("destination", "").lower().endswith("name") and "/" not in destination
+    return join_path(parent(entry.path), destination) if is_name else destination
 
 
-def _writes_over(asked: Asked) -> bool:
-    return asked.flag("overwrite") or (asked.tool.name in {"mv", "cp"} and "overwrite" not in asked.roles)
+def _may_overwrite(request: Request) -> bool:
+    return request.flag("overwrite") or (request.tool.name in {"mv", "cp"} and "overwrite" not in request.roles)
 
 
-def cd(asked: Asked) -> Outcome:
-    """Another working directory; told as the caller called it, where that was by its name."""
-    entry = asked.tree.directory(asked.path)
-    if entry.path != asked.tree.working:
-        asked.tree.go(entry.path)
-    place = asked.tree.told(entry.path)
+def cd(request: Request) -> Outcome:
+    """Change the working directory. The result shows it as the client called it if that was its name."""
+    entry = request.tree.directory(request.path)
+    if entry.path != request.tree.working:
+        request.tree.go(entry.path)
+    place = request.tree.display_path(entry.path)
     text = f"Working directory is now {place}"
-    told = asked.path if names_of(asked.path) == [entry.name] else place
-    return Outcome(text, {"path": told}, "path", changes=tuple(asked.tree.changes))
+    entry_facts = request.path if split_path(request.path) == [entry.name] else place
+    return Outcome(text, {"path": entry_facts}, "path", changes=tuple(request.tree.changes))

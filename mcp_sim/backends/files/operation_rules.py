@@ -1,10 +1,10 @@
-"""What does a tool do to files, by its words and arguments?"""
+"""Choose the operation of a tool on files from its words and arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mcp_sim.backends.files.arguments import EXACT, given_roles, ranged
+from mcp_sim.backends.files.arguments import EXACT, assign_roles, range_arguments
 from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types.lexicon.words import vocabulary, words
 from mcp_sim.types.plans import Verb
@@ -20,7 +20,7 @@ VERBS: Mapping[str, Verb] = {
     "add_tags": "update", "remove_tags": "update", "rename_tag": "update",
     "read_ranges": "get", "front_matter": "get", "change_ranges": "update",
 }  # fmt: skip
-"""Operation -> what it does to files, as plans say it."""
+"""Operation -> its verb in plans."""
 
 _SHELL = {
     "ls": "list", "dir": "list", "cat": "read", "cd": "cd", "chdir": "cd", "pwd": "pwd", "cp": "copy", "mv": "move",
@@ -29,23 +29,23 @@ _SHELL = {
     "du": "du", "echo": "write", "tree": "tree", "stat": "stat",
 }  # fmt: skip
 _WHOLE = ("replace", "overwrite", "update", "rewrite")
-"""The choices of a tool by which the whole of a file is written again."""
+"""Choices of a tool that overwrite a whole file."""
 
 _IN_FILES = ("frontmatter", "front matter", "hierarch")
-"""What descriptions speak of where tags stand in files."""
+"""Words of descriptions that show that tags are stored in files."""
 
 _FILES = ("file", "filename", "filesystem")
 _DIRECTORIES = ("directory", "dir", "folder", "subdirectory", "subfolder")
 _READS = ("read", "get", "view", "open", "show", "load", "fetch", "display", "print", "retrieve", "cat")
 _WRITES = ("write", "save", "create", "put", "overwrite", "update", "store", "upload", "set", "add", "new", "make")
-DEEDS: frozenset[str] = frozenset((*_READS, *_WRITES, "create", "by", "path", "content", "text", "the", "a"))
-"""The words that say what is done to a file, and none that says what it is called."""
+OPERATION_WORDS: frozenset[str] = frozenset((*_READS, *_WRITES, "create", "by", "path", "content", "text", "the", "a"))
+"""Words for what is done to a file, as opposed to what the file is called."""
 
 _RUNS = vocabulary("run execute exec shell bash sh terminal start launch spawn")
 _COMMANDS = vocabulary(
     "command commands cmd shell bash sh terminal cli line exec execute ssh system local safe process in the a and"
 )
-"""The words that the name of a tool consists of which runs command lines."""
+"""Words in the names of tools that run command lines."""
 
 
 def is_named(purpose: Purpose) -> bool:
@@ -53,19 +53,19 @@ def is_named(purpose: Purpose) -> bool:
 
 
 def _runs(purpose: Purpose) -> bool:
-    """Does it run command lines, of any kind?"""
+    """Return whether a tool runs arbitrary command lines."""
     named = {*words(purpose.tool.name)}
     is_all = bool(named & _RUNS) and named <= _RUNS | _COMMANDS
-    return is_all and "command" in given_roles(purpose, ("command",)) and purpose.selector is None
+    return is_all and "command" in assign_roles(purpose, ("command",)) and purpose.selector is None
 
 
 def _shell(purpose: Purpose) -> str | None:
-    """The shell command that a name is."""
+    """Return the operation of a shell command that is the whole name."""
     return _SHELL.get(purpose.words[0]) if len(purpose.words) == 1 else None
 
 
-def operation_of(purpose: Purpose) -> str | None:
-    """What the words and arguments of a purpose come to."""
+def choose_operation(purpose: Purpose) -> str | None:
+    """Return the operation of a tool, None if it has none."""
     command = _shell(purpose)
     if command is not None:
         return command
@@ -73,7 +73,7 @@ def operation_of(purpose: Purpose) -> str | None:
 
 
 def _many(purpose: Purpose) -> bool:
-    return "paths" in given_roles(purpose, ("paths",))
+    return "paths" in assign_roles(purpose, ("paths",))
 
 
 def _is_cwd(purpose: Purpose) -> bool:
@@ -81,35 +81,38 @@ def _is_cwd(purpose: Purpose) -> bool:
 
 
 def _of_content(purpose: Purpose) -> bool:
-    told = purpose.has("content", "text", "line", "code", "grep") or "note contents" in purpose.said
-    return told or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
+    is_named = purpose.has("content", "text", "line", "code", "grep") or "note contents" in purpose.said
+    return is_named or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
 
 
 def _of_notes(purpose: Purpose) -> bool:
-    """Does it search for words in what it does not call files?"""
+    """Return whether a tool searches the text of things that it does not call files."""
     return not is_named(purpose) and "query" in purpose.arguments and not purpose.says("filename", "title", "glob")
 
 
 def _by_lines(purpose: Purpose) -> bool:
-    """Does it take lines by their numbers?"""
-    given = given_roles(purpose, ("start", "end"))
+    """Return whether a tool takes line numbers."""
+    given = assign_roles(purpose, ("start", "end"))
     return any("line" in name for name in given.values()) and not _edits(purpose)
 
 
 def _edits(purpose: Purpose) -> bool:
-    given = given_roles(purpose, ("edits", "old", "new"))
+    given = assign_roles(purpose, ("edits", "old", "new"))
     return "edits" in given or {"old", "new"} <= given.keys()
 
 
 def _of_tags(purpose: Purpose) -> bool:
-    """Is it about the tags that stand in files?"""
+    """Return whether a tool works on tags that are stored in files."""
     return purpose.has("tag") and any(word in purpose.said for word in _IN_FILES)
 
 
 _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("run", _runs),
-    ("change_ranges", lambda p: p.has("edit", "patch", "update", "modify", "change", "delete") and bool(ranged(p))),
-    ("read_ranges", lambda p: p.has(*_READS) and bool(ranged(p))),
+    (
+        "change_ranges",
+        lambda p: p.has("edit", "patch", "update", "modify", "change", "delete") and bool(range_arguments(p)),
+    ),
+    ("read_ranges", lambda p: p.has(*_READS) and bool(range_arguments(p))),
     ("allowed", lambda p: p.has("allowed", "permitted") and p.has(*_DIRECTORIES, "path", "root")),
     ("tree", lambda p: p.has("tree") and not p.needed - EXACT),
     ("cd", lambda p: _is_cwd(p) and p.has("change", "set", "switch", "cd") and bool(p.needed)),
@@ -121,7 +124,7 @@ _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("copy", lambda p: p.has("copy", "duplicate", "cp")),
     ("append", lambda p: p.has("append")),
     ("prepend", lambda p: p.has("prepend")),
-    ("insert", lambda p: p.has("insert") and "line" in given_roles(p, ("line",))),
+    ("insert", lambda p: p.has("insert") and "line" in assign_roles(p, ("line",))),
     ("replace_lines", lambda p: p.has("edit", "replace", "update", "modify", "change", "set") and _by_lines(p)),
     ("delete_lines", lambda p: p.has("delete", "remove") and p.has("line") and _by_lines(p)),
     ("edit", lambda p: p.has("edit", "replace", "patch", "modify", "update") and _edits(p)),
@@ -143,7 +146,7 @@ _RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
     ("list", lambda p: p.has("list", "ls", "browse", "enumerate", "show", "listing") and not p.has("content")),
     ("list", lambda p: p.has("list") and p.has(*_DIRECTORIES)),
     ("read_many", lambda p: p.has(*_READS) and _many(p)),
-    ("write", lambda p: p.has(*_WRITES) and "content" in given_roles(p, ("content",))),
+    ("write", lambda p: p.has(*_WRITES) and "content" in assign_roles(p, ("content",))),
     ("touch", lambda p: p.has("create", "touch") and p.has(*_FILES)),
     ("read", lambda p: p.has(*_READS)),
 )

@@ -1,4 +1,10 @@
-"""Which file does a path mean? Every path is absolute and normal in the world: `/docs/a.md`; the root is `/`."""
+"""Normalize paths, and infer where clients see the tree.
+
+In the world every path is absolute and normalized: `/docs/a.md`; the root is `/`. Unless a state locates it, the tree
+begins at `/` in the world, while clients may use `/home/ada/project/notes/a.md` from the first call on. The mount point
+is the prefix to remove so that the rest of a path exists. If no path shows it, the first directory that a client names
+is the mount point.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +21,12 @@ LONGEST_PATH = 4096
 LONGEST_NAME = 255
 
 
-def resolved(path: str, working: str = ROOT) -> str:
-    """The absolute path. Raises Refused where `..` leads out of the root, and for what no path can be."""
+def resolve_path(path: str, working: str = ROOT) -> str:
+    """Return the absolute path. Raises `Refused` if `..` leaves the root, and for impossible paths."""
     plain = path.replace("\\", "/").removeprefix("file://")
     if plain == "~" or plain.startswith("~/"):
         plain = plain[1:].lstrip("/") or "."
-    parts = [] if plain.startswith("/") else names_of(working)
+    parts = [] if plain.startswith("/") else split_path(working)
     for part in plain.split("/"):
         if part == ".." and not parts:
             raise Refused("forbidden", f"Access denied: {path} is outside the root directory", path=path)
@@ -28,11 +34,11 @@ def resolved(path: str, working: str = ROOT) -> str:
             parts.pop()
         elif part not in {"", "."}:
             parts.append(part)
-    return _possible(ROOT + "/".join(parts))
+    return _checked(ROOT + "/".join(parts))
 
 
-def _possible(path: str) -> str:
-    """The path, as it is. Raises Refused where no disk could hold it."""
+def _checked(path: str) -> str:
+    """Return the path unchanged. Raises `Refused` if no disk could store it."""
     if "\0" in path:
         raise Refused("invalid", "Invalid path: it holds a NUL character", path=path)
     if len(path) > LONGEST_PATH or any(len(name) > LONGEST_NAME for name in path.split("/")):
@@ -40,60 +46,60 @@ def _possible(path: str) -> str:
     return path
 
 
-def normal(path: str) -> str:
-    """The same for a path of a document, where `..` at the root stays there."""
+def normalize(path: str) -> str:
+    """Return the absolute path of a path in a document; `..` at the root has no effect."""
     return ROOT + posixpath.normpath(ROOT + path.replace("\\", "/")).strip("/")
 
 
-def names_of(path: str) -> list[str]:
-    """The names that lead to it; none for the root."""
+def split_path(path: str) -> list[str]:
+    """Return the names in a path; none for the root."""
     return [part for part in path.split("/") if part]
 
 
 def parent(path: str) -> str:
-    """The directory that it is in; the root is in itself."""
+    """Return the directory of a path; the root is its own parent."""
     return posixpath.dirname(path)
 
 
 def directories_above(path: str) -> list[str]:
-    """The directories that lead to a path, without the root."""
-    parts = names_of(path)
+    """Return the parent directories of a path, without the root."""
+    parts = split_path(path)
     return [ROOT + "/".join(parts[:end]) for end in range(1, len(parts))]
 
 
-def joined(directory: str, name: str) -> str:
-    """What is called `name` in a directory."""
+def join_path(directory: str, name: str) -> str:
+    """Return the path of `name` in a directory."""
     return f"{directory.rstrip('/')}/{name}"
 
 
 def is_within(path: str, directories: Sequence[str]) -> bool:
-    """Is it one of these directories, or in one?"""
+    """Return whether a path is one of these directories, or in one."""
     return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in directories)
 
 
 _FIRST_CALLS = 30
-"""So many calls are looked at for a path that tells where the tree is."""
+"""Number of calls that are searched for a path that shows the mount point."""
 
 
 def is_absolute(path: str) -> bool:
-    """Does a caller name a place on a disk: from its root on, or with the letter of a drive?"""
+    """Return whether a path begins at the root of a disk or with a drive letter."""
     return path.startswith(("/", "file:///")) or path[1:3] in {":\\", ":/"}
 
 
-def above_of(path: str, exists: Callable[[str], bool], history: Sequence[PastCall]) -> str:
-    """What is above the tree, by an absolute path of which the whole is not there; `/` where that tells nothing."""
-    found = above_told(path, exists)
+def infer_mount_point(path: str, exists: Callable[[str], bool], history: Sequence[PastCall]) -> str:
+    """Infer the mount point from an absolute path that does not exist as a whole; `/` if nothing shows it."""
+    found = find_mount_point(path, exists)
     if found is None:
-        earlier = (above_told(one, exists) for one in islice(_paths_said(history), _FIRST_CALLS))
+        earlier = (find_mount_point(one, exists) for one in islice(_absolute_paths(history), _FIRST_CALLS))
         found = next((one for one in earlier if one is not None), None)
-    if found is None and len(names_of(path)) > 1 and not exists(ROOT + names_of(path)[0]):
-        return parent(path) if "." in names_of(path)[-1] else path
+    if found is None and len(split_path(path)) > 1 and not exists(ROOT + split_path(path)[0]):
+        return parent(path) if "." in split_path(path)[-1] else path
     return found if found is not None else ROOT
 
 
-def above_told(path: str, exists: Callable[[str], bool]) -> str | None:
-    """What is above, where the rest of a path is there, or the directory that it would be in; None where neither is."""
-    names = names_of(path)
+def find_mount_point(path: str, exists: Callable[[str], bool]) -> str | None:
+    """Return the prefix of a path before an existing rest, or before an existing parent; None if there is neither."""
+    names = split_path(path)
     if names and exists(ROOT + names[0]):
         return ROOT
     for kept in (names, names[:-1]):
@@ -103,7 +109,8 @@ def above_told(path: str, exists: Callable[[str], bool]) -> str | None:
     return None
 
 
-def _paths_said(history: Sequence[PastCall]) -> Iterator[str]:
+def _absolute_paths(history: Sequence[PastCall]) -> Iterator[str]:
+    """Yield the absolute paths in the arguments of the first calls."""
     for past in history[:_FIRST_CALLS]:
         yield from (one for value in past.arguments.values() for one in _texts(value) if is_absolute(one))
 
@@ -113,8 +120,8 @@ def _texts(value: Json) -> Iterable[str]:
     return [one for one in (value, *as_list(value), *within) if isinstance(one, str)]
 
 
-def below(path: str, above: str) -> str:
-    """The path within the tree; the whole where it is somewhere else."""
-    if above == ROOT or not is_within(path, [above]):
+def strip_mount_point(path: str, mount_point: str) -> str:
+    """Return the path within the tree; unchanged if it is elsewhere."""
+    if mount_point == ROOT or not is_within(path, [mount_point]):
         return path
-    return path[len(above) :] or ROOT
+    return path[len(mount_point) :] or ROOT

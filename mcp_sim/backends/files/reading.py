@@ -1,36 +1,36 @@
-"""What do the tools tell that read files: the whole of one, some of its lines, several at once?"""
+"""Read files: whole, some lines, or several at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcp_sim.backends.files.request import Asked
-from mcp_sim.backends.files.tags import ahead, fields_of
+from mcp_sim.backends.files.request import Request
+from mcp_sim.backends.files.tags import front_matter_text, parse_front_matter
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.words import snake
 
-_USUAL_LINES = 10
-_MOST_READ = 20_000_000
-"""So many characters are read at once."""
+_DEFAULT_LINES = 10
+_MAX_CHARACTERS = 20_000_000
+"""Maximum number of characters of one call that reads several files."""
 
 
-def read(asked: Asked) -> Outcome:
-    """The content of a file, or some lines of it."""
-    entry = asked.tree.file(asked.path)
-    content = _part(asked, entry.content or "")
-    return Outcome(content, {**asked.shown(entry), "path": asked.path, "content": content}, "content")
+def read(request: Request) -> Outcome:
+    """Return the content of a file, or some lines of it."""
+    entry = request.tree.file(request.path)
+    content = _selected_part(request, entry.content or "")
+    return Outcome(content, {**request.entry_facts(entry), "path": request.path, "content": content}, "content")
 
 
-def _part(asked: Asked, content: str) -> str:
-    head, tail = asked.number("head"), asked.number("tail")
-    start, end, limit = asked.number("start"), asked.number("end"), asked.number("limit")
+def _selected_part(request: Request, content: str) -> str:
+    head, tail = request.number("head"), request.number("tail")
+    start, end, limit = request.number("start"), request.number("end"), request.number("limit")
     if all(one is None for one in (head, tail, start, end, limit)):
         return content
     if head is not None and tail is not None:
-        raise Refused("invalid", f"Give {asked.roles['head']} or {asked.roles['tail']}, not both")
+        raise Refused("invalid", f"Give {request.roles['head']} or {request.roles['tail']}, not both")
     lines = content.splitlines()
     if start is not None and start < 0:
         return "\n".join(lines[start:])
@@ -38,53 +38,55 @@ def _part(asked: Asked, content: str) -> str:
         return "\n".join(lines[: max(head, 0)])
     if tail is not None:
         return "\n".join(lines[-tail:] if tail > 0 else [])
-    counts_from_one = "line" in asked.roles.get("start", "")
+    counts_from_one = "line" in request.roles.get("start", "")
     first = max((start or 0) - (1 if counts_from_one else 0), 0)
     last = end if end is not None and end >= 0 else len(lines)
     return "\n".join(lines[first:last][:limit] if limit is not None else lines[first:last])
 
 
-def front_matter(asked: Asked) -> Outcome:
-    """The fields that stand ahead of a text, between lines of three dashes."""
-    said = ahead(asked.tree.file(asked.path).content or "")
-    facts: Record = {"path": asked.path, "frontmatter": fields_of(said)}
-    return Outcome(said or f"{asked.path} has no front matter", facts, "frontmatter")
+def front_matter(request: Request) -> Outcome:
+    """Return the fields before a text, between lines of three dashes."""
+    header = front_matter_text(request.tree.file(request.path).content or "")
+    facts: Record = {"path": request.path, "frontmatter": parse_front_matter(header)}
+    return Outcome(header or f"{request.path} has no front matter", facts, "frontmatter")
 
 
-def read_many(asked: Asked) -> Outcome:
-    """Several files; one that cannot be read does not keep the others from being read."""
-    rows = [_one(asked, wanted) for wanted in as_list(asked.get("paths")) or asked.texts("paths")]
-    if sum(len(row.get("content", "")) for row in rows) > _MOST_READ:
-        raise Refused("invalid", f"The files have more than {_MOST_READ:,} characters together; read fewer at once")
-    told = [f"{row['path']}:\n{row.get('content', row.get('error'))}" for row in rows]
-    return Outcome("\n---\n".join(told), {"files": rows, "count": len(rows)}, "files")
+def read_many(request: Request) -> Outcome:
+    """Read several files. A file that cannot be read is reported, and the others are read."""
+    rows = [_read_one(request, wanted) for wanted in as_list(request.get("paths")) or request.texts("paths")]
+    if sum(len(row.get("content", "")) for row in rows) > _MAX_CHARACTERS:
+        raise Refused(
+            "invalid", f"The files have more than {_MAX_CHARACTERS:,} characters together; read fewer at once"
+        )
+    texts = [f"{row['path']}:\n{row.get('content', row.get('error'))}" for row in rows]
+    return Outcome("\n---\n".join(texts), {"files": rows, "count": len(rows)}, "files")
 
 
-def _one(asked: Asked, wanted: Json) -> Record:
-    """One of the files: its path, or an object that holds it."""
-    said = {snake(name): value for name, value in as_object(wanted).items()}
-    path = next((str(value) for name, value in said.items() if "path" in name or "file" in name), str(wanted))
+def _read_one(request: Request, wanted: Json) -> Record:
+    """Read one file, given by its path or an object with the path."""
+    named = {snake(name): value for name, value in as_object(wanted).items()}
+    path = next((str(value) for name, value in named.items() if "path" in name or "file" in name), str(wanted))
     try:
-        entry = asked.tree.file(path)
+        entry = request.tree.file(path)
     except Refused as refused:
         return {"path": path, "error": str(refused)}
     return {"path": path, "name": entry.name, "content": entry.content, "size": entry.size}
 
 
-def head(asked: Asked) -> Outcome:
-    return _lines(asked, lambda lines, many: lines[:many])
+def head(request: Request) -> Outcome:
+    return _choose_lines(request, lambda lines, many: lines[:many])
 
 
-def tail(asked: Asked) -> Outcome:
-    return _lines(asked, lambda lines, many: lines[-many:] if many else [])
+def tail(request: Request) -> Outcome:
+    return _choose_lines(request, lambda lines, many: lines[-many:] if many else [])
 
 
-def sort(asked: Asked) -> Outcome:
-    return _lines(asked, lambda lines, _many: sorted(lines))
+def sort(request: Request) -> Outcome:
+    return _choose_lines(request, lambda lines, _many: sorted(lines))
 
 
-def _lines(asked: Asked, choose: Callable[[list[str], int], list[str]]) -> Outcome:
-    many = asked.number("lines")
-    content = (asked.tree.file(asked.path).content or "").splitlines()
-    text = "\n".join(choose(content, _USUAL_LINES if many is None else max(many, 0)))
-    return Outcome(text, {"content": text, "path": asked.path}, "content")
+def _choose_lines(request: Request, choose: Callable[[list[str], int], list[str]]) -> Outcome:
+    many = request.number("lines")
+    content = (request.tree.file(request.path).content or "").splitlines()
+    text = "\n".join(choose(content, _DEFAULT_LINES if many is None else max(many, 0)))
+    return Outcome(text, {"content": text, "path": request.path}, "content")

@@ -1,4 +1,4 @@
-"""What does one call ask of a tree of files: the arguments by what they are for, and the tree as it stands?"""
+"""Arguments of one call on files, by role."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mcp_sim.types.json_schema.shapes import as_list, expanded, properties
 from mcp_sim.types.lexicon.words import singular, vocabulary, words
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
-_TOLD_ONCE = ("name", "path", "type", "size", "modified")
+_ESSENTIAL = ("name", "path", "type", "size", "modified")
 _NOTHING = ("", "None", "null")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One call. `roles` says which argument is for what; `peers` are the operations that tools of this world have."""
+class Request:
+    """One call. `roles` maps roles to arguments; `peers` are the operations of all tools for files in this world."""
 
     tool: Tool
     given: Mapping[str, Json]
@@ -30,7 +30,7 @@ class Asked:
     peers: frozenset[str]
 
     def get(self, role: str) -> Json:
-        """The argument for this; None where it is not given."""
+        """Return the argument with this role; None if it is not given."""
         value = self.given.get(self.roles.get(role, ""))
         return None if isinstance(value, str) and value in _NOTHING and role in {"path", "pattern"} else value
 
@@ -43,12 +43,12 @@ class Asked:
         return [value] if isinstance(value, str) else [str(one) for one in as_list(value)]
 
     def flag(self, role: str) -> bool:
-        """Is it asked for, or so by default?"""
+        """Return whether a flag is set, by the call or by default."""
         value = self.get(role)
         return (self._usual(role) if value is None else value) is True
 
     def _usual(self, role: str) -> Json:
-        """What the argument for this is where it is not given, as its schema says."""
+        """Return the default of the argument with this role in its schema."""
         return properties(expanded(self.tool.input_schema)).get(self.roles.get(role, ""), {}).get("default")
 
     def number(self, role: str) -> int | None:
@@ -59,57 +59,59 @@ class Asked:
 
     @property
     def levels(self) -> int | None:
-        """How many levels of directories are asked for; None where nothing says so, and all of them are."""
-        said, usual = self.number("depth"), self._usual("depth")
-        return said if said is not None else usual if isinstance(usual, int) else None
+        """Number of directory levels to show; None for all."""
+        given, usual = self.number("depth"), self._usual("depth")
+        return given if given is not None else usual if isinstance(usual, int) else None
 
     @property
     def path(self) -> str:
-        """The path that is asked for; the working directory where there is none."""
-        told = self.text("path", "." if self.tree.working != ROOT else ROOT)
-        return told.rstrip("/") or told
+        """The requested path, by default the working directory."""
+        path = self.text("path", "." if self.tree.working != ROOT else ROOT)
+        return path.rstrip("/") or path
 
     def says(self, *phrases: str) -> bool:
-        """Does the tool's description hold one of these?"""
-        told = self.tool.description.lower()
-        return any(phrase in told for phrase in phrases)
+        """Return whether the tool's description contains one of these phrases."""
+        description = self.tool.description.lower()
+        return any(phrase in description for phrase in phrases)
 
-    def shown(self, entry: Entry) -> Record:
-        """What is told of an entry; once, where the tool has no places for more."""
-        told = shown(entry)
-        return {name: told[name] for name in told if name in _TOLD_ONCE} if self.is_open else told
+    def entry_facts(self, entry: Entry) -> Record:
+        """Return the facts of an entry; each once if the tool has no output schema for more."""
+        facts = entry_facts(entry)
+        return {name: facts[name] for name in facts if name in _ESSENTIAL} if self.is_open else facts
 
     @property
     def is_open(self) -> bool:
-        """Does nothing say which parts a result has?"""
+        """Whether the tool has no output schema that lists the parts of a result."""
         return not properties(expanded(self.tool.output_schema or {})).keys() - {"result"}
 
     @property
     def is_of_notes(self) -> bool:
-        """Does the tool call files notes, pages or the like, and say nothing of directories?"""
+        """Whether the tool calls files notes, pages or the like, and does not mention directories."""
         return not (_OF_FILES & {*map(singular, words(self.tool.name))} or "space" in self.roles)
 
     def named(self, path: str) -> str:
-        """A path of the tree as a caller writes those of notes: below the working directory, unless by the whole."""
-        return self.tree.told(path) if is_absolute(self.text("path")) else relpath(path, self.tree.working)
+        """Return the path of a note as a client writes it: below the working directory, unless the call uses absolute
+        paths.
+        """
+        return self.tree.display_path(path) if is_absolute(self.text("path")) else relpath(path, self.tree.working)
 
     def is_left_out(self, entry: Entry, base: str) -> bool:
-        """Is it excluded by a pattern?"""
+        """Return whether a pattern of the call excludes an entry."""
         place = entry.path[len(base.rstrip("/")) + 1 :]
         return any(matches_name(one, entry.name) or fnmatchcase(place, one) for one in self.texts("exclude"))
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """Does a name match: as a whole where the pattern has wildcards, else by a part of it, in any case?"""
+    """Return whether a name matches, ignoring case: as a whole if the pattern has wildcards, else any part of it."""
     bare = pattern.removeprefix("**/")
     if any(sign in bare for sign in "*?["):
         return fnmatchcase(name.lower(), bare.lower())
     return bare.lower() in name.lower()
 
 
-def shown(entry: Entry) -> Record:
-    """What can be told of an entry, under the names that facts have."""
-    told: Record = {
+def entry_facts(entry: Entry) -> Record:
+    """Return all facts of an entry."""
+    facts: Record = {
         "name": entry.name,
         "path": entry.path,
         "type": "file" if entry.is_file else "directory",
@@ -119,21 +121,21 @@ def shown(entry: Entry) -> Record:
         "modified": entry.record.get("modified_at"),
         "permissions": "644" if entry.is_file else "755",
     }
-    return {**told, "size": entry.size} if entry.is_file else told
+    return {**facts, "size": entry.size} if entry.is_file else facts
 
 
-def refuse_to_take(what: str, path: str) -> Refused:
-    """The failure that something stands at a path already."""
+def already_exists(what: str, path: str) -> Refused:
+    """Return the failure for a path that is taken."""
     return Refused("conflict", f"{what} already exists: {path}", path=path, key=path, entity="file")
 
 
 _PLACES = ("path", "source", "destination")
 
 
-def located(
+def resolve_spaces(
     given: Mapping[str, Json], roles: Mapping[str, str], tree: Tree
 ) -> tuple[Mapping[str, Json], Mapping[str, str]]:
-    """The arguments of a call and their roles, each path with the space and the folder that it is in."""
+    """Return the arguments and roles of a call, with the space and folder joined into each path."""
     if "space" in roles and _is_one_space(tree, str(given.get(roles["space"]))):
         given = {name: value for name, value in given.items() if name != roles["space"]}
     above = [str(given[roles[role]]) for role in ("space", "folder") if given.get(roles.get(role, ""))]
@@ -141,11 +143,11 @@ def located(
         return given, roles
     places = {role: roles[role] for role in _PLACES if role in roles} or {"path": roles["space"]}
     own = {name: given.get(name) for name in places.values() if name != roles["space"]}
-    told = {name: "/".join([*above, *([str(path)] if path not in (None, "") else [])]) for name, path in own.items()}
-    return {**given, **told}, {**roles, **places}
+    paths = {name: "/".join([*above, *([str(path)] if path not in (None, "") else [])]) for name, path in own.items()}
+    return {**given, **paths}, {**roles, **places}
 
 
 def _is_one_space(tree: Tree, name: str) -> bool:
-    """Are the given files those of one space, whose name no state says?"""
+    """Return whether the given files are those of one space without a name in the state."""
     has_files = any(entry.is_file for entry in tree.inside(ROOT))
     return "above" in tree.shell and has_files and tree.find(ROOT + name) is None

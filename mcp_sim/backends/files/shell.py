@@ -1,4 +1,4 @@
-"""What does a command line say: commands with their words, piped, redirected, one after another?"""
+"""Run command lines on a tree of files, with pipes, redirections and `&&`, `||`, `;`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from mcp_sim.backends.files.paths import parent, resolved
+from mcp_sim.backends.files.paths import parent, resolve_path
 from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.refusal import Refused
 
@@ -20,7 +20,7 @@ _SUBSTITUTES = re.compile(r"\$\(|`|<<")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The words of one command; the file that it writes into, or at whose end it writes; the file that it reads."""
+    """The words of one command, the file it writes to (`appends`: at its end), and the file it reads."""
 
     words: tuple[str, ...] = ()
     into: str | None = None
@@ -30,14 +30,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Pipe:
-    """Commands each of which reads what the one before it tells. `when`: `&&` after a success, `||` after a failure."""
+    """Commands that each read the output of the one before. `when` is `&&` after a success, `||` after a failure."""
 
     when: str
     commands: tuple[Command, ...]
 
 
-def pipes(line: str) -> list[Pipe]:
-    """What a line asks for, in order. Raises Refused where it is more than that: a substitution, a loop."""
+def parse_command_line(line: str) -> list[Pipe]:
+    """Parse a command line. Raises `Refused` for unsupported syntax: substitutions, here-documents."""
     if len(line) > _LONGEST or _SUBSTITUTES.search(line):
         raise Refused("invalid", "Substitutions, here-documents and very long lines are not understood")
     lexer = shlex.shlex(_ERRORS.sub(" ", line).replace("\n", ";"), posix=True, punctuation_chars="|&;<>")
@@ -50,8 +50,8 @@ def pipes(line: str) -> list[Pipe]:
     return list(_pipes(words))
 
 
-def in_words(words: Sequence[str]) -> list[Pipe]:
-    """The same where the words are given one by one."""
+def parse_words(words: Sequence[str]) -> list[Pipe]:
+    """Parse a command line that is given as a list of words."""
     return list(_pipes(words))
 
 
@@ -85,26 +85,26 @@ def _file(rest: Iterator[str], sign: str) -> str:
 
 
 MISSING = "No such file or directory"
-_MOST_TOLD = 1_000_000
-_MOST_SEEN = 10_000_000
+_MAX_OUTPUT = 1_000_000
+_MAX_INPUT = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What came of a command: what it told, what went wrong, and the code that it ended with."""
+class Result:
+    """The result of a command line: output, errors and exit code."""
 
-    told: str = ""
+    output: str = ""
     wrong: str = ""
     code: int = 0
 
 
 class Failed(Exception):
-    """A command that cannot be done, with what it says."""
+    """A command that failed, with its error message."""
 
 
 @dataclass(slots=True)
 class Shell:
-    """One command line under way, over a tree. `name` is that of the command that is done, `wrong` what went wrong."""
+    """The execution of one command line. `name` is the current command, `wrong` holds error messages."""
 
     tree: Tree
     here: str
@@ -113,9 +113,9 @@ class Shell:
     wrong: list[str] = field(default_factory=list[str])
     seen: int = 0
 
-    def run(self, pipes: Sequence[Pipe], given: str = "") -> Ran:
-        """All of it; the code is that of the last command."""
-        told: list[str] = []
+    def run(self, pipes: Sequence[Pipe], given: str = "") -> Result:
+        """Run all pipes. The exit code is that of the last command."""
+        outputs: list[str] = []
         code = 0
         for pipe in pipes:
             if (pipe.when == "&&" and code) or (pipe.when == "||" and not code):
@@ -123,25 +123,25 @@ class Shell:
             text = given
             for command in pipe.commands:
                 text, code = self._one(command, text)
-            told.append(text)
-        whole = "".join(told)
-        if len(whole) > _MOST_TOLD:
-            raise Refused("invalid", f"The command tells more than {_MOST_TOLD:,} characters")
-        return Ran(whole, "\n".join(self.wrong), code)
+            outputs.append(text)
+        output = "".join(outputs)
+        if len(output) > _MAX_OUTPUT:
+            raise Refused("invalid", f"The command tells more than {_MAX_OUTPUT:,} characters")  # prose: data
+        return Result(output, "\n".join(self.wrong), code)
 
     def _one(self, command: Command, given: str) -> tuple[str, int]:
         name, *args = command.words or ("true",)
         self.name, before = name, len(self.wrong)
         try:
             text = given if command.source is None else self.content(command.source)
-            told = self._does(name)(self, self._spread(name, args), text)
+            output = self._does(name)(self, self._spread(name, args), text)
             if command.into is not None:
-                self.write(command.into, told, appends=command.appends)
-                told = ""
+                self.write(command.into, output, appends=command.appends)
+                output = ""
         except Failed as failed:
             self.wrong += [f"{name}: {failed}"] if str(failed) else []
             return "", 127 if name not in self.commands else 1
-        return told, int(len(self.wrong) > before)
+        return output, int(len(self.wrong) > before)
 
     def _does(self, name: str) -> Does:
         if name not in self.commands:
@@ -149,7 +149,7 @@ class Shell:
         return self.commands[name]
 
     def _spread(self, name: str, args: list[str]) -> list[str]:
-        """The words with wildcards replaced by what they match in this directory."""
+        """Return the words with wildcards replaced by matching names in this directory."""
         first = next((at for at, one in enumerate(args) if not one.startswith("-")), 0) if name == "grep" else -1
         return [
             path
@@ -162,11 +162,11 @@ class Shell:
             return [word]
         return [one.name for one in self.tree.inside(self.here) if fnmatchcase(one.name, word)] or [word]
 
-    # what commands need
+    # used by commands
 
     def at(self, path: str) -> str:
         try:
-            return self.tree.at(resolved(path, self.here))
+            return self.tree.at(resolve_path(path, self.here))
         except Refused as refused:
             raise Failed(str(refused)) from None
 
@@ -181,8 +181,8 @@ class Shell:
         if found.content is None:
             raise Failed(f"{path}: Is a directory")
         self.seen += len(found.content)
-        if self.seen > _MOST_SEEN:
-            raise Refused("invalid", f"The command reads more than {_MOST_SEEN:,} characters")
+        if self.seen > _MAX_INPUT:
+            raise Refused("invalid", f"The command reads more than {_MAX_INPUT:,} characters")
         return found.content
 
     def write(self, path: str, content: str, *, appends: bool = False) -> None:
@@ -196,14 +196,14 @@ class Shell:
             self.tree.write(place, old + content)
 
     def above(self, path: str) -> None:
-        """The directory that something is to be in must be there."""
+        """Raise `Failed` if the parent directory does not exist."""
         place = parent(self.at(path))
         found = self.tree.find(place)
         if place != "/dev" and (found is None or found.is_file):
             raise Failed(f"{path}: {MISSING}")
 
     def texts(self, paths: list[str], given: str) -> Iterator[tuple[str, str]]:
-        """The files of these names with what is in them; what is given where there is no name."""
+        """Yield the names and contents of files; the input if there are no names."""
         if not paths:
             yield "", given
         for path in paths:
@@ -214,14 +214,14 @@ class Shell:
 
 
 Does: TypeAlias = Callable[[Shell, list[str], str], str]
-"""What a command does: of the shell, its words, and what it reads; returns what it tells."""
+"""A command: takes the shell, its arguments and its input, and returns its output."""
 
 
 # arguments of commands ----------------------------------------------------------------------------------------------
 
 
 def split_flags(args: list[str]) -> tuple[set[str], list[str]]:
-    """The flags, each letter for itself, and the words that are none."""
+    """Return the flags, each letter separately, and the other words."""
     flags = {letter for one in args if one.startswith("-") and not one.startswith("--") for letter in one[1:]}
     return flags | {one for one in args if one.startswith("--")}, [one for one in args if not one.startswith("-")]
 
@@ -237,14 +237,14 @@ def operands(paths: list[str], least: int = 1) -> list[str]:
 
 
 def line_count(args: list[str]) -> tuple[int, list[str]]:
-    """`-n 3`, `-n3`, `-3`: how many lines, and the other words."""
+    """Parse `-n 3`, `-n3` and `-3`. Return the number of lines, and the other words."""
     many, rest, words = 10, list[str](), iter(args)
     for word in words:
-        said = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None
-        if said is None:
+        number = next(words, "") if word == "-n" else word.removeprefix("-n").lstrip("-") if word[:1] == "-" else None
+        if number is None:
             rest.append(word)
-        elif said.isdigit():
-            many = int(said)
+        elif number.isdigit():
+            many = int(number)
         else:
-            raise Failed(f"invalid number of lines: '{said}'")
+            raise Failed(f"invalid number of lines: '{number}'")
     return many, rest

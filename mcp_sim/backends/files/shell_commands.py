@@ -1,23 +1,23 @@
-"""What do the commands of a shell tell of a tree of files, and do to it?"""
+"""Commands of the shell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from mcp_sim.backends.files.paths import joined, names_of
-from mcp_sim.backends.files.request import Asked
+from mcp_sim.backends.files.paths import join_path, split_path
+from mcp_sim.backends.files.request import Request
 from mcp_sim.backends.files.shell import (
     MISSING,
     Does,
     Failed,
     Pipe,
     Shell,
-    in_words,
     join_lines,
     line_count,
     operands,
-    pipes,
+    parse_command_line,
+    parse_words,
     split_flags,
 )
 from mcp_sim.backends.files.tree import Entry
@@ -103,7 +103,7 @@ def _rm(shell: Shell, args: list[str], _given: str) -> str:
             raise Failed(f"cannot remove '{path}': {MISSING}")
         if entry is not None and not entry.is_file and not {"r", "R", "--recursive"} & flags:
             raise Failed(f"cannot remove '{path}': Is a directory")
-        if entry is not None and not names_of(entry.path):
+        if entry is not None and not split_path(entry.path):
             raise Failed("it is dangerous to operate recursively on '/'")
         if entry is not None:
             shell.tree.remove(entry)
@@ -135,7 +135,7 @@ def _mv(shell: Shell, args: list[str], _given: str) -> str:
 
 
 def _targets(shell: Shell, paths: list[str]) -> Iterator[tuple[Entry, str]]:
-    """What is to be copied or moved, and where to."""
+    """Yield what to copy or move, and where to."""
     *sources, last = operands(paths, 2)
     place = shell.at(last)
     found = shell.tree.find(place)
@@ -147,7 +147,7 @@ def _targets(shell: Shell, paths: list[str]) -> Iterator[tuple[Entry, str]]:
         entry = shell.tree.find(shell.at(path))
         if entry is None:
             raise Failed(f"cannot stat '{path}': {MISSING}")
-        target = joined(place, entry.name) if is_directory else place
+        target = join_path(place, entry.name) if is_directory else place
         if target == entry.path or target.startswith(f"{entry.path}/"):
             raise Failed(f"'{path}' and '{last}' are the same file")
         yield entry, target
@@ -165,12 +165,12 @@ def _tail(shell: Shell, args: list[str], given: str) -> str:
 
 def _wc(shell: Shell, args: list[str], given: str) -> str:
     flags, paths = split_flags(args)
-    told: list[str] = []
+    lines: list[str] = []
     for path, text in shell.texts(paths, given):
         counts = {"l": text.count("\n"), "w": len(text.split()), "c": len(text.encode("utf-8", "replace"))}
         shown = [str(count) for letter, count in counts.items() if letter in flags or not flags]
-        told.append(" ".join([*shown, path] if path else shown))
-    return join_lines(told)
+        lines.append(" ".join([*shown, path] if path else shown))
+    return join_lines(lines)
 
 
 def _grep(shell: Shell, args: list[str], given: str) -> str:
@@ -180,15 +180,15 @@ def _grep(shell: Shell, args: list[str], given: str) -> str:
     if {"r", "R"} & flags:
         paths = [one for path in paths or ["."] for one in _below(shell, path)]
     named = len(paths) > 1 or bool({"r", "R"} & flags)
-    told = [
+    lines = [
         (f"{path}:" if named and "h" not in flags else "") + (f"{at}:" if "n" in flags else "") + line
         for path, text in shell.texts(paths, given)
         for at, line in enumerate(text.splitlines(), 1)
         if holds(line) != ("v" in flags)
     ]
-    if not told:
+    if not lines:
         raise Failed("")
-    return f"{len(told)}\n" if "c" in flags else join_lines(told)
+    return f"{len(lines)}\n" if "c" in flags else join_lines(lines)
 
 
 def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
@@ -201,7 +201,7 @@ def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
 
 
 def _below(shell: Shell, path: str) -> Iterator[str]:
-    """The paths of the files below a directory, as they begin with the path that was given."""
+    """Yield the paths of the files below a directory, beginning with the given path."""
     entry = shell.find(path)
     if entry.is_file:
         yield path
@@ -229,14 +229,14 @@ def _find(shell: Shell, args: list[str], _given: str) -> str:
     unknown = set(tests) - {"-name", "-iname", "-type", "-maxdepth"}
     if unknown or (len(args) - at) % 2:
         raise Failed(f"unknown predicate '{next(iter(sorted(unknown)), args[-1])}'")
-    told: list[str] = []
+    lines: list[str] = []
     for path in args[:at] or ["."]:
         entry = shell.find(path)
         levels = int(tests["-maxdepth"]) if tests.get("-maxdepth", "").isdigit() else None
         below = shell.tree.below(entry.path, levels) if levels != 0 else ()
         start = len(entry.path.rstrip("/"))
-        told += [path.rstrip("/") + one.path[start:] for one in (entry, *below) if _is_found(one, tests)]
-    return join_lines(told)
+        lines += [path.rstrip("/") + one.path[start:] for one in (entry, *below) if _is_found(one, tests)]
+    return join_lines(lines)
 
 
 def _is_found(entry: Entry, tests: Mapping[str, str]) -> bool:
@@ -268,28 +268,28 @@ COMMANDS: Mapping[str, Does] = {
 _STARTS = vocabulary("start launch spawn")
 
 
-def run(asked: Asked) -> Outcome:
-    """What the commands tell.
+def run(request: Request) -> Outcome:
+    """Run a command line and return its output.
 
-    One that fails is an error, unless the result has a place for the code it ends with, or it is only started.
+    A command that fails is an error, unless the result has a field for the exit code, or the command is only started.
     """
-    here = asked.tree.directory(asked.text("cwd", asked.tree.working)).path
-    ran = Shell(asked.tree, here, COMMANDS).run(_pipes(asked), asked.text("stdin"))
-    text = ran.told + (f"\n{ran.wrong}" if ran.told and ran.wrong else ran.wrong)
-    changes = tuple(asked.tree.changes)
-    is_started = bool(_STARTS.intersection(words(asked.tool.name)))
-    if ran.code and asked.tool.output_schema is None and not changes and not is_started:
+    here = request.tree.directory(request.text("cwd", request.tree.working)).path
+    ran = Shell(request.tree, here, COMMANDS).run(_parse_request(request), request.text("stdin"))
+    text = ran.output + (f"\n{ran.wrong}" if ran.output and ran.wrong else ran.wrong)
+    changes = tuple(request.tree.changes)
+    is_started = bool(_STARTS.intersection(words(request.tool.name)))
+    if ran.code and request.tool.output_schema is None and not changes and not is_started:
         raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
-    facts: Record = {"stdout": ran.told, "stderr": ran.wrong, "exit_code": ran.code, "success": ran.code == 0}
+    facts: Record = {"stdout": ran.output, "stderr": ran.wrong, "exit_code": ran.code, "success": ran.code == 0}
     return Outcome(text, {**facts, "output": text}, changes=changes)
 
 
-def _pipes(asked: Asked) -> list[Pipe]:
-    command = asked.get("command")
-    if isinstance(command, list) or asked.texts("args"):
-        found = in_words([*asked.texts("command"), *asked.texts("args")])
+def _parse_request(request: Request) -> list[Pipe]:
+    command = request.get("command")
+    if isinstance(command, list) or request.texts("args"):
+        found = parse_words([*request.texts("command"), *request.texts("args")])
     else:
-        found = pipes(asked.text("command"))
+        found = parse_command_line(request.text("command"))
     if not found:
         raise Refused("invalid", "The command is empty")
     return found

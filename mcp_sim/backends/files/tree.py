@@ -1,8 +1,8 @@
-"""What is in a tree of files, over a view of the state, and what is written to change it?
+"""A tree of files over a view of the state.
 
-Files and directories are records of two entities, keyed by path; `folder` is the directory that each is in, which the
-state can look up. All directories but the root are records of their own. The working directory, the directories that
-may be seen, and what is above the tree where no state says so, stand in a singleton.
+Files and directories are records of two entities, keyed by path; `folder` is the directory of each, and indexed. All
+directories but the root have records. A singleton stores the working directory, the allowed directories, and the mount
+point if no state gives it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from datetime import datetime
 from mcp_sim.backends.files.entities import DIRECTORY, FILE, SHELL
 from mcp_sim.backends.files.paths import (
     ROOT,
-    above_of,
-    above_told,
-    below,
     directories_above,
+    find_mount_point,
+    infer_mount_point,
     is_absolute,
     is_within,
-    joined,
-    names_of,
+    join_path,
     parent,
-    resolved,
+    resolve_path,
+    split_path,
+    strip_mount_point,
 )
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Change, PastCall, Record, Turn, View
@@ -32,7 +32,7 @@ from mcp_sim.types.clock import iso
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or a directory. `content` is None where it is a directory."""
+    """A file or a directory. `content` is None for a directory."""
 
     path: str
     record: Record
@@ -40,7 +40,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        return names_of(self.path)[-1] if self.path != ROOT else ROOT
+        return split_path(self.path)[-1] if self.path != ROOT else ROOT
 
     @property
     def is_file(self) -> bool:
@@ -48,27 +48,27 @@ class Entry:
 
     @property
     def size(self) -> int:
-        """In bytes; nothing for a directory."""
+        """The size in bytes; 0 for a directory."""
         return len((self.content or "").encode("utf-8", "surrogatepass"))
 
 
 @dataclass(slots=True)
 class Tree:
-    """The tree as one call sees it, and the changes that the call makes, each seen by what follows."""
+    """The tree as one call sees it. Its changes are visible to later operations of the call."""
 
     view: View
     now: datetime
     prefix: str = ""
     history: Sequence[PastCall] = ()
-    above: str = ROOT
+    mount_point: str = ROOT
     changes: list[Change] = field(default_factory=list[Change])
 
     @classmethod
     def of(cls, turn: Turn, entity: str) -> Tree:
-        """`entity` is that of files; where servers are kept apart it is `server.file`."""
+        """Return the tree of a turn. `entity` is that of files; `server.file` if servers have separate state."""
         return cls(turn.view, turn.now, entity.removesuffix(FILE), turn.history)
 
-    # looking
+    # read
 
     @property
     def shell(self) -> Record:
@@ -77,70 +77,74 @@ class Tree:
 
     @property
     def working(self) -> str:
-        """The working directory; the root where there is none."""
+        """The working directory, by default the root."""
         return self.shell.get("working_directory") or ROOT
 
     @property
     def allowed(self) -> Sequence[str]:
-        """The directories that may be seen."""
+        """The directories that clients may access."""
         return self.shell.get("allowed") or [ROOT]
 
     def at(self, path: str) -> str:
-        """The absolute path that a caller means. Raises Refused where it is outside of what may be seen."""
-        found = self._placed(path, resolved(path, self.working))
+        """Return the absolute path for a path of a client. Raises `Refused` outside the allowed directories."""
+        found = self._placed(path, resolve_path(path, self.working))
         if not is_within(found, self.allowed):
             inside = ", ".join(self.allowed)
             raise Refused("forbidden", f"Access denied: {path} is outside the allowed directories: {inside}", path=path)
         return found
 
-    def _placed(self, asked: str, path: str) -> str:
-        """The path within the tree, where nobody has said what is above it."""
-        if "above" not in self.shell or not is_absolute(asked) or self._stands(path):
+    def _placed(self, given: str, path: str) -> str:
+        """Return the path within the tree, without the mount point if no state gives it."""
+        if "above" not in self.shell or not is_absolute(given) or self._exists(path):
             return path
         known = self.shell["above"]
-        self.above = known or above_of(path, self._stands, self.history)
-        inside = below(path, self.above)
-        return inside if inside != path or known is None else below(path, above_told(path, self._stands) or ROOT)
+        self.mount_point = known or infer_mount_point(path, self._exists, self.history)
+        inside = strip_mount_point(path, self.mount_point)
+        return (
+            inside
+            if inside != path or known is None
+            else strip_mount_point(path, find_mount_point(path, self._exists) or ROOT)
+        )
 
-    def _stands(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         return self.find(path) is not None
 
-    def told(self, path: str) -> str:
-        """A path of the tree as callers would write it."""
-        above = self.shell.get("above") or self.above
-        return path if above == ROOT else above + path.removesuffix("/")
+    def display_path(self, path: str) -> str:
+        """Return a path of the tree as clients write it."""
+        prefix = self.shell.get("above") or self.mount_point
+        return path if prefix == ROOT else prefix + path.removesuffix("/")
 
     def find(self, path: str) -> Entry | None:
-        """What stands at an absolute path."""
+        """Return the file or directory at an absolute path, if any."""
         record = self.view.get(self.prefix + FILE, path)
         if record is not None:
             return Entry(path, record, str(record.get("content") or ""))
         record = {"path": ROOT} if path == ROOT else self.view.get(self.prefix + DIRECTORY, path)
         return None if record is None else Entry(path, record, None)
 
-    def entry(self, asked: str) -> Entry:
-        """What stands at the path that a caller gave."""
-        found = self.find(self.at(asked))
+    def entry(self, given: str) -> Entry:
+        """Return the file or directory at a path of a client."""
+        found = self.find(self.at(given))
         if found is None:
-            raise Refused("not_found", f"No such file or directory: {asked}", path=asked, key=asked, entity=FILE)
+            raise Refused("not_found", f"No such file or directory: {given}", path=given, key=given, entity=FILE)
         return found
 
-    def file(self, asked: str) -> Entry:
-        """The file at the path that a caller gave."""
-        found = self.entry(asked)
+    def file(self, given: str) -> Entry:
+        """Return the file at a path of a client."""
+        found = self.entry(given)
         if not found.is_file:
-            raise Refused("invalid", f"Is a directory, not a file: {asked}", path=asked)
+            raise Refused("invalid", f"Is a directory, not a file: {given}", path=given)
         return found
 
-    def directory(self, asked: str) -> Entry:
-        """The directory at the path that a caller gave."""
-        found = self.entry(asked)
+    def directory(self, given: str) -> Entry:
+        """Return the directory at a path of a client."""
+        found = self.entry(given)
         if found.is_file:
-            raise Refused("invalid", f"Not a directory: {asked}", path=asked)
+            raise Refused("invalid", f"Not a directory: {given}", path=given)
         return found
 
     def inside(self, directory: str) -> list[Entry]:
-        """What a directory holds, by name."""
+        """Return the content of a directory, sorted by name."""
         directories = self.view.find(self.prefix + DIRECTORY, "folder", directory)
         files = self.view.find(self.prefix + FILE, "folder", directory)
         entries = [Entry(str(path), record, None) for path, record in directories]
@@ -148,21 +152,21 @@ class Tree:
         return sorted(entries, key=lambda entry: entry.path)
 
     def below(self, directory: str, levels: int | None = None) -> Iterator[Entry]:
-        """Everything below a directory, each directory ahead of what it holds; at most so many levels."""
+        """Yield everything below a directory, each directory before its content, down to `levels`."""
         further = None if levels is None else levels - 1
         for entry in self.inside(directory):
             yield entry
             if not entry.is_file and further != 0:
                 yield from self.below(entry.path, further)
 
-    # writing
+    # write
 
     def write(self, path: str, content: str) -> None:
-        """A file with this content, whether it was there or not."""
+        """Create or overwrite a file."""
         self._put(FILE, path, {"content": content})
 
     def make(self, path: str) -> None:
-        """A directory, and those that lead to it."""
+        """Create a directory and its parents."""
         for one in (*directories_above(path), path):
             found = self.find(one)
             if found is not None and found.is_file:
@@ -171,13 +175,13 @@ class Tree:
                 self._put(DIRECTORY, one, {})
 
     def remove(self, entry: Entry) -> None:
-        """A file, or a directory with all it holds."""
+        """Remove a file, or a directory with its content."""
         gone = [*self.below(entry.path), entry] if not entry.is_file else [entry]
         for one in gone:
             self._change(Change("remove", self._entity(one), one.path, expected=self._version(one)))
 
     def copy(self, entry: Entry, path: str) -> None:
-        """The same under another path. Raises Refused for a directory that would hold itself."""
+        """Copy a file or directory. Raises `Refused` for a directory that would contain itself."""
         if is_within(path, [entry.path]):
             raise Refused("invalid", f"Cannot put {entry.path} into itself: {path}", path=path)
         if entry.is_file:
@@ -186,23 +190,25 @@ class Tree:
         held = list(self.inside(entry.path))
         self.make(path)
         for one in held:
-            self.copy(one, joined(path, one.name))
+            self.copy(one, join_path(path, one.name))
 
     def go(self, path: str) -> None:
-        """Another working directory."""
+        """Change the working directory."""
         self._note("working_directory", path)
 
-    def _note(self, what: str, said: str) -> None:
-        name = self.prefix + SHELL
-        self._change(Change("put", name, name, {**self.shell, what: said}, expected=self.view.version(name, name)))
+    def _note(self, name: str, value: str) -> None:
+        entity = self.prefix + SHELL
+        self._change(
+            Change("put", entity, entity, {**self.shell, name: value}, expected=self.view.version(entity, entity))
+        )
 
-    def _put(self, kind: str, path: str, said: Record) -> None:
+    def _put(self, kind: str, path: str, fields: Record) -> None:
         entity = self.prefix + kind
         before, now = self.view.get(entity, path), iso(self.now.replace(microsecond=0))
         fresh: Record = {"path": path, "folder": parent(path), "created_at": now}
-        record = {**(before or fresh), **said, "modified_at": now}
-        if self.above != ROOT and self.shell.get("above", ROOT) is None:
-            self._note("above", self.above)
+        record = {**(before or fresh), **fields, "modified_at": now}
+        if self.mount_point != ROOT and self.shell.get("above", ROOT) is None:
+            self._note("above", self.mount_point)
         self._change(Change("put", entity, path, record, expected=self.view.version(entity, path)))
 
     def _change(self, change: Change) -> None:

@@ -1,166 +1,170 @@
-"""What do the tools do that write files: the whole of one, more at its end, an empty one?"""
+"""Write files: create, overwrite, append, edit text, and change lines."""
 
 from __future__ import annotations
 
 from mcp_sim.backends.compute.text_changes import differing, patch, replaced
 from mcp_sim.backends.files.paths import parent
-from mcp_sim.backends.files.request import Asked, refuse_to_take
+from mcp_sim.backends.files.request import Request, already_exists
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.words import snake, words
 
 _MAKING = (
     "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",
     "directories as needed", "directories if", "necessary director",
 )  # fmt: skip
-"""How a description says that a tool makes the directories that lead to a file."""
+"""Phrases of descriptions of tools that create missing parent directories."""
 
 _EXISTING = ("an existing file", "an existing note", "an existing page", "an existing document")
 _LINE = "\n"
 
 
-def write(asked: Asked) -> Outcome:
-    """A file with this content. Without a path, the content is only shown."""
-    content = content_of(asked)
-    if asked.get("path") is None and "path" in asked.roles:
+def write(request: Request) -> Outcome:
+    """Write a file. Without a path, only show the content."""
+    content = new_content(request)
+    if request.get("path") is None and "path" in request.roles:
         return Outcome(content, {"output": content}, "output")
-    if asked.flag("append"):
-        return append(asked)
-    path = place_of(asked)
-    before = asked.tree.find(path)
-    if before is not None and "overwrite" in asked.roles and not asked.flag("overwrite"):
-        raise refuse_to_take("File", asked.path)
-    if before is not None and before.is_file and _is_creation(asked):
-        raise refuse_to_take("File", asked.path)
-    if before is None and _is_change(asked):
-        raise Refused("not_found", f"File not found: {asked.path}", path=asked.path, key=asked.path, entity="file")
-    return written(asked, path, content, f"Successfully wrote to {asked.path}")
+    if request.flag("append"):
+        return append(request)
+    path = target_path(request)
+    before = request.tree.find(path)
+    if before is not None and "overwrite" in request.roles and not request.flag("overwrite"):
+        raise already_exists("File", request.path)
+    if before is not None and before.is_file and _is_creation(request):
+        raise already_exists("File", request.path)
+    if before is None and _is_change(request):
+        raise Refused(
+            "not_found", f"File not found: {request.path}", path=request.path, key=request.path, entity="file"
+        )
+    return save(request, path, content, f"Successfully wrote to {request.path}")
 
 
-def _is_creation(asked: Asked) -> bool:
-    """Does the tool only make new files, since another one writes over them?"""
-    if "space" in asked.roles and "create" in words(asked.tool.name):
-        return not asked.says("overwrite", "replace")
-    return asked.says("fails if", "must not exist", "does not overwrite", "already exists, an error")
+def _is_creation(request: Request) -> bool:
+    """Return whether the tool only creates files and another one overwrites them."""
+    if "space" in request.roles and "create" in words(request.tool.name):
+        return not request.says("overwrite", "replace")
+    return request.says("fails if", "must not exist", "does not overwrite", "already exists, an error")
 
 
-def _is_change(asked: Asked) -> bool:
-    """Does the tool only change files that are there, since another one makes them?"""
-    return {*words(asked.tool.name)}.isdisjoint({"write", "create", "save"}) and asked.says("update an existing")
+def _is_change(request: Request) -> bool:
+    """Return whether the tool only changes existing files and another one creates them."""
+    return {*words(request.tool.name)}.isdisjoint({"write", "create", "save"}) and request.says("update an existing")
 
 
-def written(asked: Asked, path: str, content: str, text: str, **more: Json) -> Outcome:
-    before = asked.tree.find(path)
-    asked.tree.write(path, content)
-    entry = asked.tree.find(path)
-    told = asked.shown(entry) if entry is not None else {}
-    facts: Record = {**told, "path": asked.path, "characters": len(content), "created_new": before is None, **more}
-    return Outcome(text, facts, changes=tuple(asked.tree.changes))
+def save(request: Request, path: str, content: str, text: str, **more: Json) -> Outcome:
+    before = request.tree.find(path)
+    request.tree.write(path, content)
+    entry = request.tree.find(path)
+    known = request.entry_facts(entry) if entry is not None else {}
+    facts: Record = {**known, "path": request.path, "characters": len(content), "created_new": before is None, **more}
+    return Outcome(text, facts, changes=tuple(request.tree.changes))
 
 
-def content_of(asked: Asked) -> str:
-    value = asked.get("content")
+def new_content(request: Request) -> str:
+    value = request.get("content")
     return value if isinstance(value, str) else "" if value is None else encode(value).decode()
 
 
-def place_of(asked: Asked) -> str:
-    """Where a file is to be: no directory, in a directory that is there or may be made."""
-    path = asked.tree.at(asked.path)
-    found = asked.tree.find(path)
+def target_path(request: Request) -> str:
+    """Return the absolute path to write to. Creates the parent directory if the tool does. Raises `Refused` for a
+    directory.
+    """
+    path = request.tree.at(request.path)
+    found = request.tree.find(path)
     if found is not None and not found.is_file:
-        raise Refused("invalid", f"Is a directory, not a file: {asked.path}", path=asked.path)
-    prepare(asked, path)
+        raise Refused("invalid", f"Is a directory, not a file: {request.path}", path=request.path)
+    prepare(request, path)
     return path
 
 
-def prepare(asked: Asked, path: str) -> None:
-    """The directory that something is to be in."""
-    above = asked.tree.find(parent(path))
+def prepare(request: Request, path: str) -> None:
+    """Create the parent directory of a path if the tool does. Raises `Refused` if it is missing."""
+    above = request.tree.find(parent(path))
     if above is not None and above.is_file:
-        raise Refused("invalid", f"Not a directory: {parent(path)}", path=asked.path)
-    if above is None and "mkdir" in asked.peers and not _makes_directories(asked):
-        raise Refused("not_found", f"No such file or directory: {parent(path)}", path=asked.path, key=parent(path))
+        raise Refused("invalid", f"Not a directory: {parent(path)}", path=request.path)
+    if above is None and "mkdir" in request.peers and not _makes_directories(request):
+        raise Refused("not_found", f"No such file or directory: {parent(path)}", path=request.path, key=parent(path))
     if above is None:
-        asked.tree.make(parent(path))
+        request.tree.make(parent(path))
 
 
-def _makes_directories(asked: Asked) -> bool:
-    return asked.flag("parents") or asked.says(*_MAKING)
+def _makes_directories(request: Request) -> bool:
+    return request.flag("parents") or request.says(*_MAKING)
 
 
-def append(asked: Asked) -> Outcome:
-    """More at the end of a file, which is made where it is not there."""
-    if asked.says(*_EXISTING):
-        asked.tree.file(asked.path)
-    path = place_of(asked)
-    before = asked.tree.find(path)
+def append(request: Request) -> Outcome:
+    """Append to a file, and create it if it does not exist."""
+    if request.says(*_EXISTING):
+        request.tree.file(request.path)
+    path = target_path(request)
+    before = request.tree.find(path)
     old = before.content or "" if before is not None else ""
-    between = "\n" if "space" in asked.roles and old and not old.endswith("\n") else ""
-    return written(asked, path, old + between + content_of(asked), f"Successfully appended to {asked.path}")
+    between = "\n" if "space" in request.roles and old and not old.endswith("\n") else ""
+    return save(request, path, old + between + new_content(request), f"Successfully appended to {request.path}")
 
 
-def prepend(asked: Asked) -> Outcome:
-    """More at the beginning of a file, on lines of its own."""
-    entry = asked.tree.file(asked.path)
-    text = f"{content_of(asked).removesuffix(_LINE)}{_LINE}{entry.content or ''}"
-    return written(asked, entry.path, text, f"Successfully prepended to {asked.path}")
+def prepend(request: Request) -> Outcome:
+    """Add lines at the beginning of a file."""
+    entry = request.tree.file(request.path)
+    text = f"{new_content(request).removesuffix(_LINE)}{_LINE}{entry.content or ''}"
+    return save(request, entry.path, text, f"Successfully prepended to {request.path}")
 
 
-def overwrite(asked: Asked) -> Outcome:
-    """Another content for a file that is there."""
-    entry = asked.tree.file(asked.path)
-    return written(asked, entry.path, content_of(asked), f"Successfully replaced the content of {asked.path}")
+def overwrite(request: Request) -> Outcome:
+    """Replace the content of an existing file."""
+    entry = request.tree.file(request.path)
+    return save(request, entry.path, new_content(request), f"Successfully replaced the content of {request.path}")
 
 
-def touch(asked: Asked) -> Outcome:
-    """An empty file; one that is there keeps its content."""
-    path = place_of(asked)
-    before = asked.tree.find(path)
-    return written(asked, path, (before.content or "") if before is not None else "", f"Created {asked.path}")
+def touch(request: Request) -> Outcome:
+    """Create an empty file; an existing one keeps its content."""
+    path = target_path(request)
+    before = request.tree.find(path)
+    return save(request, path, (before.content or "") if before is not None else "", f"Created {request.path}")
 
 
-def edit(asked: Asked) -> Outcome:
-    """Texts in a file replaced by others, all of them or none."""
-    entry = asked.tree.file(asked.path)
+def edit(request: Request) -> Outcome:
+    """Replace texts in a file, all of them or none."""
+    entry = request.tree.file(request.path)
     content, count = entry.content or "", 0
-    for old, new in _edits(asked):
+    for old, new in _edits(request):
         if old not in content or not old:
-            raise Refused("invalid", f"Text to replace not found in {asked.path}: {old}", path=asked.path)
-        found, wanted = content.count(old), _times(asked)
-        if wanted is not None and found != wanted:
-            told = f"Text to replace occurs {found} times in {asked.path}, not {wanted}: {old}"
-            raise Refused("invalid", told, path=asked.path)
-        many = 1 if wanted is None and not asked.flag("everywhere") else found
+            raise Refused("invalid", f"Text to replace not found in {request.path}: {old}", path=request.path)
+        found, expected = content.count(old), _times(request)
+        if expected is not None and found != expected:
+            message = f"Text to replace occurs {found} times in {request.path}, not {expected}: {old}"
+            raise Refused("invalid", message, path=request.path)
+        many = 1 if expected is None and not request.flag("everywhere") else found
         count, content = count + many, replaced(content, old, new, many)
-    difference = _difference(asked, entry.content or "", content)
-    if asked.flag("dry"):
-        return Outcome(difference, {"diff": difference, "path": asked.path, "count": count}, "diff")
-    done = f"Successfully edited {asked.path}\n{difference}"
-    return written(asked, entry.path, content, done, diff=difference, count=count)
+    difference = _difference(request, entry.content or "", content)
+    if request.flag("dry"):
+        return Outcome(difference, {"diff": difference, "path": request.path, "count": count}, "diff")
+    done = f"Successfully edited {request.path}\n{difference}"
+    return save(request, entry.path, content, done, diff=difference, count=count)
 
 
-def _times(asked: Asked) -> int | None:
-    """So often must the text to replace occur; None where that does not matter."""
-    if "times" in asked.roles:
-        return asked.number("times") or 1
-    return 1 if "everywhere" in asked.roles and not asked.flag("everywhere") else None
+def _times(request: Request) -> int | None:
+    """Return how often the text to replace must occur; None for any number."""
+    if "times" in request.roles:
+        return request.number("times") or 1
+    return 1 if "everywhere" in request.roles and not request.flag("everywhere") else None
 
 
-def _difference(asked: Asked, before: str, after: str) -> str:
-    """As a patch where the tool promises a diff, else as the lines that differ."""
-    if not asked.says("diff", "patch"):
+def _difference(request: Request, before: str, after: str) -> str:
+    """Return a patch if the tool promises a diff, else the lines that differ."""
+    if not request.says("diff", "patch"):
         return differing(before, after)
-    return patch(before, after, asked.path)
+    return patch(before, after, request.path)
 
 
-def _edits(asked: Asked) -> list[tuple[str, str]]:
-    if asked.get("old") is not None:
-        return [(asked.text("old"), asked.text("new"))]
+def _edits(request: Request) -> list[tuple[str, str]]:
+    if request.get("old") is not None:
+        return [(request.text("old"), request.text("new"))]
     found: list[tuple[str, str]] = []
-    for one in as_list(asked.get("edits")):
+    for one in as_list(request.get("edits")):
         named = {snake(name): value for name, value in as_object(one).items()}
         old = next((value for name, value in named.items() if name.startswith(("old", "search", "find", "from"))), None)
         new = next((value for name, value in named.items() if name.startswith(("new", "replace", "to"))), "")
@@ -172,38 +176,38 @@ def _edits(asked: Asked) -> list[tuple[str, str]]:
     return found
 
 
-def insert(asked: Asked) -> Outcome:
-    """Lines put behind a line; 0 is the beginning."""
-    entry = asked.tree.file(asked.path)
-    lines, at = (entry.content or "").split("\n"), asked.number("line")
+def insert(request: Request) -> Outcome:
+    """Insert lines after a line; 0 is the beginning."""
+    entry = request.tree.file(request.path)
+    lines, at = (entry.content or "").split("\n"), request.number("line")
     if at is None or not 0 <= at <= len(lines):
         raise Refused(
-            "invalid", f"Invalid line {asked.get('line')}: {asked.path} has {len(lines)} lines", path=asked.path
+            "invalid", f"Invalid line {request.get('line')}: {request.path} has {len(lines)} lines", path=request.path
         )
-    text = "\n".join([*lines[:at], content_of(asked), *lines[at:]])
-    return written(asked, entry.path, text, f"Successfully inserted at line {at} of {asked.path}")
+    text = "\n".join([*lines[:at], new_content(request), *lines[at:]])
+    return save(request, entry.path, text, f"Successfully inserted at line {at} of {request.path}")
 
 
-def replace_lines(asked: Asked) -> Outcome:
-    """Other lines in the place of some, counted from 1, the last one included."""
-    return _with_lines(asked, content_of(asked).removesuffix("\n").split("\n"), "replaced")
+def replace_lines(request: Request) -> Outcome:
+    """Replace lines, counted from 1, including the last one."""
+    return _with_lines(request, new_content(request).removesuffix("\n").split("\n"), "replaced")
 
 
-def delete_lines(asked: Asked) -> Outcome:
-    return _with_lines(asked, [], "deleted")
+def delete_lines(request: Request) -> Outcome:
+    return _with_lines(request, [], "deleted")
 
 
-def _with_lines(asked: Asked, put: list[str], done: str) -> Outcome:
-    entry = asked.tree.file(asked.path)
+def _with_lines(request: Request, new: list[str], verb: str) -> Outcome:
+    entry = request.tree.file(request.path)
     content = entry.content or ""
     lines = content.splitlines()
-    start = asked.number("start")
-    said = asked.number("end")
-    end = start if said is None else said if said >= 0 else len(lines)
+    start = request.number("start")
+    last = request.number("end")
+    end = start if last is None else last if last >= 0 else len(lines)
     if start is None or end is None or not 1 <= start <= end <= max(len(lines), 1):
-        told = f"Invalid lines {start} to {end}: {asked.path} has {len(lines)} lines"
-        raise Refused("invalid", told, path=asked.path)
-    kept = [*lines[: start - 1], *put, *lines[end:]]
+        message = f"Invalid lines {start} to {end}: {request.path} has {len(lines)} lines"
+        raise Refused("invalid", message, path=request.path)
+    kept = [*lines[: start - 1], *new, *lines[end:]]
     text = "\n".join(kept) + ("\n" if content.endswith("\n") and kept else "")
-    told = f"Successfully {done} lines {start} to {end} of {asked.path}"
-    return written(asked, entry.path, text, told, diff=_difference(asked, content, text), count=end - start + 1)
+    message = f"Successfully {verb} lines {start} to {end} of {request.path}"
+    return save(request, entry.path, text, message, diff=_difference(request, content, text), count=end - start + 1)

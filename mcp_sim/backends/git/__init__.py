@@ -1,1 +1,1 @@
-"""What do tools of version control work on, and what do they do: files, what is staged of them, commits, branches?"""
+"""Version control: a repository with files, an index, commits, branches, tags and remotes."""

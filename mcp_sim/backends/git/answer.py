@@ -1,4 +1,4 @@
-"""How does a tool answer that works on a repository?"""
+"""Answer the tools that work on a repository."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from mcp_sim.backends.git import branching, history, inspection, remotes, staging, worktrees
 from mcp_sim.backends.git.entities import COMMIT
-from mcp_sim.backends.git.matching import judged
+from mcp_sim.backends.git.matching import matched_operations
 from mcp_sim.backends.git.repository import Repository
-from mcp_sim.backends.git.request import Asked
+from mcp_sim.backends.git.request import Request
 from mcp_sim.backends.matching.operations import way_chooser
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
 from mcp_sim.backends.rendering.structured import Names
@@ -51,21 +51,21 @@ _NAMES: Names = {
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, of the repository that the call names."""
+    """Return the function that answers the calls of a tool."""
     entity = plan.entity or COMMIT
-    way = way_chooser(tool, plan, OPERATIONS, judged)
+    choose_way = way_chooser(tool, plan, OPERATIONS, matched_operations)
 
     def operate(turn: Turn) -> Outcome:
         given = turn.call.arguments
-        operation, roles = way(given)
-        place = str(given.get(roles.get("repository", ""), ""))
-        repository = Repository.of(turn, entity, place, is_new=operation == "init")
-        return OPERATIONS[operation](Asked(given, roles, repository))
+        operation, roles = choose_way(given)
+        path = str(given.get(roles.get("repository", ""), ""))
+        repository = Repository.of(turn, entity, path, is_new=operation == "init")
+        return OPERATIONS[operation](Request(given, roles, repository))
 
     return answering(tool, domain, operate, _NAMES)
 
 
-OPERATIONS: Mapping[str, Callable[[Asked], Outcome]] = {
+OPERATIONS: Mapping[str, Callable[[Request], Outcome]] = {
     "status": inspection.status, "stage": staging.stage, "unstage": staging.unstage, "commit": staging.commit,
     "log": history.log, "show": history.show, "diff": inspection.diff, "diff_staged": inspection.diff_staged,
     "diff_unstaged": inspection.diff_unstaged, "branches": inspection.branches, "branch": branching.branch,

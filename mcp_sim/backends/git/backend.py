@@ -1,4 +1,4 @@
-"""Tools that work on a repository: files, what is staged of them, commits, branches."""
+"""Backend for tools that work on a repository."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("git")
 class Git(Backend):
-    """Files, the changes of them that are staged, commits, branches and tags: one repository with a working tree.
+    """Files, staged changes, commits, branches and tags: one repository with a working tree.
 
-    Its files are the entity `file`, so tools for files see the same. A singleton `repository` says what is checked
-    out. What a state leaves open is made up: who commits, and where nothing is given, a history.
+    Its files are the entity `file`, which tools for files share. A singleton `repository` stores what is checked out.
+    What a state does not specify is generated: who commits, and a history if nothing is given.
     """
 
     order = 160
@@ -28,21 +28,21 @@ class Git(Backend):
         if not plans:
             return None
         from mcp_sim.backends.files.entities import DIRECTORY, FILE
-        from mcp_sim.backends.files.given import given_files
-        from mcp_sim.backends.git.given import given_repository
-        from mcp_sim.backends.git.initial import noted
+        from mcp_sim.backends.files.given import read_given_files
+        from mcp_sim.backends.git.given import read_given_repository
+        from mcp_sim.backends.git.initial import initial_records
 
-        given, rest = given_repository(evidence.state)
-        files, rest = given_files(rest, given.root)
-        found = noted(given, is_told=evidence.state is not None)
+        given, rest = read_given_repository(evidence.state)
+        files, rest = read_given_files(rest, given.root)
+        found = initial_records(given, has_state=evidence.state is not None)
         rows: dict[str, list[Record]] = {FILE: [*files.files.values()], DIRECTORY: [*files.directories.values()]}
         return Match(plans, entities(), found if files.is_empty else {**found, **rows}, rest)
 
     def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        from mcp_sim.backends.git.initial import begun
+        from mcp_sim.backends.git.initial import initialize_tables
 
         for prefix in {(plan.entity or COMMIT).removesuffix(COMMIT): None for plan in plans}:
-            tables = begun(tables, prefix, seed)
+            tables = initialize_tables(tables, prefix, seed)
         return tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:

@@ -1,4 +1,4 @@
-"""Which entities is a repository made of?"""
+"""Entities of a repository."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mcp_sim.types.domain import Entity, Field
 
 COMMIT, BRANCH, TAG, STAGED, REPOSITORY = "commit", "branch", "tag", "staged_file", "repository"
 MAIN = "main"
-USUAL = "origin"
-"""What the remote is called where nobody says how."""
+DEFAULT_REMOTE = "origin"
+"""Name of the default remote."""
 
 _TEXT: Record = {"type": "string"}
 _TEXTS: Record = {"type": "array", "items": _TEXT}
@@ -19,7 +19,7 @@ _ANY: Record = {}
 
 
 def entities() -> list[Entity]:
-    """The entities that a repository is made of; files and directories are those of a tree of files."""
+    """Return the entities of a repository, including files and directories."""
     tables = {
         COMMIT: ("hash", {"short_hash": _TEXT, "message": _TEXT, "author": _TEXT, "email": _TEXT, "date": _ANY,
                           "parents": _TEXTS, "files": _ANY}),

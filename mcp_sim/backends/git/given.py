@@ -1,4 +1,4 @@
-"""Which commits, branches and marks of files does a given state hold, in whatever form?"""
+"""Repository of a given state: commits, branches, tags, remotes, and marks of files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from mcp_sim.backends.git.request import author_of
+from mcp_sim.backends.git.request import parse_author
 from mcp_sim.backends.matching.scopes import Scope, scopes, without
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -32,9 +32,9 @@ _FIRST = re.compile(r"\b(init|initial|first)", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Given:
-    """What was found: `commits`, the oldest first; `marks` are `staged`, `untracked`, `modified`.
+    """The given repository: `commits`, oldest first; `marks` are `staged`, `untracked` and `modified`.
 
-    Marks and branches map a path or a name to what is said of it, None where it only stands in a list.
+    Marks and branches map a path or a name to its content or commit, None if only listed.
     """
 
     commits: list[Record] = field(default_factory=list[Record])
@@ -47,25 +47,29 @@ class Given:
     remotes: list[Record] = field(default_factory=list[Record])
 
 
-def given_repository(state: Json) -> tuple[Given, Json]:
-    """The repository of a state, and what is left of it for others."""
+def read_given_repository(state: Json) -> tuple[Given, Json]:
+    """Return the repository of a state, and the rest of the state."""
     found = next((scope for scope in scopes(state, 3) if _is_repository(scope.body)), None)
     if found is None:
         return Given(), state
-    return _read(found), without(state, found.path, _taken(found.body))
+    return _read(found), without(state, found.path, _used_fields(found.body))
 
 
 def _is_repository(body: Record) -> bool:
     named = {snake(name): value for name, value in body.items()}
     commits = (as_list(value) for name, value in named.items() if name in _COMMITS)
-    told = any(rows and all(_said(as_object(row), _MESSAGES) is not None for row in rows) for rows in commits)
-    return told or (bool(_BRANCHES & named.keys()) and bool((_COMMITS | _CURRENT | _MARKS.keys()) & named.keys()))
+    has_commits = any(
+        rows and all(_first_value(as_object(row), _MESSAGES) is not None for row in rows) for rows in commits
+    )
+    return has_commits or (
+        bool(_BRANCHES & named.keys()) and bool((_COMMITS | _CURRENT | _MARKS.keys()) & named.keys())
+    )
 
 
-def _taken(body: Record) -> list[str]:
+def _used_fields(body: Record) -> list[str]:
     known = _REMOTES | _COMMITS | _BRANCHES | _TAGS | _CURRENT | _AUTHORS | _ROOTS | _MARKS.keys()
-    places = {name for name, value in body.items() if snake(name) in _ROOTS and not isinstance(value, str)}
-    return [name for name in body if snake(name) in known and name not in places]
+    nested = {name for name, value in body.items() if snake(name) in _ROOTS and not isinstance(value, str)}
+    return [name for name in body if snake(name) in known and name not in nested]
 
 
 def _read(scope: Scope) -> Given:
@@ -75,94 +79,102 @@ def _read(scope: Scope) -> Given:
         if word in _COMMITS:
             found.commits = [_commit(as_object(row)) for row in _oldest_first(as_list(value))]
         elif word in _BRANCHES or word in _TAGS:
-            _led(value, found, found.branches if word in _BRANCHES else found.tags)
+            _read_refs(value, found, found.branches if word in _BRANCHES else found.tags)
         elif word in _REMOTES:
             found.remotes = [*_remotes(value)]
         elif word in _MARKS:
-            found.marks[_MARKS[word]] = dict(_marked(value))
+            found.marks[_MARKS[word]] = dict(_files_by_path(value))
         else:
-            _note(word, value, found)
+            _read_field(word, value, found)
     places = [name for name in scope.path if name.startswith("/")]
     found.root = found.root or next(iter(places), None)
     return found
 
 
 def _remotes(value: Json) -> Iterator[Record]:
-    """Remotes by name, or in a list."""
+    """Yield remotes, given by name or in a list."""
     listed = [(name, body) for name, body in as_object(value).items()]
-    listed += [(str(_said(as_object(one), ("name", "remote")) or one), one) for one in as_list(value)]
+    listed += [(str(_first_value(as_object(one), ("name", "remote")) or one), one) for one in as_list(value)]
     for name, body in listed:
-        url = body if isinstance(body, str) else _said(as_object(body), ("url", "fetch_url", "push_url"))
+        url = body if isinstance(body, str) else _first_value(as_object(body), ("url", "fetch_url", "push_url"))
         yield {"name": name, "url": str(url or name)}
 
 
-def _note(word: str, value: Json, found: Given) -> None:
+def _read_field(word: str, value: Json, found: Given) -> None:
     if word in _CURRENT:
         named = value if isinstance(value, str) else as_object(value).get("branch", as_object(value).get("ref"))
         found.current = str(named).removeprefix("ref:").strip().removeprefix("refs/heads/") if named else found.current
     elif word in _AUTHORS:
         body = as_object(value)
         dotted = {"name": body.get("user.name"), "email": body.get("user.email")}
-        found.author = dotted if dotted["name"] else author_of(as_object(body.get("user")) or value)
+        found.author = dotted if dotted["name"] else parse_author(as_object(body.get("user")) or value)
     elif word in _ROOTS and isinstance(value, str):
         found.root = value
 
 
-def _said(row: Record, names: Sequence[str]) -> Json:
+def _first_value(row: Record, names: Sequence[str]) -> Json:
     called = {snake(name): value for name, value in row.items()}
     return next((called[name] for name in names if called.get(name) is not None), None)
 
 
 def _oldest_first(rows: list[Json]) -> list[Json]:
-    """As dates tell; else as parents do, or what the messages at both ends say; else as they stand."""
+    """Return commits sorted by dates; else by parents or by messages such as "Initial commit"; else as given."""
     bodies = [as_object(row) for row in rows]
     if len(bodies) < 2:
         return rows
-    dates = [str(_said(row, _DATES) or "") for row in (bodies[0], bodies[-1])]
+    dates = [str(_first_value(row, _DATES) or "") for row in (bodies[0], bodies[-1])]
     if dates[0] != dates[1] and all(dates):
         return rows if dates[0] < dates[1] else rows[::-1]
-    known = {str(_said(row, _HASHES)) for row in bodies}
+    known = {str(_first_value(row, _HASHES)) for row in bodies}
     parents = [any(str(one) in known for one in _parents(row)) for row in (bodies[0], bodies[-1])]
-    firsts = [bool(_FIRST.search(str(_said(row, _MESSAGES)))) for row in (bodies[0], bodies[-1])]
+    firsts = [bool(_FIRST.search(str(_first_value(row, _MESSAGES)))) for row in (bodies[0], bodies[-1])]
     return rows[::-1] if parents == [True, False] or firsts == [False, True] else rows
 
 
 def _parents(row: Record) -> list[Json]:
-    value = _said(row, ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha"))
+    value = _first_value(row, ("parents", "parent", "parent_hash", "parent_hashes", "parent_sha"))
     return as_list(value) if isinstance(value, list) else [value] if value is not None else []
 
 
 def _commit(row: Record) -> Record:
-    """A commit under the names that it has here; what is not told is left out."""
-    author = author_of(_said(row, ("author", "author_name", "committer", "user")))
-    email = author.get("email") or _said(row, ("author_email", "email"))
-    told: Record = {"hash": _said(row, _HASHES), "message": _said(row, _MESSAGES), "author": author.get("name")}
-    told |= {"email": email, "date": _said(row, _DATES), "branch": row.get("branch")}
-    told |= {"parents": [str(one) for one in _parents(row)] or None}
-    files = _said(row, _FILES)
-    told["files"] = dict(_marked(files)) if isinstance(files, dict | list) else None
-    return {name: value for name, value in told.items() if value is not None}
+    """Return a commit under the entity's field names, without missing fields."""
+    author = parse_author(_first_value(row, ("author", "author_name", "committer", "user")))
+    email = author.get("email") or _first_value(row, ("author_email", "email"))
+    fields: Record = {
+        "hash": _first_value(row, _HASHES),
+        "message": _first_value(row, _MESSAGES),
+        "author": author.get("name"),
+    }
+    fields |= {"email": email, "date": _first_value(row, _DATES), "branch": row.get("branch")}
+    fields |= {"parents": [str(one) for one in _parents(row)] or None}
+    files = _first_value(row, _FILES)
+    fields["files"] = dict(_files_by_path(files)) if isinstance(files, dict | list) else None
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _marked(value: Json) -> Iterator[tuple[str, Json]]:
-    """Files by path, and their content where it is told."""
+def _files_by_path(value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield files by path, with their content if given."""
     if isinstance(value, dict):
         for path, content in cast("Mapping[str, Json]", value).items():
             yield path, content if isinstance(content, str) else as_object(content).get("content")
         return
     for one in as_list(value):
-        path = one if isinstance(one, str) else _said(as_object(one), ("path", "file", "filename", "file_path", "name"))
+        path = (
+            one
+            if isinstance(one, str)
+            else _first_value(as_object(one), ("path", "file", "filename", "file_path", "name"))
+        )
         if isinstance(path, str):
             yield path, as_object(one).get("content")
 
 
-def _led(value: Json, found: Given, into: dict[str, Json]) -> None:
-    """Names of branches or tags, and the commits that they lead to where that is told."""
+def _read_refs(value: Json, found: Given, into: dict[str, Json]) -> None:
+    """Read the names of branches or tags, and their commits if given."""
     listed = [(str(name), body) for name, body in as_object(value).items()]
-    listed += [(str(_said(as_object(one), ("name", "branch", "tag")) or one), one) for one in as_list(value)]
+    listed += [(str(_first_value(as_object(one), ("name", "branch", "tag")) or one), one) for one in as_list(value)]
     for name, body in listed:
         row = as_object(body)
         is_bare = isinstance(body, str) and body != name
-        into[name] = body if is_bare else _said(row, _HASHES)
+        into[name] = body if is_bare else _first_value(row, _HASHES)
         if row.get("current") is True or row.get("is_current") is True or row.get("active") is True:
             found.current = name

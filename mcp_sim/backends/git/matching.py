@@ -1,8 +1,8 @@
-"""Which of a server's tools work on a repository with a working tree, and what does each do?
+"""Match tools to operations on a repository with a working tree.
 
-What is looked at: words like `stage`, `commit`, `branch` in names of any style, arguments like `repo_path` and
-`branch_name`, and all of them together: a service that hosts repositories has no working tree. A tool that must be told
-whose repository it is (`owner`, `workspace`, `project_id`) is never one of these.
+Evidence: words like `stage`, `commit`, `branch` in names of any style, arguments like `repo_path` and `branch_name`,
+and all tools together, since a hosting service has no working tree. Tools that require the owner of a repository
+(`owner`, `workspace`, `project_id`) never match.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VERBS: Mapping[str, Verb] = {
     "clean": "delete", "enter": "update", "leave": "update", "worktrees": "list", "add_worktree": "create",
     "remove_worktree": "delete",
 }  # fmt: skip
-"""Operation -> what it does, as plans say it."""
+"""Operation -> its verb in plans."""
 
 _REPOSITORY = ("repo_path", "repository_path", "repo_dir", "repository", "repo", "working_dir", "working_directory",
                "work_dir", "project_path", "git_dir", "cwd")  # fmt: skip
@@ -92,7 +92,7 @@ _ARGUMENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "worktree": (("worktree_path", "path", "directory", "location"), ("string",)),
     "index": (("stash_index", "index", "stash_ref", "stash_id", "stash", "ref"), ()),
 }  # fmt: skip
-"""What an operation may need -> the names of arguments that give it, and their types."""
+"""Role -> the names of arguments that have it, and their types."""
 
 _NEEDS: Mapping[str, str] = {
     "status": "", "stage": "files all", "unstage": "files all", "restore": "files staged all",
@@ -122,14 +122,14 @@ _ABOUT: Mapping[str, str] = {
     "stage": "files", "unstage": "files", "restore": "files", "blame": "file", "add_worktree": "worktree",
     "remove_worktree": "worktree",
 }  # fmt: skip
-"""Operations about something that has a path of its own, and the argument for that."""
+"""Operations on something with a path of its own, and the argument for it."""
 
-_WHOSE = vocabulary(
+_OWNERS = vocabulary(
     "owner org organization organisation workspace workspace_slug repo_slug repository_slug project_id project_key "
     "repo_id repository_id repo_name namespace account username group_id repo_full_name"
 )
 _FILLERS = vocabulary("git repo repository the current working tree directory local file change view run all my from")
-_IDLE = vocabulary("context_lines context timeout reason explanation verbose contains not_contains encoding")
+_IGNORED = vocabulary("context_lines context timeout reason explanation verbose contains not_contains encoding")
 
 _RULES: tuple[tuple[str, str, str], ...] = (
     ("status", "status", "get show check view"),
@@ -172,16 +172,16 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ("commit", "commit", "create make new record staged"),
     ("init", "init|initialize|initialise", "new"),
 )  # fmt: skip
-"""Operation, the words that must be there (one of each group), and those that may be there besides."""
+"""Operation, the words that must occur (one of each group), and the words that may occur besides."""
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of the tools of one server that work on a repository; none where too little speaks for it."""
-    found = [(purpose, way) for purpose in listed for way in judged(purpose)]
+    """Return the plans of one server's tools that work on a repository; none if the evidence is too weak."""
+    found = [(purpose, way) for purpose in listed for way in matched_operations(purpose)]
     operations = {operation for _, (operation, _) in found}
-    records, prepares = "commit" in operations, operations & _OF_A_WORKING_TREE
-    told = sum(_speaks_of_it(purpose) for purpose, _ in found)
-    if len(operations) < 3 or not prepares or not (records or "stage" in operations) or told * 2 < len(found):
+    records, prepares = "commit" in operations, operations & _WORKING_TREE
+    mentions = sum(_mentions_git(purpose) for purpose, _ in found)
+    if len(operations) < 3 or not prepares or not (records or "stage" in operations) or mentions * 2 < len(found):
         return []
     plans: dict[str, Plan] = {}
     for purpose, (operation, arguments) in found:
@@ -189,14 +189,14 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
     return list(plans.values())
 
 
-_OF_A_WORKING_TREE = frozenset({"status", "stage", "unstage", "diff_staged", "diff_unstaged", "checkout"})
-_SPOKEN = vocabulary("git repo repository branch branches commit commits staged staging revision")
+_WORKING_TREE = frozenset({"status", "stage", "unstage", "diff_staged", "diff_unstaged", "checkout"})
+_MENTIONS = vocabulary("git repo repository branch branches commit commits staged staging revision")
 
 
-def _speaks_of_it(purpose: Purpose) -> bool:
+def _mentions_git(purpose: Purpose) -> bool:
     words = {word for name in purpose.arguments for word in snake(name).split("_")}
     named = {*snake(purpose.tool.name).split("_"), *purpose.told, *words}
-    return bool(named & _SPOKEN)
+    return bool(named & _MENTIONS)
 
 
 def _plan(purpose: Purpose, operation: str, arguments: Mapping[str, str], company: int) -> Plan:
@@ -210,21 +210,21 @@ def _plan(purpose: Purpose, operation: str, arguments: Mapping[str, str], compan
     return Plan(purpose.tool.id, verb, COMMIT, "git", operation, dict(arguments), confidence=0.95, reasons=reasons)
 
 
-def judged(purpose: Purpose) -> Iterator[Way]:
-    """What a purpose does to a repository, if it does anything to one."""
-    if not any(snake(name) in _WHOSE for name in purpose.arguments):
+def matched_operations(purpose: Purpose) -> Iterator[Way]:
+    """Yield the operation of a tool on a repository, if it has one."""
+    if not any(snake(name) in _OWNERS for name in purpose.arguments):
         ways = ((one, _arguments(purpose, one)) for one in _possible(purpose))
         yield from [way for way in ways if _understands(purpose, *way)][:1]
 
 
 def _understands(purpose: Purpose, operation: str, arguments: Mapping[str, str]) -> bool:
-    """Is all there that the operation must be told, and does it know what each required argument is for?"""
-    lost = [name for name in purpose.needed if name not in arguments.values() and snake(name) not in _IDLE]
+    """Return whether all required roles have arguments and all required arguments have roles."""
+    lost = [name for name in purpose.needed if name not in arguments.values() and snake(name) not in _IGNORED]
     return not lost and all(role in arguments for role in _MUST.get(operation, "").split())
 
 
 def _possible(purpose: Purpose) -> Iterator[str]:
-    """What the words of a purpose may come to, the likeliest first."""
+    """Yield possible operations by the tool's words, likeliest first."""
     return (name for name, must, may in _RULES if _fits(purpose.nouns - {"git"}, must.split(), may))
 
 
@@ -235,7 +235,7 @@ def _fits(whole: frozenset[str], must: Sequence[str], may: str) -> bool:
 
 
 def _arguments(purpose: Purpose, operation: str) -> dict[str, str]:
-    """What an operation needs -> the argument that gives it; each gives one thing."""
+    """Return role -> argument. Each argument has one role."""
     found: dict[str, str] = {"mode": purpose.selector} if operation == "reset" and purpose.selector else {}
     places = _REPOSITORY if _is_of_files(purpose, operation) else (*_REPOSITORY, *_PLACES)
     place = purpose.argument(places, ("string",))
@@ -250,7 +250,7 @@ def _arguments(purpose: Purpose, operation: str) -> dict[str, str]:
 
 
 def _is_of_files(purpose: Purpose, operation: str) -> bool:
-    """Would `path` be what the operation is about, since nothing else says that?"""
+    """Return whether `path` is what the operation works on, since no other argument is."""
     role = _ABOUT.get(operation)
     others = [name for name in _ARGUMENTS[role][0] if name not in _PLACES] if role is not None else []
     return role is not None and purpose.argument(others) is None

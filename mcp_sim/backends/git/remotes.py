@@ -1,125 +1,126 @@
-"""What do the tools do that speak with other repositories: list, add, remove, push, pull, fetch?
+"""Work with remotes: list, add, remove, push, pull and fetch.
 
-Nothing is at the other end but what was pushed there: it is remembered to which commit each branch was pushed.
+A remote contains only what was pushed to it: each branch with its commit.
 """
 
 from __future__ import annotations
 
-from mcp_sim.backends.git.entities import USUAL
-from mcp_sim.backends.git.request import Asked
+from mcp_sim.backends.git.entities import DEFAULT_REMOTE
+from mcp_sim.backends.git.request import Request
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, done
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
-def remotes(asked: Asked) -> Outcome:
-    """The names of the remotes, and where they are."""
-    rows: list[Json] = [_told(row) for row in _known(asked)]
+def remotes(request: Request) -> Outcome:
+    """List the remotes with their URLs."""
+    rows: list[Json] = [_render_remote(row) for row in _all_remotes(request)]
     text = "\n".join(f"{row['name']}\t{row['url']} ({way})" for row in rows for way in ("fetch", "push"))
     return Outcome(text or "No remotes", {"remotes": rows, "count": len(rows)}, "remotes")
 
 
-def _known(asked: Asked) -> list[Record]:
-    return [as_object(row) for row in as_list(asked.repository.record.get("remotes"))]
+def _all_remotes(request: Request) -> list[Record]:
+    return [as_object(row) for row in as_list(request.repository.record.get("remotes"))]
 
 
-def _told(row: Record) -> Record:
+def _render_remote(row: Record) -> Record:
     return {"name": row["name"], "url": row["url"], "fetch_url": row["url"], "push_url": row["url"]}
 
 
-def add_remote(asked: Asked) -> Outcome:
-    name, url = asked.needed("remote"), asked.needed("url")
-    known = _known(asked)
+def add_remote(request: Request) -> Outcome:
+    name, url = request.required_text("remote"), request.required_text("url")
+    known = _all_remotes(request)
     if any(row["name"] == name for row in known):
         raise Refused("conflict", f"remote {name} already exists", key=name)
     row: Record = {"name": name, "url": url}
-    return _keep(asked, [*known, row], f"Added remote '{name}': {url}", {**_told(row), "added": row})
+    return _save(request, [*known, row], f"Added remote '{name}': {url}", {**_render_remote(row), "added": row})
 
 
-def remove_remote(asked: Asked) -> Outcome:
-    gone = _remote(asked)
-    rest = [row for row in _known(asked) if row["name"] != gone["name"]]
-    return _keep(asked, rest, f"Removed remote '{gone['name']}'", {**_told(gone), "removed": gone["name"]})
+def remove_remote(request: Request) -> Outcome:
+    gone = _remote(request)
+    rest = [row for row in _all_remotes(request) if row["name"] != gone["name"]]
+    return _save(request, rest, f"Removed remote '{gone['name']}'", {**_render_remote(gone), "removed": gone["name"]})
 
 
-def rename_remote(asked: Asked) -> Outcome:
-    """The same remote under another name."""
-    old, name = _remote(asked)["name"], asked.needed("new_name")
-    if name != old and any(row["name"] == name for row in _known(asked)):
+def rename_remote(request: Request) -> Outcome:
+    """Rename a remote."""
+    old, name = _remote(request)["name"], request.required_text("new_name")
+    if name != old and any(row["name"] == name for row in _all_remotes(request)):
         raise Refused("conflict", f"remote {name} already exists", key=name)
-    rows, fresh = _changed(asked, old, {"name": name})
-    facts: Record = {**_told(fresh), "renamed": {"from": old, "to": name}}
-    return _keep(asked, rows, f"Renamed remote '{old}' to '{name}'", facts)
+    rows, fresh = _update_remote(request, old, {"name": name})
+    facts: Record = {**_render_remote(fresh), "renamed": {"from": old, "to": name}}
+    return _save(request, rows, f"Renamed remote '{old}' to '{name}'", facts)
 
 
-def place_remote(asked: Asked) -> Outcome:
-    """The same remote at another URL."""
-    name, url = _remote(asked)["name"], asked.needed("url")
-    rows, fresh = _changed(asked, name, {"url": url})
-    return _keep(asked, rows, f"Remote '{name}' is at {url}", _told(fresh))
+def place_remote(request: Request) -> Outcome:
+    """Change the URL of a remote."""
+    name, url = _remote(request)["name"], request.required_text("url")
+    rows, fresh = _update_remote(request, name, {"url": url})
+    return _save(request, rows, f"Remote '{name}' is at {url}", _render_remote(fresh))
 
 
-def _changed(asked: Asked, name: str, said: Record) -> tuple[list[Record], Record]:
-    """All remotes, and the one of this name as it is to be."""
-    rows = [{**row, **said} if row["name"] == name else row for row in _known(asked)]
-    return rows, next(row for row in rows if row["name"] == said.get("name", name))
+def _update_remote(request: Request, name: str, fields: Record) -> tuple[list[Record], Record]:
+    """Return all remotes, and the changed one."""
+    rows = [{**row, **fields} if row["name"] == name else row for row in _all_remotes(request)]
+    return rows, next(row for row in rows if row["name"] == fields.get("name", name))
 
 
-def show_remote(asked: Asked) -> Outcome:
-    """Where one remote is."""
-    there = _remote(asked)
-    return Outcome(there["url"], _told(there), "url")
+def show_remote(request: Request) -> Outcome:
+    """Return the URL of a remote."""
+    there = _remote(request)
+    return Outcome(there["url"], _render_remote(there), "url")
 
 
-def remote(asked: Asked) -> Outcome:
-    """A tool for all of it: a new remote where a name and a URL are given, else those that there are."""
-    if asked.text("remote") and asked.text("url"):
-        return add_remote(asked)
-    return remotes(asked)
+def remote(request: Request) -> Outcome:
+    """Add a remote if a name and URL are given; else list the remotes."""
+    if request.text("remote") and request.text("url"):
+        return add_remote(request)
+    return remotes(request)
 
 
-def _keep(asked: Asked, rows: list[Record], text: str, facts: Record) -> Outcome:
-    asked.repository.say(remotes=rows)
-    return done(text, *asked.repository.changes, **facts)
+def _save(request: Request, rows: list[Record], text: str, facts: Record) -> Outcome:
+    request.repository.update_record(remotes=rows)
+    return done(text, *request.repository.changes, **facts)
 
 
-def _remote(asked: Asked) -> Record:
-    """The remote that is meant; the usual one where none is named. Raises Refused where it is not there."""
-    name = asked.text("remote") or USUAL
-    found = next((row for row in _known(asked) if row["name"] == name), None)
+def _remote(request: Request) -> Record:
+    """Return the named remote, or the default one. Raises `Refused` if it does not exist."""
+    name = request.text("remote") or DEFAULT_REMOTE
+    found = next((row for row in _all_remotes(request) if row["name"] == name), None)
     if found is None:
-        known = ", ".join(row["name"] for row in _known(asked)) or "none"
+        known = ", ".join(row["name"] for row in _all_remotes(request)) or "none"
         raise Refused("not_found", f"'{name}' is no remote of this repository; remotes: {known}", key=name)
     return found
 
 
-def push(asked: Asked) -> Outcome:
-    """The commits of a branch that are not there yet go to a remote."""
-    one, there = asked.repository, _remote(asked)
-    branch = asked.text("branch") or one.branch or "HEAD"
-    tip = one.resolve(branch)
+def push(request: Request) -> Outcome:
+    """Push the new commits of a branch to a remote."""
+    repo, there = request.repository, _remote(request)
+    branch = request.text("branch") or repo.branch or "HEAD"
+    tip = repo.resolve(branch)
     pushed = as_object(there.get("branches"))
     facts: Record = {"remote": there["name"], "branch": branch, "commit": tip, "url": there["url"]}
     if pushed.get(branch) == tip:
         return Outcome("Everything up-to-date", {**facts, "pushed": [], "count": 0})
-    before = {row["hash"] for row in one.history(pushed.get(branch))}
-    count = sum(row["hash"] not in before for row in one.history(tip))
+    before = {row["hash"] for row in repo.history(pushed.get(branch))}
+    count = sum(row["hash"] not in before for row in repo.history(tip))
     rows = [
-        {**row, "branches": {**pushed, branch: tip}} if row["name"] == there["name"] else row for row in _known(asked)
+        {**row, "branches": {**pushed, branch: tip}} if row["name"] == there["name"] else row
+        for row in _all_remotes(request)
     ]
     span = f"{str(pushed[branch])[:7]}..{tip[:7]}" if branch in pushed else "[new branch]"
     facts |= {"pushed": [branch], "count": count}
-    return _keep(asked, rows, f"To {there['url']}\n   {span}  {branch} -> {branch}", facts)
+    return _save(request, rows, f"To {there['url']}\n   {span}  {branch} -> {branch}", facts)
 
 
-def pull(asked: Asked) -> Outcome:
-    """There is nothing at the other end that is not here."""
-    there = _remote(asked)
-    facts: Record = {"remote": there["name"], "branch": asked.text("branch") or asked.repository.branch}
+def pull(request: Request) -> Outcome:
+    """Report that the branch is up to date: a remote never has commits that are not here."""
+    there = _remote(request)
+    facts: Record = {"remote": there["name"], "branch": request.text("branch") or request.repository.branch}
     return Outcome("Already up to date.", {**facts, "files_changed": 0, "conflicts": False, "up_to_date": True})
 
 
-def fetch(asked: Asked) -> Outcome:
-    there = _remote(asked)
+def fetch(request: Request) -> Outcome:
+    there = _remote(request)
     return Outcome(f"Fetched from {there['name']}", {"remote": there["name"], "url": there["url"]})

@@ -1,7 +1,7 @@
-"""What is in a repository, over a view of the state, and what is written to change it?
+"""A repository over a view of the state.
 
-The working tree is the tree of files of the world. A commit keeps what it changed in its first parent (path -> content,
-or null where a file went), what is staged is kept as the difference from the last commit; both by absolute path.
+Its working tree is the world's tree of files. A commit stores its changes relative to its first parent (path ->
+content, null for a deleted file). The index is stored as the difference from the last commit. Both use absolute paths.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mcp_sim.backends.files.entities import FILE
-from mcp_sim.backends.files.paths import ROOT, is_within, normal, parent, resolved
+from mcp_sim.backends.files.paths import ROOT, is_within, normalize, parent, resolve_path
 from mcp_sim.backends.files.tree import Tree
 from mcp_sim.backends.git.entities import BRANCH, COMMIT, REPOSITORY, STAGED, TAG
 from mcp_sim.backends.refusal import Refused
@@ -23,34 +23,34 @@ Snapshot: TypeAlias = Mapping[str, str]
 """Files by absolute path."""
 
 Difference: TypeAlias = Mapping[str, "tuple[str | None, str | None]"]
-"""Path -> the content before and after; None where there is no file."""
+"""Path -> the content before and after; None if there is no file."""
 
 
 def identifier(draws: Draws, purpose: str) -> str:
-    """40 hexadecimal digits."""
+    """Return 40 hexadecimal digits."""
     return "".join(f"{int(draws.unit(f'{purpose}/{part}') * 2**32):08x}" for part in range(5))
 
 
 def difference(before: Snapshot, after: Snapshot) -> Difference:
-    """What is not the same in two snapshots, by path in alphabetical order."""
+    """Return the changed paths of two snapshots, sorted."""
     paths = sorted(before.keys() | after.keys())
     return {one: (before.get(one), after.get(one)) for one in paths if before.get(one) != after.get(one)}
 
 
-def applied(before: Snapshot, changes: Mapping[str, Json]) -> dict[str, str]:
-    """A snapshot with other contents; None removes a file."""
+def apply_changes(before: Snapshot, changes: Mapping[str, Json]) -> dict[str, str]:
+    """Return a snapshot with changed contents; None removes a file."""
     return {path: content for path, content in {**before, **changes}.items() if content is not None}
 
 
-_MOST_MOVES = 200
-"""So many moves of the head are remembered."""
+_MAX_MOVES = 200
+"""Maximum number of stored head moves."""
 
 
 @dataclass(slots=True)
 class Repository:
-    """The repository as one call sees it, and the changes that the call makes, each seen by what follows.
+    """The repository as one call sees it. Its changes are visible to later operations of the call.
 
-    `root` is where its working tree is, `place` what the caller calls it.
+    `root` is the directory of its working tree, `place` the path that the client uses for it.
     """
 
     turn: Turn
@@ -62,16 +62,18 @@ class Repository:
 
     @classmethod
     def of(cls, turn: Turn, entity: str, place: str, *, is_new: bool = False) -> Repository:
-        """`entity` is that of commits. Raises Refused where there is none at the place, unless one is to be made."""
+        """Return the repository of a turn. `entity` is that of commits. Raises `Refused` if there is none at `place`,
+        unless `is_new`.
+        """
         found = cls(turn, turn.view, entity.removesuffix(COMMIT), place)
         known = str(found.record.get("root") or ROOT)
-        asked = normal(place) if place and place not in {".", "./"} else known
-        if not is_new and not is_within(known, [asked]) and not is_within(asked, [known]):
+        wanted = normalize(place) if place and place not in {".", "./"} else known
+        if not is_new and not is_within(known, [wanted]) and not is_within(wanted, [known]):
             raise Refused("not_found", f"Not a git repository: {place}", path=place, key=place)
-        found.root = asked if is_within(known, [asked]) and asked != ROOT else known
+        found.root = wanted if is_within(known, [wanted]) and wanted != ROOT else known
         return found
 
-    # looking
+    # read
 
     @property
     def record(self) -> Record:
@@ -80,17 +82,17 @@ class Repository:
 
     @property
     def moves(self) -> list[Record]:
-        """Where calls made the head lead to, the oldest first."""
+        """Moves of the head by calls, oldest first."""
         return self.record.get("moves") or []
 
     @property
     def branch(self) -> str | None:
-        """The branch that is checked out; None where a commit is."""
+        """The branch that is checked out; None if a commit is."""
         return self.record.get("branch")
 
     @property
     def head(self) -> str | None:
-        """The commit that is checked out; None where there is none yet."""
+        """The commit that is checked out; None if there is none yet."""
         return self.tip(self.branch) if self.branch is not None else self.record.get("commit")
 
     def get(self, entity: str, key: str) -> Record | None:
@@ -100,23 +102,23 @@ class Repository:
         return [row for _, row in self.view.rows(self.prefix + entity)]
 
     def tip(self, branch: str) -> str | None:
-        """The commit that a branch leads to."""
+        """Return the commit of a branch."""
         return (self.get(BRANCH, branch) or {}).get("commit")
 
     def commit(self, commit: str) -> Record:
-        """A commit that is there; one of which no time is told was made when the world began."""
+        """Return a commit. One without a date has the time at which the world began."""
         found = self.get(COMMIT, commit) or {}
         return {**found, "date": found.get("date") or iso(self.turn.start)}
 
-    def line(self, commit: str | None) -> Iterator[Record]:
-        """A commit, its first parent, and so on, as far as they are known."""
+    def first_parents(self, commit: str | None) -> Iterator[Record]:
+        """Yield a commit, its first parent, and so on."""
         while commit is not None and self.get(COMMIT, commit) is not None:
             found = self.commit(commit)
             yield found
             commit = next(iter(found.get("parents") or []), None)
 
     def history(self, commit: str | None) -> list[Record]:
-        """A commit and all that it follows from, the newest first."""
+        """Return a commit and all its ancestors, newest first."""
         waiting, found = [commit] if commit is not None else [], dict[str, Record]()
         while waiting:
             one = waiting.pop()
@@ -127,59 +129,61 @@ class Repository:
         return sorted(found.values(), key=lambda one: -order.get(one["hash"], -1))
 
     def snapshot(self, commit: str | None) -> dict[str, str]:
-        """The files of a commit."""
+        """Return the files of a commit."""
         files: dict[str, str] = {}
-        for one in reversed(list(self.line(commit))):
-            files = applied(files, one.get("files") or {})
+        for one in reversed(list(self.first_parents(commit))):
+            files = apply_changes(files, one.get("files") or {})
         return files
 
     def committed(self, path: str) -> str | None:
-        """The content of a file in the last commit."""
-        return next((one["files"][path] for one in self.line(self.head) if path in (one.get("files") or {})), None)
+        """Return the content of a file in the last commit."""
+        return next(
+            (one["files"][path] for one in self.first_parents(self.head) if path in (one.get("files") or {})), None
+        )
 
     def staged(self) -> dict[str, Json]:
         return {row["path"]: row.get("content") for row in self.rows(STAGED)}
 
-    def indexed(self, path: str) -> str | None:
-        """The content of a file as the next commit would have it."""
+    def staged_content(self, path: str) -> str | None:
+        """Return the content of a file in the index."""
         row = self.get(STAGED, path)
         return self.committed(path) if row is None else row.get("content")
 
     def index(self) -> dict[str, str]:
-        """The files as the next commit would have them."""
-        return applied(self.snapshot(self.head), self.staged())
+        """Return the files in the index."""
+        return apply_changes(self.snapshot(self.head), self.staged())
 
     def working(self) -> dict[str, str]:
-        """The files of the working tree."""
+        """Return the files of the working tree."""
         rows = ((str(path), str(row.get("content") or "")) for path, row in self.view.rows(self.prefix + FILE))
         return {path: content for path, content in rows if is_within(path, [self.root])}
 
     def content(self, path: str) -> str | None:
-        """The content of a file in the working tree."""
+        """Return the content of a file in the working tree."""
         row = self.view.get(self.prefix + FILE, path)
         return None if row is None else str(row.get("content") or "")
 
     def shown(self, path: str) -> str:
-        """A path as it is told: below the root."""
+        """Return a path relative to the root."""
         return path.removeprefix(self.root.rstrip("/")).removeprefix("/")
 
     def at(self, path: str) -> str:
-        """The absolute path that a caller means: below the root, or below what the caller calls the repository."""
+        """Return the absolute path of a client's path: relative to the root, or to the client's name for it."""
         below = path.removeprefix(self.place) if self.place and path.startswith(f"{self.place}/") else path
-        places = [normal(path)] if is_within(normal(path), [self.root]) and path.startswith("/") else []
-        places += [resolved(below.lstrip("/"), one) for one in (self.root, normal(self.place))]
-        known = (one for one in places if self.content(one) is not None or self.indexed(one) is not None)
+        places = [normalize(path)] if is_within(normalize(path), [self.root]) and path.startswith("/") else []
+        places += [resolve_path(below.lstrip("/"), one) for one in (self.root, normalize(self.place))]
+        known = (one for one in places if self.content(one) is not None or self.staged_content(one) is not None)
         return next(known, places[0])
 
     def resolve(self, revision: str) -> str:
-        """The commit that a revision names: a branch, a tag, HEAD, the beginning of an id; each with `~2` or `^`."""
+        """Return the commit of a revision: a branch, a tag, HEAD or an abbreviated id, each with `~2` or `^`."""
         name = revision.rstrip("^")
         steps = len(revision) - len(name)
         name, mark, count = name.partition("~")
         steps += int(count or 1) if mark and (count or "1").isdigit() else 0
-        line = list(self.line(self._named(name)))
+        line = list(self.first_parents(self._named(name)))
         if (mark and not (count or "1").isdigit()) or len(line) <= steps:
-            raise unknown(revision)
+            raise unknown_revision(revision)
         return line[steps]["hash"]
 
     def _named(self, name: str) -> str | None:
@@ -196,10 +200,10 @@ class Repository:
         alike = [row["hash"] for row in rows if row["hash"].startswith(name.lower())]
         return alike[0] if len(alike) == 1 else None
 
-    # writing
+    # write
 
     def put(self, entity: str, key: str, record: Record | None) -> None:
-        """Write a record, or remove it."""
+        """Write a record; None removes it."""
         name = self.prefix + entity
         key = name if entity == REPOSITORY else key
         op = "remove" if record is None else "put"
@@ -208,7 +212,7 @@ class Repository:
         self.view = self.view.after((change,))
 
     def stage(self, path: str, content: str | None) -> None:
-        """Have the next commit hold this content."""
+        """Stage a content of a file."""
         if content != self.committed(path):
             self.put(STAGED, path, {"path": path, "content": content})
         elif self.get(STAGED, path) is not None:
@@ -219,7 +223,7 @@ class Repository:
             self.put(STAGED, path, None)
 
     def write(self, path: str, content: str | None) -> None:
-        """Another content of a file in the working tree; None removes it."""
+        """Write a file in the working tree; None removes it."""
         tree = Tree(self.view, self.turn.now, self.prefix)
         entry = tree.find(path)
         if content is not None:
@@ -230,39 +234,39 @@ class Repository:
         self.changes += tree.changes
         self.view = tree.view
 
-    def lead(self, commit: str) -> None:
-        """Have the branch that is checked out, or else the head itself, lead to a commit."""
+    def point_branch(self, commit: str) -> None:
+        """Point the current branch, or a detached head, to a commit."""
         if self.branch is not None:
             self.put(BRANCH, self.branch, {"name": self.branch, "commit": commit})
         else:
-            self.say(commit=commit)
+            self.update_record(commit=commit)
 
-    def moved(self, action: str, message: str, *, is_made: bool = False) -> None:
-        """Remember that the head leads elsewhere and by what; `is_made`: to a commit that there was not before."""
+    def record_move(self, action: str, message: str, *, is_made: bool = False) -> None:
+        """Record a move of the head; `is_made` if the commit is new."""
         date = iso(self.turn.now.replace(microsecond=0))
         move: Record = {"hash": self.head, "action": action, "message": f"{action}: {message}"}
         move |= {"date": date, "is_made": is_made}
-        self.say(moves=[*self.moves, move][-_MOST_MOVES:])
+        self.update_record(moves=[*self.moves, move][-_MAX_MOVES:])
 
-    def say(self, **said: Json) -> None:
-        """Other fields of the only record of the repository."""
-        self.put(REPOSITORY, "", {**self.record, **said})
+    def update_record(self, **fields: Json) -> None:
+        """Update fields of the singleton record."""
+        self.put(REPOSITORY, "", {**self.record, **fields})
 
     def add(
         self, message: str, parents: list[str], files: Mapping[str, Json], author: Record, action: str = "commit"
     ) -> Record:
-        """A new commit, which the head leads to from now on."""
+        """Add a commit and point the head to it."""
         count = self.view.count(self.prefix + COMMIT)
         made = identifier(self.turn.draws, f"commit/{count}/{'/'.join(parents)}")
         date = iso(self.turn.now.replace(microsecond=0))
         row: Record = {"hash": made, "short_hash": made[:7], "message": message, **author, "date": date}
         row |= {"parents": parents, "files": dict(files)}
         self.put(COMMIT, made, row)
-        self.lead(made)
-        self.moved(action if parents else "commit (initial)", message, is_made=True)
+        self.point_branch(made)
+        self.record_move(action if parents else "commit (initial)", message, is_made=True)
         return row
 
 
-def unknown(revision: str) -> Refused:
-    """The failure that a revision names nothing."""
+def unknown_revision(revision: str) -> Refused:
+    """Return the failure for a revision that does not exist."""
     return Refused("not_found", f"Unknown revision or branch: {revision}", key=revision, entity=COMMIT)

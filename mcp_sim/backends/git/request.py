@@ -1,4 +1,4 @@
-"""What does one call ask of a repository: the arguments by what they are for, and the repository as it stands?"""
+"""Arguments of one call on a repository, by role."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _EVERYTHING = (".", "./", "*", "-A", "--all", ":/")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One call. `roles` says which argument is for what."""
+class Request:
+    """One call. `roles` maps roles to arguments."""
 
     given: Mapping[str, Json]
     roles: Mapping[str, str]
@@ -32,8 +32,8 @@ class Asked:
         value = self.get(role)
         return None if value is None or isinstance(value, dict | list) else str(value)
 
-    def needed(self, role: str) -> str:
-        """The argument for this, which must be there."""
+    def required_text(self, role: str) -> str:
+        """Return the argument with this role. Raises `Refused` if it is missing."""
         value = self.text(role)
         if value is None or not value.strip():
             raise Refused("invalid", f"Missing required argument: {self.roles.get(role, role)}")
@@ -43,7 +43,7 @@ class Asked:
         return self.get(role) is True
 
     def number(self, role: str) -> int | None:
-        """A whole number that is not below 0; raises Refused where it is something else."""
+        """Return a non-negative integer. Raises `Refused` for anything else."""
         value = self.text(role)
         if value is None:
             return None
@@ -53,20 +53,20 @@ class Asked:
 
     @property
     def named(self) -> list[str]:
-        """The files that are named, as they are written."""
+        """The named files, as written."""
         value = self.get("files")
         found = [str(one) for one in as_list(value)] if isinstance(value, list) else [] if value is None else [value]
         return [one for one in found if one not in _EVERYTHING]
 
     @property
     def is_everything(self) -> bool:
-        """Are all files meant, since none is named?"""
+        """Whether no file is named, so that all are meant."""
         return not self.named
 
     def paths(self, known: Mapping[str, Json]) -> list[str]:
-        """The absolute paths of what is named among files that there are: files, directories, patterns.
+        """Return the absolute paths of the named files among `known`: files, directories and patterns.
 
-        Raises Refused where one of them is nowhere.
+        Raises `Refused` if one of them matches nothing.
         """
         if self.is_everything:
             return [*known]
@@ -78,22 +78,22 @@ class Asked:
             found |= dict.fromkeys(here)
         return list(found)
 
-    def _matching(self, asked: str, known: Mapping[str, Json]) -> list[str]:
-        path = self.repository.at(asked)
+    def _matching(self, pattern: str, known: Mapping[str, Json]) -> list[str]:
+        path = self.repository.at(pattern)
         inside = [one for one in known if is_within(one, [path])]
-        return inside or [one for one in known if fnmatchcase(self.repository.shown(one), asked)]
+        return inside or [one for one in known if fnmatchcase(self.repository.shown(one), pattern)]
 
     def author(self) -> Record:
-        """Who makes a commit: whom the call names, else whoever the repository belongs to."""
-        said, known = self.get("author"), self.repository.record
-        body = as_object(said) if isinstance(said, dict) else author_of(said)
+        """Return the author of a commit: from the call, else the owner of the repository."""
+        given, known = self.get("author"), self.repository.record
+        body = as_object(given) if isinstance(given, dict) else parse_author(given)
         found = {**body, "email": self.text("email") or body.get("email")}
         name = str(found.get("name") or known.get("author") or "")
         return {"author": name, "email": str(found.get("email") or known.get("email") or "")}
 
 
-def author_of(value: Json) -> Record:
-    """`Ann Vos <ann@example.com>`, or either alone, or an object with both: name and e-mail."""
+def parse_author(value: Json) -> Record:
+    """Return name and e-mail of `Ann Vos <ann@example.com>`, either alone, or an object with both."""
     if isinstance(value, dict):
         body = as_object(value)
         return {"name": body.get("name", body.get("username")), "email": body.get("email")}

@@ -32,7 +32,7 @@ _MOST_COPIED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """The arguments of a call, by what they are needed for; defaults are what the tool says."""
 
     given: Record
@@ -67,7 +67,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     operate, declared = _OPERATIONS[plan.operation], properties(tool.input_schema)
 
     def tell(turn: Turn) -> Outcome:
-        return operate(Store(turn.view, prefix), Asked(turn.call.arguments, plan.arguments, declared))
+        return operate(Store(turn.view, prefix), Request(turn.call.arguments, plan.arguments, declared))
 
     return answering(tool, domain, tell, _NAMES)
 
@@ -79,33 +79,33 @@ def _done(store: Store, sentence: str, **facts: Json) -> Outcome:
 # collections ----------------------------------------------------------------------------------------------------------
 
 
-def _collections(store: Store, asked: Asked) -> Outcome:
-    names: list[Json] = [one["name"] for one in _page(store.collections(), asked)]
+def _collections(store: Store, request: Request) -> Outcome:
+    names: list[Json] = [one["name"] for one in _page(store.collections(), request)]
     return Outcome("\n".join(map(str, names)) or "No collections", {"collections": names}, "collections")
 
 
-def _make(store: Store, asked: Asked) -> Outcome:
-    if store.collection(asked.name) is not None:
-        raise Refused("conflict", f"Collection {asked.name} already exists", key=asked.name, entity=COLLECTION)
-    store.put_collection(asked.name, {"name": asked.name, "metadata": asked.get("metadata")})
-    return _done(store, f"Successfully created collection {asked.name}", name=asked.name)
+def _make(store: Store, request: Request) -> Outcome:
+    if store.collection(request.name) is not None:
+        raise Refused("conflict", f"Collection {request.name} already exists", key=request.name, entity=COLLECTION)
+    store.put_collection(request.name, {"name": request.name, "metadata": request.get("metadata")})
+    return _done(store, f"Successfully created collection {request.name}", name=request.name)
 
 
-def _alter(store: Store, asked: Asked) -> Outcome:
-    record, name = store.known(asked.name), str(asked.get("new") or asked.name)
-    metadata = asked.get("metadata")
-    if name != asked.name:
-        _copied(store, asked.name, name)
-        _dropped(store, asked.name)
+def _alter(store: Store, request: Request) -> Outcome:
+    record, name = store.known(request.name), str(request.get("new") or request.name)
+    metadata = request.get("metadata")
+    if name != request.name:
+        _copied(store, request.name, name)
+        _dropped(store, request.name)
     store.put_collection(name, {**record, "name": name, **({} if metadata is None else {"metadata": metadata})})
-    return _done(store, f"Successfully modified collection {asked.name}", name=name)
+    return _done(store, f"Successfully modified collection {request.name}", name=name)
 
 
-def _copy(store: Store, asked: Asked) -> Outcome:
-    record, name = store.known(asked.name), str(asked.get("new"))
-    _copied(store, asked.name, name)
+def _copy(store: Store, request: Request) -> Outcome:
+    record, name = store.known(request.name), str(request.get("new"))
+    _copied(store, request.name, name)
     store.put_collection(name, {**record, "name": name})
-    return _done(store, f"Successfully copied collection {asked.name} to {name}", name=name)
+    return _done(store, f"Successfully copied collection {request.name} to {name}", name=name)
 
 
 def _copied(store: Store, name: str, other: str) -> None:
@@ -124,92 +124,92 @@ def _dropped(store: Store, name: str) -> None:
     store.put_collection(name, None)
 
 
-def _drop(store: Store, asked: Asked) -> Outcome:
-    store.known(asked.name)
-    _dropped(store, asked.name)
-    return _done(store, f"Successfully deleted collection {asked.name}", name=asked.name)
+def _drop(store: Store, request: Request) -> Outcome:
+    store.known(request.name)
+    _dropped(store, request.name)
+    return _done(store, f"Successfully deleted collection {request.name}", name=request.name)
 
 
-def _count(store: Store, asked: Asked) -> Outcome:
-    store.known(asked.name)
-    count = len(store.texts(asked.name))
-    return Outcome(str(count), {"count": count, "name": asked.name}, "count")
+def _count(store: Store, request: Request) -> Outcome:
+    store.known(request.name)
+    count = len(store.texts(request.name))
+    return Outcome(str(count), {"count": count, "name": request.name}, "count")
 
 
-def _info(store: Store, asked: Asked) -> Outcome:
-    found, texts = store.known(asked.name), store.texts(asked.name)
-    facts: Record = {"name": asked.name, "count": len(texts), "metadata": found.get("metadata")}
-    return Outcome(f"{asked.name}: {len(texts)} documents", facts, is_json=True)
+def _info(store: Store, request: Request) -> Outcome:
+    found, texts = store.known(request.name), store.texts(request.name)
+    facts: Record = {"name": request.name, "count": len(texts), "metadata": found.get("metadata")}
+    return Outcome(f"{request.name}: {len(texts)} documents", facts, is_json=True)
 
 
 # texts ----------------------------------------------------------------------------------------------------------------
 
 
-def _add(store: Store, asked: Asked) -> Outcome:
-    store.known(asked.name)
-    there = [id_ for id_ in asked.ids if store.text(asked.name, id_) is not None]
+def _add(store: Store, request: Request) -> Outcome:
+    store.known(request.name)
+    there = [id_ for id_ in request.ids if store.text(request.name, id_) is not None]
     if there:
-        raise Refused("conflict", f"IDs already exist in collection {asked.name}: {', '.join(there)}", key=there[0])
-    return _put(store, asked, "added")
+        raise Refused("conflict", f"IDs already exist in collection {request.name}: {', '.join(there)}", key=there[0])
+    return _put(store, request, "added")
 
 
-def _upsert(store: Store, asked: Asked) -> Outcome:
-    store.known(asked.name)
-    return _put(store, asked, "upserted")
+def _upsert(store: Store, request: Request) -> Outcome:
+    store.known(request.name)
+    return _put(store, request, "upserted")
 
 
-def _change(store: Store, asked: Asked) -> Outcome:
+def _change(store: Store, request: Request) -> Outcome:
     """Other texts and metadata; of an id that there is not, nothing."""
-    store.known(asked.name)
-    return _put(store, asked, "updated", only_known=True)
+    store.known(request.name)
+    return _put(store, request, "updated", only_known=True)
 
 
-def _put(store: Store, asked: Asked, done: str, *, only_known: bool = False) -> Outcome:
-    twice = [id_ for id_, times in Counter(asked.ids).items() if times > 1]
+def _put(store: Store, request: Request, done: str, *, only_known: bool = False) -> Outcome:
+    twice = [id_ for id_, times in Counter(request.ids).items() if times > 1]
     if twice:
         raise Refused("invalid", f"Expected IDs to be unique, found duplicates of: {', '.join(twice)}")
-    for id_, text, metadata in zip(asked.ids, asked.beside("texts"), asked.beside("metadatas"), strict=True):
-        old = store.text(asked.name, id_)
+    for id_, text, metadata in zip(request.ids, request.beside("texts"), request.beside("metadatas"), strict=True):
+        old = store.text(request.name, id_)
         if old is None and only_known:
             continue
         kept = old or {"text": "", "metadata": None}
         fresh = {name: one for name, one in (("text", text), ("metadata", metadata)) if one is not None}
-        store.put_text(asked.name, id_, {**kept, **fresh})
-    return _told(store, asked, done, "in" if only_known else "to")
+        store.put_text(request.name, id_, {**kept, **fresh})
+    return _told(store, request, done, "in" if only_known else "to")
 
 
-def _remove(store: Store, asked: Asked) -> Outcome:
-    store.known(asked.name)
-    for id_ in dict.fromkeys(asked.ids):
-        if store.text(asked.name, id_) is not None:
-            store.put_text(asked.name, id_, None)
-    return _told(store, asked, "deleted", "from")
+def _remove(store: Store, request: Request) -> Outcome:
+    store.known(request.name)
+    for id_ in dict.fromkeys(request.ids):
+        if store.text(request.name, id_) is not None:
+            store.put_text(request.name, id_, None)
+    return _told(store, request, "deleted", "from")
 
 
-def _told(store: Store, asked: Asked, done: str, where: str) -> Outcome:
-    sentence = f"Successfully {done} {len(asked.ids)} documents {where} collection {asked.name}"
-    return _done(store, sentence, count=len(asked.ids), ids=list(asked.ids), name=asked.name)
+def _told(store: Store, request: Request, done: str, where: str) -> Outcome:
+    sentence = f"Successfully {done} {len(request.ids)} documents {where} collection {request.name}"
+    return _done(store, sentence, count=len(request.ids), ids=list(request.ids), name=request.name)
 
 
-def _get(store: Store, asked: Asked) -> Outcome:
-    store.known(asked.name)
-    found = fitting(store.texts(asked.name), asked.get("where"), asked.get("holding"))
-    wanted = asked.ids
-    return _side_by_side(asked, _page([one for one in found if not wanted or one["id"] in wanted], asked))
+def _get(store: Store, request: Request) -> Outcome:
+    store.known(request.name)
+    found = fitting(store.texts(request.name), request.get("where"), request.get("holding"))
+    wanted = request.ids
+    return _side_by_side(request, _page([one for one in found if not wanted or one["id"] in wanted], request))
 
 
-def _page(records: Sequence[Record], asked: Asked) -> Sequence[Record]:
-    limit, offset = asked.get("limit"), asked.get("offset")
+def _page(records: Sequence[Record], request: Request) -> Sequence[Record]:
+    limit, offset = request.get("limit"), request.get("offset")
     start = max(0, int(offset)) if isinstance(offset, int | float) else 0
     return records[start : start + max(0, int(limit)) if isinstance(limit, int | float) else None]
 
 
-def _query(store: Store, asked: Asked) -> Outcome:
+def _query(store: Store, request: Request) -> Outcome:
     """For each question the nearest texts, a list of lists; for a question alone one list."""
-    store.known(asked.name)
-    found = fitting(store.texts(asked.name), asked.get("where"), asked.get("holding"))
-    limit = asked.get("limit")
-    queries = asked.get("queries")
+    store.known(request.name)
+    found = fitting(store.texts(request.name), request.get("where"), request.get("holding"))
+    limit = request.get("limit")
+    queries = request.get("queries")
     most = max(0, int(limit)) if isinstance(limit, int | float) else 10
     asks = as_list(queries) or [queries]
     if len(asks) > 1 and len(asks) * len(found) > _MOST_COMPARED:
@@ -217,11 +217,11 @@ def _query(store: Store, asked: Asked) -> Outcome:
     each = [ranked(found, str(query))[:most] for query in asks]
     facts = [_lists([one for one, _ in near], [far for _, far in near]) for near in each]
     whole = {name: [one[name] for one in facts] for name in facts[0]} if isinstance(queries, list) else facts[0]
-    return _lists_told(asked, whole, (*_USUAL, "distances"))
+    return _lists_told(request, whole, (*_USUAL, "distances"))
 
 
-def _side_by_side(asked: Asked, records: Sequence[Record]) -> Outcome:
-    return _lists_told(asked, _lists(records), _USUAL)
+def _side_by_side(request: Request, records: Sequence[Record]) -> Outcome:
+    return _lists_told(request, _lists(records), _USUAL)
 
 
 def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record:
@@ -231,18 +231,18 @@ def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record
     return {**facts, "distances": list(distances)}
 
 
-def _lists_told(asked: Asked, lists: Record, usual: Sequence[str]) -> Outcome:
+def _lists_told(request: Request, lists: Record, usual: Sequence[str]) -> Outcome:
     """The ids, and beside them what is included; what could be and is not is null where a tool takes `include`."""
-    included = [str(one) for one in as_list(asked.get("include"))] or [*usual]
+    included = [str(one) for one in as_list(request.get("include"))] or [*usual]
     shown: Record = {"ids": lists["ids"]}
     shown |= {name: lists[name] for name in ("documents", "metadatas", "distances") if name in included}
-    if "include" in asked.roles:
+    if "include" in request.roles:
         lacking = dict.fromkeys(("embeddings", "documents", "uris", "data", "metadatas"))
         shown = {**lacking, **shown, "included": [*included]}
     return Outcome("\n".join(map(str, as_list(lists["documents"]))), shown, is_json=True)
 
 
-_OPERATIONS: Mapping[str, Callable[[Store, Asked], Outcome]] = {
+_OPERATIONS: Mapping[str, Callable[[Store, Request], Outcome]] = {
     "add": _add, "upsert": _upsert, "query": _query, "change": _change, "remove": _remove, "get": _get, "peek": _get,
     "count": _count, "copy": _copy, "make": _make, "alter": _alter, "drop": _drop, "collections": _collections,
     "info": _info,

@@ -78,8 +78,8 @@ def fitting(records: Iterable[Record], where: Json, holding: Json) -> list[Recor
     ]
 
 
-def _holds(asked: Record, value_of: Callable[[str], Json]) -> bool:
-    return all(_is(name, wanted, value_of) for name, wanted in asked.items())
+def _holds(conditions: Record, value_of: Callable[[str], Json]) -> bool:
+    return all(_is(name, wanted, value_of) for name, wanted in conditions.items())
 
 
 def _is(name: str, wanted: Json, value_of: Callable[[str], Json]) -> bool:
@@ -117,8 +117,8 @@ _SIGNS: Mapping[str, Callable[[Json, Json], bool]] = {
 
 def ranked(records: Iterable[Record], query: str) -> list[tuple[Record, float]]:
     """The texts with how far they are from a question, the nearest first: by the words that they share."""
-    asked = _counts(query)
-    found = [(one, round(2 - 2 * _likeness(asked, _counts(one.get("text") or "")), 6)) for one in records]
+    wanted = _counts(query)
+    found = [(one, round(2 - 2 * _likeness(wanted, _counts(one.get("text") or "")), 6)) for one in records]
     return sorted(found, key=lambda one: one[1])
 
 

@@ -27,9 +27,9 @@ async def test_an_edit_that_promises_a_diff_tells_a_patch_and_one_that_counts_is
                  path=TEXT, old_string=TEXT, new_string=TEXT, expected_replacements=count)  # fmt: skip
     async with simulator(tmp_path, [*TOOLS, block], STATE) as sim, sim.open("desk") as world:
         path = "/srv/app/main.py"
-        asked = {"path": path, "old_string": "os", "new_string": "io"}
-        assert "2 times" in await refused(world, "edit_block", **asked)
-        told = await said(world, "edit_block", **asked, expected_replacements=2)
+        request = {"path": path, "old_string": "os", "new_string": "io"}
+        assert "2 times" in await refused(world, "edit_block", **request)
+        told = await said(world, "edit_block", **request, expected_replacements=2)
         assert await said(world, "read_file", path=path) == "import io\nprint(io.name)\n"
 
     assert "@@ -1,2 +1,2 @@\n-import os\n-print(os.name)\n+import io" in told
