@@ -1,4 +1,4 @@
-"""What is an operation: under which names is it known, what does it need, and what does it make of it?"""
+"""Compute operations: their names, their argument roles, and the function that computes the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_sim.types.lexicon.words import words
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What an operation may look at beside its arguments: the world's time, the chance of the call."""
+    """The inputs of an operation besides its arguments: the world's time and the draws of the call."""
 
     now: datetime
     draws: Draws
@@ -26,9 +26,9 @@ Compute: TypeAlias = Callable[[Given, Circumstances], Json]
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Something that an operation needs. `names` are the arguments it goes by, `types` what they may be.
+    """An argument role. `names` are the usual names of the argument, `types` its possible types.
 
-    A `positional` role takes the first argument of a fitting type where none has a known name.
+    If no argument has a known name, a `positional` role takes the first one of a fitting type.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`phrases` are the words by which tools are called that do it; `places` where results show the value.
+    """A compute operation. `phrases` are tool names that mean it; `places` are properties that hold the result.
 
-    Where a phrase alone may mean other things, a tool must say one of the words `telling`, and none of `against`.
-    `guesses`: what it makes of its arguments is made up, as a translation is.
+    If a phrase is ambiguous, the name or description of a tool must contain one of the words `telling`, and none of
+    `against`. `guesses`: the result is a guess, as a translation is.
     """
 
     name: str
@@ -63,15 +63,15 @@ ANY = frozenset({"number", "integer", "string", "array", "object", "boolean", ""
 
 
 def compact(name: str) -> str:
-    """The words of a name without what separates them: `toUpperCase` and `to_uppercase` are the same."""
+    """Return the words of a name without separators: `touppercase` for `toUpperCase` and `to_uppercase`."""
     return "".join(words(name))
 
 
 def phrases(text: str) -> frozenset[str]:
-    """The phrases of a comma-separated line, each compact."""
+    """Return the phrases of a comma-separated line, each compact."""
     return frozenset(compact(part) for part in text.split(","))
 
 
 def role(name: str, types: frozenset[str], names: str = "", *, optional: bool = False, positional: bool = True) -> Role:
-    """A role that goes by its own name and by those of a comma-separated line."""
+    """Return a role with its own name and those of a comma-separated line."""
     return Role(name, types, phrases(f"{name}, {names}") - {""}, optional, positional)

@@ -1,7 +1,7 @@
-"""Does a text match what a caller wrote as a regular expression, or as a path with wildcards?
+"""Match texts against regular expressions and wildcards that a caller wrote.
 
-RE2 does the matching: its time grows with the length of the text alone, whatever the expression. It knows no
-look-around and no references back.
+RE2 does the matching: its time grows with the length of the text only, whatever the expression. It supports neither
+look-around nor back-references.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _MOST_MEMORY = 8 << 20
 
 
 def holds_match(expression: str, *, ignores_case: bool = False) -> Test:
-    """Does a part of a text match? Raises Refused where it is no expression."""
+    """Return a test whether a part of a text matches. Raises `Refused` if the expression is invalid."""
     compiled = _compiled(_encoded(expression), ignores_case=ignores_case)
     return lambda text: compiled.search(_encoded(text)) is not None
 
 
 def expression(text: str, *, ignores_case: bool = False) -> Any:
-    """A regular expression over texts, with the methods of those of `re`. Raises Refused where it is none."""
+    """Compile a regular expression with the methods of `re.Pattern`. Raises `Refused` if it is invalid."""
     return _compiled(text.encode("utf-8", "replace").decode(), ignores_case=ignores_case)
 
 
 def path_test(wildcards: str) -> Test:
-    """Does a path match as a whole? `**` spans directories, `*` and `?` do not."""
+    """Return a test whether a whole path matches. `**` spans directories, `*` and `?` do not."""
     escaped = re.escape(wildcards)
     for sign, meaning in ((r"\*\*/", "(?:.*/)?"), (r"\*\*", ".*"), (r"\*", "[^/]*"), (r"\?", "[^/]")):
         escaped = escaped.replace(sign, meaning)
@@ -39,7 +39,10 @@ def path_test(wildcards: str) -> Test:
 
 
 def like_test(pattern: str, escape: str = "", *, many: str = "%", one: str = "_", ignores_case: bool = True) -> Test:
-    """Does a text match as a whole? `many` is for any characters, `one` for any single, `escape` makes either plain."""
+    """Return a test whether a whole text matches. `many` stands for any characters, `one` for a single one.
+
+    `escape` before either of them makes it a plain character.
+    """
     parts: list[str] = []
     signs = iter(pattern)
     for sign in signs:
@@ -52,7 +55,7 @@ def like_test(pattern: str, escape: str = "", *, many: str = "%", one: str = "_"
 
 
 def _compiled(expression: str | bytes, *, ignores_case: bool) -> Any:
-    library: Any = import_module("re2")  # it has no types; imported here for who searches by expressions only
+    library: Any = import_module("re2")  # it has no types; imported here because few calls need it
     options = library.Options()
     options.log_errors, options.max_mem, options.case_sensitive = False, _MOST_MEMORY, not ignores_case
     try:

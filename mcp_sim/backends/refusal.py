@@ -1,4 +1,4 @@
-"""How does what a backend cannot do become a failure of the tool, instead of one of this program?"""
+"""The exception by which a backend fails a call."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from mcp_sim.types import Json
 
 
 class Refused(Exception):
-    """A call that fails, told in the tool's own style: `kind` is the failure kind of the vendor's wording.
+    """A call that fails; the tool's error template renders it. `kind` is the failure kind.
 
-    The message is for whoever called; `slots` are what the wording may name beside the arguments.
+    The message is shown to the caller. `slots` are values for the error template besides the arguments.
     """
 
     def __init__(self, kind: str, message: str, **slots: Json) -> None:

@@ -1,4 +1,4 @@
-"""A stream of chance for one value: cheap to begin, and a pure function of what it was begun with."""
+"""Random numbers for one value: cheap to seed, and a pure function of the seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEP = 2.0**-32
 
 
 class Chance:
-    """Numbers from SHA-256 over a text. One digest serves eight draws; then the digest is hashed again."""
+    """Pseudorandom numbers from SHA-256. One digest serves eight draws; then it is hashed again."""
 
     __slots__ = ("_at", "_digest", "_drawn")
 
@@ -23,7 +23,7 @@ class Chance:
         self._at = 8
 
     def unit(self) -> float:
-        """A number in [0, 1), in steps of 2^-32."""
+        """Draw a number in [0, 1), in steps of 2^-32."""
         at = self._at
         if at == 8:
             self._digest = sha256(self._digest).digest()
@@ -33,13 +33,13 @@ class Chance:
         return self._drawn[at] * _STEP
 
     def below(self, count: int) -> int:
-        """A whole number from 0 up to, not including, `count`."""
+        """Draw an integer from 0 to `count` - 1."""
         return int(self.unit() * count)
 
     def between(self, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
+        """Draw an integer from `low` to `high`, both included."""
         return low + int(self.unit() * (high - low + 1))
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of the options, evenly."""
+        """Draw one of the options; all are equally likely."""
         return options[int(self.unit() * len(options))]

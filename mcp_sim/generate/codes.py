@@ -1,4 +1,4 @@
-"""What do codes look like: SKUs, hashes, versions, paths, file names, colours?"""
+"""Generate codes such as SKUs, hashes, versions, paths and file names, and names of things."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from uuid import UUID
 
 from mcp_sim.generate import wordlists as w
 from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.locales import pool
-from mcp_sim.generate.people import slug
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.wordlists import PARTS, THINGS
@@ -20,7 +20,7 @@ _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 
 class Codes:
-    """Writers of codes, files and things in one setting."""
+    """Writers of codes, files and products in one setting."""
 
     def __init__(self, setting: Setting, noun: str) -> None:
         self._theme = setting.theme
@@ -28,7 +28,7 @@ class Codes:
         self._prefix = "".join(part[0] for part in noun.split("_") if part).upper()
 
     def sku(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """Three letters of what it is, and a number."""
+        """Return three consonants of the record's name and a number."""
         told: Json = next((record[name] for name in ("name", "title", "category", "product") if record.get(name)), "")
         head = "".join(letter for letter in str(told).upper() if letter in _LETTERS and letter not in "AEIOU")[:3]
         return f"{head if len(head) == 3 else self._letters(chance, 3)}-{chance.below(10000):04d}"
@@ -37,7 +37,7 @@ class Codes:
         return f"{self._letters(chance, 3)}-{chance.below(10000):04d}"
 
     def number(self, chance: Chance, _record: Record, moment: Moment) -> str:
-        """A number as people give it to invoices and orders: with the year it was made."""
+        """Return a number as on invoices and orders, with the year of creation."""
         return f"{self._prefix}-{moment.born.year}-{chance.below(100000):05d}"
 
     def barcode(self, chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -104,7 +104,7 @@ class Codes:
 
 
 def _with_check(digits: str) -> str:
-    """A barcode: twelve digits, and one that follows from them."""
+    """Return a barcode: twelve digits and their check digit."""
     total = sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits))
     return f"{digits}{-total % 10}"
 
@@ -121,13 +121,13 @@ Write = Callable[[Chance, Record, Moment], str]
 
 
 class Shapes:
-    """Writers of forms in one setting."""
+    """Writers of names of things in one setting, from templates with slots."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
 
     def one_of(self, forms: Sequence[str]) -> Write:
-        """One of these forms, its slots filled."""
+        """Return a writer of one of these templates, with its slots filled."""
         plain = [_SLOT.search(form) is None for form in forms]
 
         def write(chance: Chance, record: Record, moment: Moment) -> str:
@@ -137,14 +137,14 @@ class Shapes:
         return write
 
     def thing(self, noun: str) -> Write:
-        """What a thing of this kind is called: `Cardiology` for a ward, `Kestrel portal` where nothing is known."""
+        """Return a writer of names of this kind: `Cardiology` for a ward, `Kestrel portal` for an unknown kind."""
         known = THINGS.get(noun) or THINGS.get(noun.rsplit("_", 1)[-1])
         if known is None and not noun.isascii():
             return _numbered(noun)
         return self.one_of(known or (f"{{stem}} {noun.replace('_', ' ')}",))
 
     def part(self, name: str) -> Write:
-        """What stands in a field of which nothing is known but its name: `Standard finish`."""
+        """Return a writer for an unknown field: `Standard finish`."""
         said = singular(name.rsplit("_", 1)[-1])
         if not said.isascii():
             return _numbered(said)
@@ -171,5 +171,5 @@ class Shapes:
 
 
 def _numbered(noun: str) -> Write:
-    """What is called so in a language of which no more is known."""
+    """Return a writer for a noun in a script other than Latin: the noun and a number."""
     return lambda chance, _record, _moment: f"{noun.replace('_', ' ')} {chance.between(1, 99)}"

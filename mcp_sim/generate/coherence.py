@@ -1,4 +1,4 @@
-"""What follows from other fields of a record, or of what it links to: totals, currencies, what is left?"""
+"""Adjust generated fields to other fields of the same record: totals, bounds, order of times, parts of a path."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.generate.searching import judge
-from mcp_sim.generate.times import moment_of, sense, written
+from mcp_sim.generate.schema_constraints import judge
+from mcp_sim.generate.time_fields import moment_of, sense, written
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.words import snake
 
 Mend: TypeAlias = Callable[[Record], None]
-"""Brings a made-up field into line with what the record says already."""
+"""Adjusts generated fields of a record, in place, to its other fields."""
 
 PRICES = ("unit_price", "price", "price_each", "unit_cost")
 COUNTS = ("quantity", "qty", "count")
@@ -31,7 +31,7 @@ _BELOW = (
     ("attendee_count", "capacity"), ("registered", "capacity"), ("spent", "budget"), ("remaining_balance", "principal"),
     ("available", "total"), ("used", "total"), ("score", "max_score"), ("points", "max_points"), ("low", "high"),
 )  # fmt: skip
-"""Of two numbers the first is at most the second."""
+"""Pairs of fields; the first number is at most the second."""
 
 _STEPS = (
     "requested", "ordered", "placed", "booked", "reserved", "opened", "admitted", "loaned", "borrowed", "rented",
@@ -39,11 +39,11 @@ _STEPS = (
     "checked_in", "packed", "shipped", "departed", "delivered", "arrived", "collected", "finished", "completed",
     "resolved", "closed", "discharged", "returned", "refunded", "archived", "deleted",
 )  # fmt: skip
-"""What happens to a record, each after those before it."""
+"""Events of a record, in the order of time."""
 
 
 def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
-    """What is brought into line in every record, with the name of the field that is written."""
+    """Return the adjustments of an entity's records, each with the name of the field that it writes."""
     stored = [field for field in entity.fields.values() if field.derived is None and field.link is None]
     fields = {snake(field.name): field for field in stored}
     return (
@@ -62,7 +62,7 @@ def _products(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
 
 
 def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
-    """`subtotal` and what is added to it are the `total`; what is there and not reserved is available."""
+    """Compute `total` from `subtotal`, tax, shipping and discount, and `available` from `on_hand` and `reserved`."""
     found: list[tuple[str, Mend]] = []
     total = next((fields[name] for name in ("total", "grand_total", "total_amount") if name in fields), None)
     if "subtotal" in fields:
@@ -84,7 +84,7 @@ def _rate(fields: Mapping[str, Field]) -> str | None:
 
 
 def _taxed(base: str, rate: str | None) -> Callable[[Record], Any]:
-    """The tax on an amount, at the rate that the record tells."""
+    """Return a function that computes the tax on an amount, at the record's own rate if it has one."""
 
     def tax(record: Record) -> Any:
         told = record.get(rate) if rate is not None else None
@@ -114,7 +114,7 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
 
 
 def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
-    """Of two bounds the lower one is the lower one."""
+    """Swap pairs of bounds whose lower one is the higher."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
     pairs = [(low, high) for low, high in (*pairs, *_BELOW) if low in fields and high in fields]
     return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
@@ -133,7 +133,7 @@ def _ordered(lower: Field, upper: Field) -> Mend:
 
 
 def _order(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
-    """What happened later is told with a later time."""
+    """Give later events no earlier time."""
     steps = [fields[name] for step in _STEPS for name in _step_names(step) if name in fields]
     times = [field for field in steps if sense(field.name, field.schema) is not None]
     return [(field.name, _later(field, [one.name for one in times[:at]])) for at, field in enumerate(times) if at]
@@ -144,7 +144,7 @@ def _step_names(step: str) -> tuple[str, ...]:
 
 
 def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
-    """The last change is no earlier than what happened to the record."""
+    """Move the time of the last change to or after the last event of the record."""
     updated = [field for field in fields.values() if sense(field.name, field.schema) == "updated"]
     steps = [field.name for field in fields.values() if sense(field.name, field.schema) == "past"]
     return [(field.name, _later(field, steps)) for field in updated] if steps else []
@@ -169,7 +169,7 @@ _TOLD: Mapping[str, Callable[[str], str]] = {
 
 
 def path_mends(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[Record], None]]]:
-    """What is brought into line with a record's path. `fields` by snake name."""
+    """Derive folder, file name and extension from a record's path. `fields` are keyed by name in snake case."""
     path = next((fields[name] for name in _PATHS if name in fields), None)
     if path is None:
         return []
@@ -196,12 +196,12 @@ _AMOUNTS = ("amount", "subtotal", "total", "line_total", "total_price")
 
 
 def has_price(schema: Record) -> bool:
-    """Are these the lines of something that is paid for?"""
+    """Return whether a schema describes line items with prices."""
     return is_rows(schema) and any(snake(name) in _PRICES for name in properties(items(schema)))
 
 
 def line_mends(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
-    """What each line comes to, and all of them: the sum of price times quantity."""
+    """Compute the amount of each line item, and the total of all: price times quantity."""
     lines = next((field for field in fields.values() if has_price(field.schema)), None)
     if lines is None:
         return

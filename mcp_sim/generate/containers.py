@@ -1,4 +1,4 @@
-"""Lists and objects whose parts are valid: as many, as different and as named as their schemas ask for."""
+"""Generate lists and objects with the sizes, names and distinct parts that their schemas require."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import has_price
-from mcp_sim.generate.making import APART, MOST_ITEMS, Compile, Make
+from mcp_sim.generate.makers import APART, MOST_ITEMS, Compile, Make
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.uniqueness import numbered
@@ -16,7 +16,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.contradictions import contradiction
 from mcp_sim.types.json_schema.merge import meet
 from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 
 _OPTIONAL = 0.8
 _USUAL_ITEMS = 3
@@ -24,7 +24,7 @@ _TRIES = 12
 
 
 class _Later:
-    """A maker that is compiled when it is first needed: most of a deep schema never is."""
+    """A maker that is compiled at its first use. Most of a deep schema is never used."""
 
     __slots__ = ("_compile", "_entity", "_made", "_name", "_schema")
 
@@ -45,7 +45,7 @@ _NONE = object()
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """`fixed` makes the first items, `needed` the next ones, `rest` all others."""
+    """Makes a list: the first items with `fixed`, the next ones with `needed`, all others with `rest`."""
 
     fixed: Sequence[Make]
     needed: Sequence[Make]
@@ -65,7 +65,7 @@ class _List:
         return made
 
     def _another(self, make: Make, seen: set[str], chance: Chance, record: Record, moment: Moment) -> Json:
-        """A value that is not in the list yet, where values must differ."""
+        """Make an item. If items must be unique, make one that is not in the list yet, or return `_NONE`."""
         if not self.unique:
             return make(chance, record, moment)
         for _ in range(_TRIES + 4 * len(seen)):
@@ -78,7 +78,7 @@ class _List:
 
 
 def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
-    """The maker of a list."""
+    """Return the maker of a list."""
     inner = items(schema)
     fixed = [_Later(compile_, entity, name, as_object(part)) for part in as_list(schema.get("prefixItems"))]
     needed = [
@@ -101,7 +101,7 @@ def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Mak
 
 
 class _Object:
-    """An object: what must be there, most of what may be, and more where there must be more."""
+    """Makes an object: required properties, most optional ones, and more up to `minProperties`."""
 
     def __init__(self, entity: str, name: str, schema: Record, compile_: Compile) -> None:
         self.needed = required(schema)
@@ -126,7 +126,7 @@ class _Object:
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 
     def _can_be(self, field: str, part: Record) -> bool:
-        """What need not be there and is satisfied by nothing is left out."""
+        """Whether a property is made: optional ones are not if no value satisfies them."""
         return part != IMPOSSIBLE and (field in self.needed or contradiction(part) is None)
 
     def __call__(self, chance: Chance, _record: Record, moment: Moment) -> Json:
@@ -142,7 +142,7 @@ class _Object:
         return body
 
     def _follow(self, body: Record, chance: Chance, moment: Moment) -> None:
-        """What must be there because something else is; that is left out where this cannot be."""
+        """Add properties that others depend on. Drop a property whose dependency is forbidden."""
         for _ in self.follow:
             for name, wanted in self.follow.items():
                 lacking = [str(field) for field in wanted if name in body and field not in body]
@@ -169,7 +169,7 @@ class _Object:
 
 
 def object_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
-    """The maker of an object."""
+    """Return the maker of an object."""
     return _Object(entity, name, schema, compile_)
 
 
@@ -179,7 +179,7 @@ def _additional(schema: Record) -> Record:
 
 
 def _other(schema: Record, patterns: Mapping[str, Record], field: str) -> Record:
-    """The schema of a property that must be there and is not declared."""
+    """Return the schema of a property that is required and not declared."""
     return next(
         (part for pattern, part in patterns.items() if text_fits(field, {"pattern": pattern})), _additional(schema)
     )

@@ -1,4 +1,4 @@
-"""What does a record look like after someone else has edited it?"""
+"""Edits and new records by other users."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.generate.named import found_key
+from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.time_fields import sense, written
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.times import sense, written
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
@@ -23,26 +23,26 @@ from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
 
 TRIES = 8
-"""So often another value is drawn for a field, until it differs from the one it has."""
+"""How often a value is drawn for a field until it differs from the present one."""
 
 VERSION = re.compile(r"(.*_)?(version|revision|rev)")
 
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Edits records of one entity as a person with the same tool at hand would.
+    """Edits records of one entity as another user of the same tools would.
 
-    `values` are the fields that are written; without any, one field is drawn and given another value. The record's time
-    of change and its version number, where it has such fields, move on with every edit.
+    `values` are the fields to write. Without any, one field is drawn and gets another value. Fields that hold the time
+    of the last change or a version number are updated with every edit.
     """
 
     entity: Entity
     values: Mapping[str, Json]
 
     def edited(self, view: View, key: Key, now: datetime, chance: Chance, spared: Container[str] = ()) -> Change | None:
-        """The edit of a record that exists; None where nothing would change, or a link would lead nowhere.
+        """Return the edit of a record; None if it is missing, would not change, or would get a dangling link.
 
-        `spared` fields are drawn only where there is no other.
+        `spared` fields are drawn only if there is no other.
         """
         before = view.get(self.entity.name, key)
         if before is None:
@@ -55,7 +55,7 @@ class Editor:
         return Change("put", self.entity.name, key, record, expected=view.version(self.entity.name, key))
 
     def _drawn(self, record: Record, now: datetime, chance: Chance, spared: Container[str]) -> Record:
-        """One field with another value."""
+        """Draw a field and another value for it."""
         fields = [field for field in self.entity.fields.values() if _is_open(self.entity, field)]
         rest = [field for field in fields if field.name not in spared] or fields
         while rest:
@@ -81,14 +81,14 @@ class Editor:
 
 
 def _is_open(entity: Entity, field: Field) -> bool:
-    """May a person give it any value? Not where it identifies, links, or tells how or when the record changed."""
+    """Whether a user may set the field freely: it is no key, link, derived field, version, time or object."""
     if field.name == entity.key or field.link is not None or field.derived is not None or VERSION.fullmatch(field.name):
         return False
     return sense(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}
 
 
 def _leads_nowhere(entity: Entity, view: View, given: Record) -> bool:
-    """Would a link that is written refer to a record that does not exist?"""
+    """Whether a written link refers to a missing record."""
     for name, value in given.items():
         link = entity.fields[name].link if name in entity.fields else None
         keys = cast("list[Json]", value) if isinstance(value, list) else [value]
@@ -98,32 +98,32 @@ def _leads_nowhere(entity: Entity, view: View, given: Record) -> bool:
 
 
 def value_problems(entity: Entity, values: Mapping[str, Json]) -> list[str]:
-    """What is wrong with values that someone is to write into a record of this entity."""
+    """Return the problems of values that an edit should write into a record of this entity."""
     problems = [f"{entity.key!r} identifies the {entity.name} and cannot be changed"] if entity.key in values else []
     for name, value in values.items():
         field = entity.fields.get(name)
         if field is None and entity.fields and name != entity.key:
             problems.append(f"{entity.name} has no field {name!r}{did_you_mean(name, entity.fields)}")
         elif field is not None and field.derived is not None:
-            problems.append(f"{entity.name}.{name} follows from other records and cannot be written")
+            problems.append(f"{entity.name}.{name} is computed from other records and cannot be written")
         elif field is not None:
             problems += [f"{name}: {problem}" for problem in Validator(field.schema).problems(value)]
     return problems
 
 
 MOST_LOOKED_AT = 1000
-"""A link leads to one of so many records, those that were made first."""
+"""A generated link targets one of this many oldest records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inserter:
-    """Makes records of one entity as a person with the same tools at hand would. `values` are as they say."""
+    """Creates records of one entity as another user of the same tools would. `values` are fixed fields."""
 
     entity: Entity
     values: Mapping[str, Json]
 
     def inserted(self, view: View, now: datetime, draws: Draws) -> Change | None:
-        """A new record; None where it must link to another and there is none."""
+        """Return the change that creates a record; None if a required link has no target."""
         key = next_key(self.entity, keys_of(self.entity), view, draws)
         chance = Chance(draws.key + f"insert/{self.entity.name}/{key}".encode("utf-8", "surrogatepass"))
         record: Record = {self.entity.key: key, **self.values}

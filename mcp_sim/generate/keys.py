@@ -1,4 +1,4 @@
-"""Which id does the next record get: one after its siblings, in their format, that nobody ever had?"""
+"""Generate keys in the format of an entity. Keys of deleted records are not reused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain, count, islice
 from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.searching import judge
+from mcp_sim.generate.schema_constraints import judge
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.uniqueness import numbered
 from mcp_sim.generate.values import chance_of, value_maker
@@ -22,17 +22,17 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
 
 MOST_TRIED = 50
-"""So many keys are made up before one is told from the others by a number."""
+"""How many keys are drawn before a number is appended to make one unique."""
 
 MOST_NUMBERED = 1000
 _DRAWN_AGAIN = 8
 
 Keys: TypeAlias = Callable[[int, Chance], Key]
-"""The key of the index-th record (from 0), from the entity's own numbering or from chance."""
+"""Returns the key of the index-th record (from 0): numbered, or drawn."""
 
 
 def keys_of(entity: Entity) -> Keys:
-    """How the ids of an entity's records are made, compiled."""
+    """Return the function that makes the keys of an entity."""
     like, schema = entity.key_like, _schema(entity)
     if isinstance(like, int):
         first = like
@@ -47,7 +47,7 @@ def keys_of(entity: Entity) -> Keys:
 
 
 def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
-    """The key of a record that is created now."""
+    """Return the key of a new record."""
     last = view.last_key(entity.name)
     following = _after(last, entity.key_like)
     chance = Chance(draws.key + entity.name.encode())
@@ -64,7 +64,7 @@ def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
 
 
 def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
-    """A key that is new by its number, where all that it could be are taken: one that is allowed, if there is any."""
+    """Make a key unique with a number, for entities whose possible keys are all taken. Valid keys are preferred."""
     numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MOST_NUMBERED)
     if isinstance(key, int):
         return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
@@ -75,12 +75,12 @@ def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
 
 
 def is_used(view: View, entity: str, key: Key) -> bool:
-    """True where the key names a record, or named one before."""
+    """Return whether the key identifies a record, or identified one before."""
     return view.get(entity, key) is not None or view.version(entity, key) > 0
 
 
 def base_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
-    """The keys of so many generated records, or of as many as can be; none of them among those that are given."""
+    """Return the keys of generated records, none of them among the given ones; fewer than `wanted` if not possible."""
     keys = keys_of(entity)
     if _counts(entity):
         unasked = Chance(b"")
@@ -100,7 +100,7 @@ def base_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> 
 
 
 def _free(keys: Keys, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
-    """The first key that chance gives and that is not taken; the last one that was looked at, where all are."""
+    """Draw keys until one is free. Return the last one drawn if all are taken."""
     key = keys(index, chance)
     for _ in range(_DRAWN_AGAIN):
         if not is_taken(key):
@@ -127,7 +127,7 @@ def _numbered(like: str) -> Keys:
 
 
 def _random(like: str) -> Keys:
-    """Hexadecimal digits (a UUID, a hash) in the places where the example has them."""
+    """Return a maker of hexadecimal keys (UUIDs, hashes) in the format of an example."""
 
     def key(_index: int, chance: Chance) -> str:
         digits = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"
@@ -151,18 +151,18 @@ def _meant(entity: Entity, schema: Record) -> Keys:
 
 
 def numbered_as(like: Key | None, number: int) -> Key:
-    """A number as an id of its siblings' form: 8 beside T7 is T8."""
+    """Return a number in the format of another key: T8 for 8, like T7."""
     found = _NUMBERED.fullmatch(like) if isinstance(like, str) and not _is_random(like) else None
     return number if found is None else f"{found[1]}{number:0{len(found[2])}d}{found[3]}"
 
 
 def following(last: Key | None) -> Key | None:
-    """The id after this one, in its form; None where such ids are not counted."""
+    """Return the key after this one in its format; None if keys of this format are not numbered."""
     return _after(last, last)
 
 
 def _after(last: Key | None, like: Key | None) -> Key | None:
-    """The key that follows, where ids are counted: same prefix and width as the one before."""
+    """Return the next key with the same prefix and width; None if keys like `like` are not numbered."""
     if isinstance(last, int):
         return last + 1
     if last is None or not isinstance(like, str) or _is_random(like):

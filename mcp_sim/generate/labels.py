@@ -1,7 +1,8 @@
-"""Which words or codes stand in a text field of this name, where its name says more than its last word?
+"""Typical words and codes of text fields whose whole name is known, such as `blood_type`.
 
-A line is the names, and what may stand there. In a code `~` is a digit from 1, `#` a digit, `@` a letter; `CC` is the
-country, `{year}` the year in which the record was made. A name with `noun:` before it counts for such records alone.
+A line of the table holds a pattern of field names and the possible values. In a value, `~` is a digit from 1 to 9, `#`
+any digit, `@` a letter, `CC` the country code and `{year}` the year in which the record was created. A pattern that
+starts with `noun:` holds for records of that kind only.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ policy|plan|report|job|rule|alert|field):(type|kind|category) | standard; basic;
 
 
 class Label(NamedTuple):
-    """What may stand in the fields whose name and kind of record these match."""
+    """The possible values of fields whose name, and whose kind of record, match."""
 
     nouns: re.Pattern[str] | None
     names: re.Pattern[str]
@@ -171,7 +172,7 @@ _LABELS = tuple(_label(line) for line in _TABLE.replace("\\\n", "").strip().spli
 
 @lru_cache(maxsize=4096)
 def labels(noun: str, name: str) -> tuple[str, ...]:
-    """What may stand in a field of this name of such a record; () where nothing is known of it."""
+    """Return the possible values of a field of such a record, () if none are known."""
     for label in _LABELS:
         if label.names.fullmatch(name) and (label.nouns is None or label.nouns.fullmatch(noun)):
             return label.options

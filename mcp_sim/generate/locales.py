@@ -1,4 +1,4 @@
-"""What is particular to a country: money, telephones, companies, and the locale that names its people?"""
+"""Countries: currency, telephone numbers, company names, and the names of their people and places."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """A country as its records show it. `code` is the locale of the library that knows the names of people and places.
+    """A country. `code` is the locale of the library that generates the names of people and places.
 
-    `areas` are area codes, `forms` how companies end, `words` what a description calls it (in lower case).
+    `areas` are telephone area codes, `forms` endings of company names such as GmbH, `words` the names of the country
+    in descriptions (lower case).
     """
 
     code: str
@@ -101,7 +102,7 @@ fa|Iran|IR|IRR|98|fa|Asia/Tehran|21 31|شرکت; بازرگانی|iranian, persi
 
 LOCALES = tuple(_locale(line) for line in _TABLE.strip().splitlines())
 USUAL = LOCALES[0]
-"""The locale of a world of which nothing is told."""
+"""The default locale."""
 
 SCRIPTS: tuple[tuple[str, str, str], ...] = (
     ("\u3040", "\u30ff", "ja"),
@@ -111,7 +112,7 @@ SCRIPTS: tuple[tuple[str, str, str], ...] = (
     ("\u0400", "\u04ff", "ru"),
     ("\u0370", "\u03ff", "el"),
 )
-"""First and last letter of a script, and the locale of a description that is written in it."""
+"""First and last letter of a script, and the locale of descriptions in it."""
 
 
 def _small_words(text: str) -> dict[str, frozenset[str]]:
@@ -128,7 +129,7 @@ it: il lo gli della del una un e con per di che in è
 nl: het een van de en voor met op te is in
 pt-br: um uma o os as da do das dos e em com para de é no na
 """)
-"""The small words of a language, by the locale of a description that is written in it."""
+"""Function words of a language, by the locale of descriptions in it."""
 
 
 _SEED = 1
@@ -138,7 +139,7 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Names to choose from. Family names go with the given names of the same index: women's, men's."""
+    """Names of one locale. Given and family names come as a pair: women's, men's."""
 
     given: tuple[tuple[str, ...], tuple[str, ...]]
     family: tuple[tuple[str, ...], tuple[str, ...]]
@@ -149,7 +150,7 @@ class Pool:
 
 @lru_cache(maxsize=64)
 def pool(locale: str) -> Pool:
-    """The names of one locale."""
+    """Return the names of a locale. They are drawn once from a library and are always the same."""
     from mimesis import Address, Gender, Locale, Person  # noqa: PLC0415 (60 ms, once a world is generated)
 
     person, address = Person(Locale(locale), seed=_SEED), Address(Locale(locale), seed=_SEED)
@@ -161,7 +162,7 @@ def pool(locale: str) -> Pool:
 
 
 def _drawn(draw: Callable[[], str], wanted: int) -> tuple[str, ...]:
-    """Different values, as many as wanted, or as there are."""
+    """Return distinct values: as many as wanted, or fewer if the library has fewer."""
     found: dict[str, None] = {}
     for _ in range(wanted * _TRIES):
         found[draw()] = None

@@ -1,4 +1,4 @@
-"""Numbers that keep to bounds and steps, and look like what their field's name promises."""
+"""Generate numbers within the bounds and steps of a schema, with ranges that fit the field's name."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.making import Make
+from mcp_sim.generate.makers import Make
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.generate.timeline import Moment, time_maker
-from mcp_sim.generate.times import sense
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.translations import noun_in_english
 from mcp_sim.types.lexicon.words import snake
 
 _REACH = 100
-"""How far numbers go from a bound that stands alone, outside what the name promises."""
+"""The width of a range with a single bound outside the usual range."""
 
 _WHOLE = {"JPY": 150, "KRW": 1300, "HUF": 380, "ISK": 140}
-"""Currencies without cents, and about how many of them make what a dollar or a euro does."""
+"""Currencies without cents, and roughly how many units are worth a dollar or a euro."""
 
 _FEW = 20
-"""A range of fewer steps than these is divided anew."""
+"""Ranges with fewer steps are divided into smaller ones."""
 
 
 def number_maker(entity: str, name: str, schema: Record, currency: str = "") -> Make:
-    """The maker of a number field; `currency` is what most amounts of the world are in."""
+    """Return the maker of a number field. `currency` is the currency of most amounts of the world."""
     whole = main_type(schema) == "integer"
     if sense(name, schema):
         timed = time_maker(name, schema)
@@ -44,7 +44,7 @@ def number_maker(entity: str, name: str, schema: Record, currency: str = "") -> 
 
 
 def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
-    """Amounts of a currency without cents, unless the record says that it is in another one."""
+    """Return a maker of amounts in a currency without cents, unless the record holds another currency."""
     worth = _WHOLE[currency]
 
     def make(chance: Chance, record: Record, _moment: Moment) -> Json:
@@ -56,7 +56,7 @@ def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
 
 
 def bounds(schema: Record) -> tuple[float | None, float | None]:
-    """The least and the largest number that is allowed; None where there is no end."""
+    """Return the smallest and largest number that a schema allows; None if it has no such bound."""
     nudge = 1 if main_type(schema) == "integer" else 1e-6
     lows = (_bound(schema, "minimum", 0), _bound(schema, "exclusiveMinimum", nudge))
     highs = (_bound(schema, "maximum", 0), _bound(schema, "exclusiveMaximum", -nudge))
@@ -74,14 +74,14 @@ def _bound(schema: Record, word: str, nudge: float) -> float | None:
 
 
 def _beyond(low: float | None, high: float | None, usual: Range) -> Range:
-    """A range at the bounds, where what is usual lies outside of them."""
+    """Return a range at the bounds, for bounds that exclude the usual range."""
     least = low if low is not None else (high or 0) - _REACH
     most = high if high is not None else least + _REACH
     return Range(least, max(least, most), usual.step, usual.small)
 
 
 def _step(schema: Record, *, whole: bool) -> Fraction | None:
-    """What every value must be a multiple of; None where there is no such number."""
+    """Return the number that every value must be a multiple of; None if there is none."""
     multiple: Json = schema.get("multipleOf")
     if isinstance(multiple, int | float) and multiple > 0:
         step = Fraction(str(multiple))
@@ -132,7 +132,7 @@ _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What a number field usually holds: from `low` to `high` in steps; `small`: low values are more frequent."""
+    """The usual values of a number field: `low` to `high` in steps. `small`: low values are more frequent."""
 
     low: float
     high: float
@@ -141,14 +141,14 @@ class Range:
     price: bool = False
 
     def within(self, low: float | None, high: float | None) -> Range | None:
-        """The part of the range that keeps to these bounds; None where there is none."""
+        """Return the part of the range within these bounds; None if it is empty."""
         least = self.low if low is None else max(self.low, low)
         most = self.high if high is None else min(self.high, high)
         return Range(least, most, self.step, self.small, self.price) if least <= most else None
 
 
 def number_meaning(name: str, *, whole: bool, noun: str = "") -> Range:
-    """The range of a number field of this name, in a record of this kind."""
+    """Return the usual range of a number field, by its name and its kind of record."""
     name = noun_in_english(snake(name))
     told = f"{snake(noun).rsplit('_', 1)[-1]}:{name}"
     for pattern, found in _RANGES:
@@ -158,12 +158,12 @@ def number_meaning(name: str, *, whole: bool, noun: str = "") -> Range:
 
 
 def share(chance: Chance, *, small: bool) -> float:
-    """Where in its range a number stands, from 0 to 1."""
+    """Draw the relative position of a number in its range, from 0 to 1."""
     return chance.unit() ** 2 if small else chance.unit()
 
 
 def priced(value: float, chance: Chance) -> float:
-    """The amount as a price tag shows it."""
+    """Round an amount as prices are: large ones often to tens, small ones to endings such as .95."""
     if value >= 1000:
         return float(round(value / 10) * 10) if chance.unit() < 0.5 else round(value, 2)
     return int(value) + chance.choice(_ENDINGS)

@@ -1,7 +1,7 @@
-"""A text that matches a regular expression of a JSON Schema, for the expressions that schemas really use.
+"""Generate texts that match a regular expression of a JSON Schema.
 
-Literals, classes, groups, alternatives and quantifiers are generated; what has no meaning for one text on its own
-(look-around, back-references) is refused, and the result is always held against the expression.
+Literals, classes, groups, alternatives and quantifiers are supported; look-around and back-references are not. Every
+result is matched against the expression.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.making import LONGEST, MANY
+from mcp_sim.generate.makers import LONGEST, MANY
 from mcp_sim.types.json_schema.validation import compiled, compiles
 
 _MORE = 4
@@ -23,7 +23,7 @@ _MOST_ATOMS = 10_000
 
 
 def matching(pattern: str, chance: Chance, shortest: int = 0, longest: int = MANY) -> str | None:
-    """A text that the pattern matches, or None where none was found; of this length, where one is found."""
+    """Return a text that matches the pattern, None if none was found. Its length is within the bounds if possible."""
     found: str | None = None
     least, more = 0, _MORE
     try:
@@ -42,14 +42,14 @@ def matching(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAN
 
 @lru_cache(maxsize=256)
 def _test(pattern: str) -> Callable[[str], bool]:
-    """Does the pattern match, in the eyes of the judge? Raises ValueError where it is none."""
+    """Return a test whether the pattern matches a text. Raises `ValueError` if it is no valid pattern."""
     if not compiles(pattern):
         raise ValueError("no pattern")
     return compiled({"pattern": pattern}).is_valid
 
 
 def _longer(pattern: str, text: str, shortest: int) -> str:
-    """The text, made longer where the pattern does not say how it begins or ends."""
+    """Lengthen a text at an end that the pattern does not anchor."""
     lacking = "x" * (shortest - len(text)) if shortest < LONGEST else ""
     if "|" in pattern or not lacking:
         return text
@@ -59,7 +59,7 @@ def _longer(pattern: str, text: str, shortest: int) -> str:
 
 
 class _Writer:
-    """Walks a pattern once and writes as it goes."""
+    """Parses a pattern once and writes a matching text on the way."""
 
     def __init__(self, pattern: str, chance: Chance, least: int, more: int) -> None:
         self.pattern, self.least, self.more = pattern, least, more
@@ -163,7 +163,7 @@ class _Writer:
         return low
 
     def _count(self) -> int:
-        """How often the atom before comes; reads the quantifier, a lazy mark included."""
+        """Read a quantifier, including a lazy mark. Return how often the preceding atom is repeated."""
         found = re.compile(r"([*+?]|\{(\d+)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
         if found is None:
             return 1

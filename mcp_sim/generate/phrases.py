@@ -1,4 +1,4 @@
-"""The sentences that titles and texts are made of, with slots in braces; `{told}` is the record's own title."""
+"""Phrases for titles and texts, with slots in braces. `{told}` is the record's own title."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the titles and texts read that people write: about what, by what kind of record?"""
+"""Generate titles, texts and chat messages by kind of record."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mcp_sim.types.lexicon.words import words
 
 Slot: TypeAlias = Callable[[Chance, Moment], str]
 Template: TypeAlias = Sequence[str | Slot]
-"""Texts and slots in turn."""
+"""Alternating texts and slots."""
 
 _TOLD = ("title", "subject", "summary", "name", "headline")
 _LONG = 60
 
 
 class Prose:
-    """Titles and texts in one setting, for one kind of record."""
+    """Writers of titles and texts in one setting, for one kind of record."""
 
     def __init__(self, setting: Setting, noun: str) -> None:
         self._slots = _slots(setting)
@@ -37,11 +37,11 @@ class Prose:
         self._lines = self._compiled(phrases.LINES)
 
     def title(self, chance: Chance, _record: Record, moment: Moment) -> str:
-        """A short line: what the record is about."""
+        """Return a title."""
         return _sentence(chance.choice(self._titles), chance, moment)
 
     def text(self, chance: Chance, record: Record, moment: Moment) -> str:
-        """One to three sentences; the first one speaks of what the record's title says, where it has one."""
+        """Return one to three sentences. The first one mentions the record's title if it has one."""
         told = next((value for name in _TOLD if isinstance(value := record.get(name), str) and value), "")
         openings = self._about if told and len(told) < _LONG else self._openings
         first = _sentence(chance.choice(openings), chance, moment).replace("\0", told)
@@ -50,7 +50,7 @@ class Prose:
         return " ".join([first, *(_sentence(template, chance, moment) for template in more)])
 
     def line(self, chance: Chance, _record: Record, moment: Moment) -> str:
-        """What someone says in a chat or a comment."""
+        """Return a message as in a chat or a comment."""
         first = _sentence(chance.choice(self._lines), chance, moment)
         return first if chance.unit() < 0.7 else f"{first} {_sentence(chance.choice(self._lines), chance, moment)}"
 
@@ -59,7 +59,7 @@ class Prose:
 
 
 def says_what(noun: str) -> bool:
-    """Are records of this kind called by what they are about: tasks, issues, meetings?"""
+    """Return whether records of this kind have titles that state their subject, such as tasks and meetings."""
     return _kind(noun) in phrases.TITLES
 
 
@@ -109,7 +109,7 @@ def _slots(setting: Setting) -> dict[str, Slot]:
 
 @lru_cache(maxsize=1024)
 def several(good: str) -> str:
-    """The plural of a thing: `pair of gloves` is `pairs of gloves`."""
+    """Return the plural of a thing: `pairs of gloves` for `pair of gloves`."""
     head, of, rest = good.partition(" of ")
     plural = head + ("es" if head.endswith(("s", "x", "ch", "sh")) else "s")
     if head.endswith("y") and head[-2:-1] not in set("aeiou"):

@@ -1,4 +1,4 @@
-"""What is the world about: in which country is it, and what does it deal in?"""
+"""Detect the setting of a world: its country and its trade."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mcp_sim.types.lexicon.words import singular, words
 
 _UNSPACED = "\u2e80"
 READ = 4000
-"""So much of a description is read for it."""
+"""How many characters of a description are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where generated records are at home, and what they speak of."""
+    """The country and the trade of generated records."""
 
     locale: Locale = USUAL
     theme: Theme = GENERAL
 
     @property
     def usual(self) -> frozenset[str]:
-        """Currency, country, language and time zone that most of its records have."""
+        """Currency, country, language and time zone of most records."""
         home = self.locale
         return frozenset({home.currency, home.country, home.country_code, home.language, home.time_zone})
 
@@ -35,7 +35,7 @@ PLAIN = Setting()
 
 
 def setting_of(domain: Domain) -> Setting:
-    """The setting that the description tells; what it does not tell of the theme, the names of the entities may."""
+    """Return the setting of a domain, detected in its description, else in the names of entities and fields."""
     told = described(domain.description)
     told = told if told.locale is not USUAL else replace(told, locale=_named_in(domain))
     if told.theme is not GENERAL:
@@ -45,25 +45,25 @@ def setting_of(domain: Domain) -> Setting:
 
 
 def _named_in(domain: Domain) -> Locale:
-    """The country in whose script entities or fields are named, where they are named in one that is not Latin."""
+    """Return the country whose script the names of entities and fields are in, the default for Latin script."""
     names = "".join((*domain.entities, *(field for one in domain.entities.values() for field in one.fields)))
     return USUAL if names.isascii() else _by_script(names) or USUAL
 
 
 @lru_cache(maxsize=64)
 def described(description: str) -> Setting:
-    """The setting of a description."""
+    """Return the setting of a description."""
     text = description[:READ]
     return Setting(_locale(text), _theme(re.findall(r"[^\W\d_]+", text.lower())))
 
 
 def _holds(word: str, theme: Theme) -> bool:
-    """Does a word of a language that writes no spaces speak of the theme?"""
+    """Whether a word of a language without spaces contains a word of the theme."""
     return word[:1] >= _UNSPACED and any(one in word for one in theme.words if one[0] >= _UNSPACED)
 
 
 def _locale(text: str) -> Locale:
-    """The country that is named first; else the one whose script the text is written in."""
+    """Return the country that is named first, else that of the text's script or language."""
     lowered = text.lower()
     found: list[tuple[int, Locale]] = []
     for locale in LOCALES:
@@ -83,7 +83,7 @@ def _by_script(text: str) -> Locale | None:
 
 
 def _spoken(text: str) -> Locale | None:
-    """The country where most speak the language of a text, by its small words; None where it is English or unclear."""
+    """Return the country of a text's language, judged by function words; None if it is English or unclear."""
     told = re.findall(r"[^\W\d_]+", text)
     counts = sorted(((sum(word in small for word in told), code) for code, small in SMALL_WORDS.items()), reverse=True)
     (most, code), (second, _) = counts[:2]
@@ -97,7 +97,7 @@ def _written(text: str, first: str, last: str, code: str) -> Locale | None:
 
 
 def _theme(said: Iterable[str]) -> Theme:
-    """The theme of which most words are said; the earlier one of two that are told as often."""
+    """Return the theme with the most matching words; of two with as many, the first."""
     told = [singular(word) for word in said]
     counts = {theme.name: sum(word in theme.words or _holds(word, theme) for word in told) for theme in THEMES}
     best = max(counts.values(), default=0)

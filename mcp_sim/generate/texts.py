@@ -1,4 +1,4 @@
-"""Texts that keep to length and pattern, and read like what their field's name promises."""
+"""Generate texts that are plausible for the field's name and satisfy length and pattern."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.making import LONGEST, MANY, Make
-from mcp_sim.generate.meanings import text_meaning
+from mcp_sim.generate.contacts import slug
+from mcp_sim.generate.makers import LONGEST, MANY, Make
 from mcp_sim.generate.patterns import matching
-from mcp_sim.generate.people import slug
 from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.text_fields import text_meaning
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.generate.timeline import Moment, time_maker
-from mcp_sim.generate.times import sense
 from mcp_sim.types import Json, Record
 
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
-    """The maker of a text field."""
+    """Return the maker of a text field."""
     make = time_maker(name, schema) if sense(name, schema) else text_meaning(entity, name, schema, setting)
     if not schema.keys() & {"minLength", "maxLength", "pattern"}:
         return make
@@ -30,13 +30,13 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
 
 
 def text_fits(text: str, schema: Record) -> bool:
-    """Does a text keep to length and pattern? (Formats are taken on trust.)"""
+    """Return whether a text satisfies length and pattern. Formats are not checked."""
     length_ok = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", MANY)
     return length_ok and ("pattern" not in schema or _matches(schema["pattern"], text))
 
 
 def _fitted(text: str, schema: Record, chance: Chance) -> str:
-    """The text brought into the bounds of its schema, or another one that matches its pattern."""
+    """Return the text, changed to satisfy its schema, or another one that matches its pattern."""
     if "pattern" in schema:
         bounds = schema.get("minLength", 0), schema.get("maxLength", MANY)
         made = next((form for form in _forms(text) if text_fits(form, schema)), None)
@@ -52,7 +52,7 @@ def _fitted(text: str, schema: Record, chance: Chance) -> str:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Other ways to write what a text says, as patterns of codes and paths ask for them."""
+    """Yield other spellings of a text, as patterns of codes and paths require them."""
     yield from (f"{text}/", text.lower(), text.upper())
     for joint in "-_":
         yield from (made := slug(text, joint), made.upper())

@@ -1,4 +1,4 @@
-"""Which things, kinds and matters does a trade speak of?"""
+"""Word lists per trade: its goods, their categories, and what people write about."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A trade. `words` are what a description of it says (singular, lower case); `goods` are in the singular.
+    """A trade. `words` occur in descriptions of it (singular, lower case); `goods` are in the singular.
 
-    `kinds` are categories of its goods, `matters` what people write about (with their article, where they have one),
-    `firms` what its companies call themselves.
+    `kinds` are categories of goods. `matters` are subjects that people write about, with their article if they have
+    one. `firms` are the second words of company names.
     """
 
     name: str

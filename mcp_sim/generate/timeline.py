@@ -1,4 +1,4 @@
-"""When did things happen to a record, seen from the moment it was made and from now?"""
+"""Generate plausible times of records, and read their status."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.times import Sense, moment_of, sense, time_writer
+from mcp_sim.generate.time_fields import Sense, moment_of, sense, time_writer
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
 HISTORY = timedelta(days=730)
-"""How far back a world's oldest record reaches."""
+"""The age of the oldest record of a world."""
 
 _GROWTH = 1.6
 _SHORTER = 0.85
@@ -28,29 +28,29 @@ _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a record was made, and the world's now."""
+    """The creation time of a record, and the world's current time."""
 
     born: datetime
     now: datetime
 
     @classmethod
     def unknown(cls) -> Moment:
-        """For values that have nothing to do with time."""
+        """Return default times, for values that do not depend on time."""
         return cls(DEFAULT_NOW, DEFAULT_NOW)
 
 
 def born(index: int, count: int, chance: Chance, now: datetime, level: int = 0) -> datetime:
-    """When the index-th of so many records was made: later than the ones before, in the daytime, never after `now`.
+    """Return the creation time of the index-th of `count` records: after those before it, by day, never after `now`.
 
-    The world grows: the later half of the records takes up about a third of its history. What links to others begins
-    later than they do; `level` is how many of them stand between it and those that link to nothing.
+    The world grows: the later half of the records fills about a third of its history. Records that link to others start
+    later; `level` is the length of their longest chain of links.
     """
     past = 1 - ((index + chance.unit()) / max(count, index + 1)) ** (1 / _GROWTH)
     return _by_day(now - HISTORY * _SHORTER**level * past, now)
 
 
 def _by_day(moment: datetime, now: datetime) -> datetime:
-    """The moment, moved into the hours of the day in which people work; what was earlier stays earlier."""
+    """Move a time into working hours. The order of times is kept."""
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     passed = (moment - start).total_seconds()
     until = (now - start).total_seconds()
@@ -61,7 +61,7 @@ def _by_day(moment: datetime, now: datetime) -> datetime:
 
 
 def time_maker(name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
-    """The maker of a time field's values."""
+    """Return the maker of a time field's values."""
     moment, write = _MOMENTS[sense(name, schema) or "past"], time_writer(name, schema)
     return lambda chance, record, when: write(moment(chance, record, when))
 
@@ -75,24 +75,24 @@ def _updated(chance: Chance, record: Record, when: Moment) -> datetime:
 
 
 def _past(chance: Chance, _record: Record, when: Moment) -> datetime:
-    """Some time since; rather soon after the record was made."""
+    """Draw a time after the creation, mostly soon after it."""
     return when.born + min(_LATELY, when.now - when.born) * chance.unit() ** 2
 
 
 def _recent(chance: Chance, _record: Record, when: Moment) -> datetime:
-    """Not long ago."""
+    """Draw a time in the last 60 days, mostly in the last few."""
     return when.now - min(timedelta(days=60), when.now - when.born) * chance.unit() ** 2
 
 
 def _occurred(chance: Chance, record: Record, when: Moment) -> datetime:
-    """What the record tells of: written down at once, or up to three days later where it tells when that was."""
+    """Draw when the recorded event happened: at the creation, or up to 3 days before if the creation time is shown."""
     if not any(name in record for name in _CREATED):
         return when.born
     return when.born - timedelta(minutes=chance.below(3 * 24 * 60))
 
 
 def _due(chance: Chance, record: Record, when: Moment) -> datetime:
-    """Some weeks after it was issued; for what is over, after it began; for what is not, around now and later."""
+    """Draw a due date: after the issue date, after the creation of a finished record, else around now or later."""
     issued = _told(record, _ISSUED)
     if issued is not None:
         return issued + timedelta(days=chance.choice((14, 21, 30)))
@@ -103,7 +103,7 @@ def _due(chance: Chance, record: Record, when: Moment) -> datetime:
 
 
 def _start(chance: Chance, record: Record, when: Moment) -> datetime:
-    """Some are still to come; the others were in the weeks after they were planned."""
+    """Draw a start: in the future for some records, else in the weeks after the creation."""
     status = status_of(record)
     is_to_come = chance.unit() < _TO_COME if status is None else status in TO_COME
     if is_to_come or (status is not None and status not in ENDED and chance.unit() < _TO_COME):
@@ -119,7 +119,7 @@ def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
 
 
 def _end(chance: Chance, record: Record, when: Moment) -> datetime:
-    """Some time after the record's start, where it has one."""
+    """Draw an end after the record's start. Without a start, draw an expiry."""
     start = _told(record, _BEGUN)
     if start is None:
         return _expiry(chance, record, when)
@@ -129,7 +129,7 @@ def _end(chance: Chance, record: Record, when: Moment) -> datetime:
 
 
 def _told(record: Record, names: tuple[str, ...]) -> datetime | None:
-    """The moment that the first field with such a name tells."""
+    """Return the time in the first field whose name starts with one of `names`."""
     for name, value in record.items():
         if name.lower().startswith(names):
             return moment_of(value)
@@ -137,7 +137,7 @@ def _told(record: Record, names: tuple[str, ...]) -> datetime | None:
 
 
 def _quarter(day: datetime, chance: Chance) -> datetime:
-    """A quarter of an hour in the working time of a day."""
+    """Draw a quarter of an hour in the working hours of a day."""
     return day.replace(hour=8 + chance.below(10), minute=15 * chance.below(4), second=0, microsecond=0)
 
 
@@ -165,10 +165,10 @@ ENDED = vocabulary(
     "merged returned refunded churned expired fulfilled ended approved declined converted settled arrived departed "
     "discharged no_show missed checked_out failed"
 )
-"""States after which nothing more is to be done."""
+"""Final states."""
 
 TO_COME = vocabulary("scheduled upcoming planned boarding booked")
-"""States of what has not happened yet."""
+"""States of events in the future."""
 
 _DONE = vocabulary("closed done completed complete resolved finished ended fulfilled merged settled won delivered")
 _ASIDE = vocabulary(
@@ -177,7 +177,7 @@ _ASIDE = vocabulary(
 
 
 def status_of(record: Record) -> str | None:
-    """What the record says of its own state."""
+    """Return the status of a record in snake case, None if it has none."""
     for name in _STATUS:
         value: Json = record.get(name)
         if isinstance(value, str):
@@ -186,7 +186,7 @@ def status_of(record: Record) -> str | None:
 
 
 def is_over(record: Record) -> bool:
-    """Is nothing more to be done about it?"""
+    """Return whether a record is in a final state."""
     status = status_of(record)
     if status is not None:
         return status in ENDED
@@ -194,7 +194,7 @@ def is_over(record: Record) -> bool:
 
 
 def has_come_to(step: str, record: Record, steps: Sequence[str]) -> bool | None:
-    """Has the record come to this step? `steps` are its possible states in order. None where nothing tells."""
+    """Return whether a record has reached a step, None if unknown. `steps` are its possible states in order."""
     flag = next((record[name] for name in (step, f"is_{step}") if isinstance(record.get(name), bool)), None)
     if flag is not None:
         return flag

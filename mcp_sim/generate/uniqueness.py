@@ -1,4 +1,4 @@
-"""Which values does only one record have: e-mail addresses, SKUs, names of products and teams?"""
+"""Recognise fields whose values are unique, such as e-mail addresses and SKUs, and make values distinct."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from mcp_sim.generate.texts import text_fits
-from mcp_sim.generate.times import sense
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type
@@ -27,7 +27,7 @@ _PARTS = (("first_name", "given_name"), ("last_name", "family_name", "surname"))
 
 
 def is_unique(entity: Entity, field: Field, *, namesakes: bool = True) -> bool:
-    """Would two records with the same value be a mistake? `namesakes`: not if these are the names of people."""
+    """Return whether a field's values are unique. `namesakes`: whether two people may have the same name."""
     if main_type(field.schema) not in {"string", ""} or constants(field.schema):
         return False
     name, noun = snake(field.name), _noun(entity)
@@ -37,15 +37,15 @@ def is_unique(entity: Entity, field: Field, *, namesakes: bool = True) -> bool:
 
 
 def is_name(field: str) -> bool:
-    """Is it what a record is called, rather than a code or an address that is its own?"""
+    """Return whether a field holds the name of a record, rather than a code or an address."""
     return snake(field) in _NAMED
 
 
 def once_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
-    """The fields whose values no two records have in common: () where there are none.
+    """Return the fields that are unique together, () if there are none.
 
-    They are the links of what is nothing but a link: a member of a channel is one once. Without namesakes, they are the
-    parts of a person's name.
+    They are the links of an entity that consists of links: a user is a member of a channel only once. Without
+    `namesakes`, they are the parts of a person's name.
     """
     if not namesakes and (parts := _name_parts(entity)):
         return parts
@@ -57,21 +57,21 @@ def once_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
 
 
 def _name_parts(entity: Entity) -> tuple[str, ...]:
-    """The fields that hold a person's first and last name; none where there are not both."""
+    """Return the fields that hold a person's first and last name, () unless both exist."""
     fields = {snake(field.name): field.name for field in entity.fields.values() if field.derived is None}
     parts = tuple(fields[name] for names in _PARTS for name in names if name in fields)
     return parts if len(parts) == len(_PARTS) and _noun(entity) in _PEOPLE else ()
 
 
 def _noun(entity: Entity) -> str:
-    """What the records of an entity are, in a word: of `crm.sales_contact`, contact."""
+    """Return the noun for an entity's records: `contact` for `crm.sales_contact`."""
     return snake(entity.name.rpartition(".")[2]).rsplit("_", 1)[-1]
 
 
 def another(value: Json, taken: dict[Json, int], schema: Record) -> Json:
-    """The value with a number that makes it another; itself where it may have none.
+    """Return the value with a number that makes it distinct, or unchanged if the schema allows no such value.
 
-    `taken` has the values that there are, each with the last number that it was given.
+    `taken` maps each existing value to the last number that was appended to it.
     """
     if not isinstance(value, str):
         return value
@@ -89,7 +89,7 @@ _SPLIT = re.compile(r"(.*?)(@.*|\.[A-Za-z]\w{0,4}|/)?", re.DOTALL)
 
 
 def numbered(text: str, number: int, allows: Callable[[str], bool]) -> str | None:
-    """The text with this number, in a form that is allowed; None where none is."""
+    """Insert a number into a text: before an @, a file extension or a final slash. Return None if no form is valid."""
     return next(filter(allows, _forms(text, number)), None)
 
 

@@ -1,4 +1,4 @@
-"""What stands in a field: a value that is valid under its JSON Schema and looks like what the field's name promises."""
+"""Generate field values that are valid under their JSON Schema and plausible for the field's name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from itertools import accumulate
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.containers import list_maker, object_maker
-from mcp_sim.generate.making import Make
+from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import number_maker
-from mcp_sim.generate.searching import LIMITS, is_plain, judge, searched
+from mcp_sim.generate.schema_constraints import LIMITS, is_plain, judge, searched
 from mcp_sim.generate.setting import PLAIN, Setting, setting_of
 from mcp_sim.generate.texts import text_maker
 from mcp_sim.generate.timeline import ENDED, Moment
@@ -26,7 +26,7 @@ from mcp_sim.types.lexicon.words import snake
 
 
 def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN) -> Make:
-    """The maker of a field's values, compiled once. `schema` has no references (`schemas.expanded`)."""
+    """Return the maker of a field's values, compiled once. `schema` has no references (see `expanded`)."""
 
     def compiled(entity: str, name: str, schema: Record) -> Make:
         if is_plain(schema):
@@ -55,7 +55,7 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
 
 
 def _choices(schema: Record) -> list[Json]:
-    """The values that a schema names and allows; null only where there is no other."""
+    """Return the values of an enum that the rest of the schema allows; null only if there is no other."""
     allowed = [value for value in constants(schema) if fitting_type(value, schema)]
     if allowed and schema.keys() & LIMITS:
         allowed = [*filter(judge(schema), allowed)] or allowed
@@ -63,9 +63,9 @@ def _choices(schema: Record) -> list[Json]:
 
 
 def inventor(domain: Domain) -> Invent:
-    """The built-in `Invent`: drawn from the turn, so that the same call in the same world invents the same.
+    """Return the built-in `Invent`. The same call in the same world gets the same values.
 
-    What it makes up is at home where the domain's records are.
+    Values fit the setting of the domain: its country and theme.
     """
     return _Inventor(setting_of(domain))
 
@@ -79,12 +79,12 @@ class _Inventor:
         chance = Chance(turn.draws.key + f"{entity}.{field}".encode("utf-8", "surrogatepass"))
         return make(chance, record, Moment(turn.now, turn.now))
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
         return next(iter(keys))
 
 
 def chance_of(*parts: object) -> Chance:
-    """The chance that belongs to these parts, and to nothing else."""
+    """Return the random numbers that are seeded with these parts."""
     return Chance(SEPARATOR.join(str(part) for part in parts).encode("utf-8", "surrogatepass"))
 
 
@@ -127,9 +127,9 @@ _LONG, _LATE, _EARLY = timedelta(days=60), 0.12, 0.3
 
 
 def chosen(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
-    """One of the values; words that tell of trouble are rarer than words of everyday, and `usual` ones are frequent.
+    """Return a maker that draws one of the values. Names of problems are rare, `usual` values frequent.
 
-    Of what comes to an end, most that is old has ended, and most that is new has not.
+    If the values are states that end, most old records are in a final state, and most new ones are not.
     """
     weights = [8.0 if isinstance(value, str) and value in usual else _weight(value) for value in values]
     if _comes_to_an_end(values):
@@ -150,7 +150,7 @@ def _drawn(values: Sequence[Json], weights: Sequence[float]) -> Callable[[Chance
 
 
 def _comes_to_an_end(values: Sequence[Json]) -> bool:
-    """Are these the states of something that is done at last, as a task is and a customer is not?"""
+    """Whether these are states of something that ends, such as a task (and not a customer)."""
     said = {snake(value) for value in values if isinstance(value, str)}
     return len(said) > 1 and bool(said & _DONE or {"open", "closed"} <= said)
 
@@ -163,5 +163,5 @@ def _weight(value: Json) -> float:
 
 
 def constants_in_order(schema: Record) -> tuple[str, ...]:
-    """The words that a schema allows, as they are compared with each other."""
+    """Return the strings that a schema allows, in snake case."""
     return tuple(snake(value) for value in constants(schema) if isinstance(value, str))

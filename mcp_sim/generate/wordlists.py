@@ -1,4 +1,4 @@
-"""The words that generated records are made of: names, places, things and phrases of a fictional world."""
+"""Word lists for generated values: company names, cities, products, tags, and names of things by kind."""
 
 from __future__ import annotations
 
@@ -159,7 +159,10 @@ def _things() -> dict[str, tuple[str, ...]]:
 
 
 THINGS = _things()
-"""What such a thing may be called, by the noun."""
+"""Names of things, by noun.
+
+In a name, `{city}` and `{stem}` are slots for a city and a proper name, `~` is a digit from 1 to 9, `#` any digit.
+"""
 
 PARTS = ("main", "regular", "standard", "special", "common", "basic", "usual", "general")
-"""What is said of a thing of which nothing but its name is known."""
+"""Adjectives for values of unknown fields: `Standard finish`."""

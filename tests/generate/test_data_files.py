@@ -104,7 +104,7 @@ def test_a_sqlite_file_is_read_and_left_as_it_is(tmp_path: Path) -> None:
     assert found["customer"] == [ADA, BO]
     assert len(found["order"]) == 3
     assert path.read_bytes() == before
-    assert problems(place) == ["shop.sqlite: warning: migrations: no tool speaks of it, and it is left out; choose "
+    assert problems(place) == ["shop.sqlite: warning: migrations: no tool uses this table, and it is ignored; choose "
                                "from 'customer', 'order'"]  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def test_a_view_of_sqlite_stands_in_for_a_table_that_there_is_not(tmp_path: Path
     place = scenario(tmp_path, "records: shop.sqlite")
     assert tables(place)["customer"] == [BO]
     assert [one.partition(":")[2].partition(",")[0] for one in problems(place)] == [
-        " warning: people: no tool speaks of it"
+        " warning: people: no tool uses this table"
     ]
 
 
@@ -165,13 +165,13 @@ FAULTS = {
     "keys": ("id,age\nc1,1\nc1,2\n", ["people.csv:3: people[1].id: a second customer 'c1'"]),
     "columns": (
         "id,nmae\nc1,x\n",
-        ["people.csv: warning: people.nmae: no tool speaks of a field 'nmae' of customer; did you mean 'name'?"],
+        ["people.csv: warning: people.nmae: column 'nmae' of customer is not used by any tool; did you mean 'name'?"],
     ),
     "lengths": ("id,name\nc1\nc2,b,c\n", [
         "people.csv:2: people[0]: has 1 values, and the first line 2",
         "people.csv:3: people[1]: has 3 values, and the first line 2",
     ]),
-    "names": ("id,id\nc1,c1\n", ["people.csv:1: the column 'id' stands twice"]),
+    "names": ("id,id\nc1,c1\n", ["people.csv:1: the column 'id' occurs twice"]),
     "quotes": ('id,name\nc1,"x\n', ["people.csv: is not CSV: unexpected end of data"]),
 }  # fmt: skip
 
@@ -276,7 +276,7 @@ def test_a_view_of_sqlite_of_which_no_tool_speaks_is_told(tmp_path: Path) -> Non
         database.execute("CREATE TABLE customers (id TEXT PRIMARY KEY, name TEXT)")
         database.execute("CREATE VIEW monthly_totals AS SELECT name FROM customers")
     (told,) = problems(scenario(tmp_path, "records: shop.db"))
-    assert told.startswith("shop.db: warning: monthly_totals: no tool speaks of it, and it is left out")
+    assert told.startswith("shop.db: warning: monthly_totals: no tool uses this table, and it is ignored")
     assert problems(scenario(tmp_path, "records: {customer: shop.db, order: 0}")) == []
 
 

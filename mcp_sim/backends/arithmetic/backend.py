@@ -1,4 +1,4 @@
-"""Tools that calculate: with two numbers, with lists, with units, with written expressions."""
+"""Match tools that calculate with numbers, lists, matrices, units and expressions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from mcp_sim.backends.arithmetic import matrices, numbers, statistics
 from mcp_sim.backends.arithmetic.units import between
 from mcp_sim.backends.matching.operations import chosen_among, plan_of, recognised
-from mcp_sim.backends.matching.purposes import Purpose, kinds_of, whole_purposes
+from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of, whole_purposes
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
 _OPERATIONS = (*numbers.OPERATIONS, *statistics.OPERATIONS, *matrices.OPERATIONS)
@@ -20,15 +20,15 @@ _OPERATIONS = (*numbers.OPERATIONS, *statistics.OPERATIONS, *matrices.OPERATIONS
 class Arithmetic(Backend):
     """Sums, quotients, powers, statistics, percentages, matrices, conversions of units, expressions.
 
-    Known by the name (`add`, `standardDeviation`, `gallon_to_liter`), or by an argument that chooses the operation,
-    where the arguments are the numbers that it needs, and nothing else is required.
+    A tool matches by its name (`add`, `standardDeviation`, `gallon_to_liter`), or by an argument that selects the
+    operation. Its required arguments must be the numbers of the operation.
     """
 
     order = 10
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None]
-        return Match(plans, state=survey.state) if plans else None
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for purpose in evidence.once(whole_purposes) if (plan := _plan(purpose)) is not None]
+        return Match(plans, state=evidence.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         from mcp_sim.backends.compute.answers import computing
@@ -44,7 +44,7 @@ def _plan(purpose: Purpose) -> Plan | None:
 
 
 def _conversion(purpose: Purpose) -> Plan | None:
-    """`gallon_to_liter`, `convertMilesToKilometers`: two units of the same, and one number."""
+    """Match `gallon_to_liter` and `convertMilesToKilometers`: two units of the same quantity, and one number."""
     named = [word for word in purpose.words if word not in {"convert", "conversion", "converter"}]
     numbers = [name for name, schema in purpose.arguments.items() if kinds_of(schema) & {"number", "integer"}]
     places = [at for at, word in enumerate(named) if word in {"to", "into", "2"} and 0 < at < len(named) - 1]

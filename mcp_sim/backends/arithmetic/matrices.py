@@ -1,4 +1,4 @@
-"""Which operations work on matrices and vectors?"""
+"""Operations on matrices and vectors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VECTOR_B = role("b", LIST, "vector_b, vector2, v2, second, y, v")
 
 
 def _matrix(value: Sequence[Any]) -> Matrix:
-    """The rows of a matrix; raises Refused where they are none."""
+    """Return the rows of a matrix. Raises `Refused` if the value is no matrix of numbers."""
     rows = [list(row) for row in value]
     widths = {len(row) for row in rows}
     if not rows or widths == {0} or len(widths) != 1:
@@ -71,7 +71,7 @@ def _transposed(given: Given) -> Json:
 
 
 def _reduced(rows: Matrix) -> tuple[list[list[Fraction]], list[int], Fraction]:
-    """The reduced row echelon form, its pivot columns, and the determinant of what was reduced."""
+    """Return the reduced row echelon form, its pivot columns, and the determinant of the original matrix."""
     left = [[Fraction(number) for number in row] for row in rows]
     pivots: list[int] = []
     scale = Fraction(1)

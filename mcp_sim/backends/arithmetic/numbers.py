@@ -1,4 +1,4 @@
-"""Which operations work on one number or on two?"""
+"""Operations on one or two numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _unary(name: str, known_as: str, compute: Callable[[Any], Number], *places: 
 
 
 def worked_out(compute: Callable[[Given], Json]) -> Compute:
-    """What is computed, rounded where the call says so; what has no value is refused in words."""
+    """Wrap a computation: round the result if the call has a precision, and refuse calls without a result."""
 
     def held(given: Given, _circumstances: Circumstances) -> Json:
         try:
@@ -54,7 +54,7 @@ def _rounded(found: Json, precision: Json) -> Json:
 
 
 def divided(a: Number, b: Number) -> Number:
-    """A quotient; raises Refused for division by zero."""
+    """Return a quotient. Raises `Refused` for division by zero."""
     if b == 0:
         raise Refused("invalid", "Cannot divide by zero")
     return a / b
@@ -73,7 +73,7 @@ def _root(number: float) -> float:
 
 
 def logarithm(value: float, base: float | None) -> float:
-    """A logarithm to a base, the natural one where none is given."""
+    """Return a logarithm to a base, e by default. Raises `Refused` if it is undefined."""
     if value <= 0:
         raise Refused("invalid", f"Logarithm is only defined for positive numbers, got {value}")
     if base is None:
@@ -120,11 +120,11 @@ def _fibonacci(number: float) -> int:
 
 
 _MOST_DIGITS = 1_000
-"""Of a number that is written in another base, which takes time by their square."""
+"""The largest number of digits to convert to another base, which takes quadratic time."""
 
 
 def _in_base(given: Given) -> str:
-    """A whole number, written in one base, in another."""
+    """Convert an integer from one base to another."""
     source, target = (_whole(given[name]) for name in ("source", "target"))
     if not (2 <= source <= 36 and 2 <= target <= 36):
         raise Refused("invalid", f"A base must be between 2 and 36, got {source} and {target}")

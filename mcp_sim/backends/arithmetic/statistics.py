@@ -1,4 +1,4 @@
-"""Which operations work on a list of numbers?"""
+"""Operations on lists of numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _of_list(name: str, known_as: str, compute: Callable[[Any], Json], *places: 
 
 
 def _all(values: Sequence[Json]) -> Numbers:
-    """The numbers of a list; refuses an empty one, and what is no number."""
+    """Return the numbers of a list. Raises `Refused` if it is empty or has other items."""
     if not values:
         raise Refused("invalid", "Cannot compute on an empty list: at least one number is required")
     for value in values:

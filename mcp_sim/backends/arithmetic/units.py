@@ -1,4 +1,4 @@
-"""How much is a value in another unit?"""
+"""Convert values between units of measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp_sim.types.lexicon.words import singular, snake
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit: what it measures, and how much one of it is in the base unit, from `zero` on."""
+    """A unit: the quantity that it measures, its size in base units, and its zero point in base units."""
 
     name: str
     measures: str
@@ -53,7 +53,7 @@ temperature: k kelvin=1; c celsius centigrade degree_celsius=1@273.15;
 
 
 def unit(name: str) -> Unit | None:
-    """The unit of this name, symbol or plural."""
+    """Return the unit with this name, symbol or plural; None if it is unknown."""
     known = _units()
     plain = snake(name.replace("°", "").replace("²", "2").replace("³", "3").replace("/", "_per_"))
     spellings = (plain, plain.replace("_", ""), singular(plain), plain.replace("_per_", "_"), _each_singular(plain))
@@ -61,7 +61,7 @@ def unit(name: str) -> Unit | None:
 
 
 def converted(value: float, source: str, target: str) -> float:
-    """The value in the target unit; raises Refused, which names the alternatives."""
+    """Convert a value to the target unit. Raises `Refused`, which lists the alternatives."""
     first, second = _known(source), _known(target)
     if first.measures != second.measures:
         raise Refused(
@@ -76,12 +76,12 @@ def converted(value: float, source: str, target: str) -> float:
 
 
 def names_of(measures: str) -> list[str]:
-    """The names of the units that measure the same."""
+    """Return the names of all units of a quantity."""
     return [*dict.fromkeys(one.name for one in _units().values() if one.measures == measures)]
 
 
 def between(first: str, second: str) -> Callable[[float], float] | None:
-    """The conversion between two units; None where they are no units of the same."""
+    """Return the conversion between two units; None if they do not measure the same quantity."""
     one, other = unit(first), unit(second)
     if one is None or other is None or one.measures != other.measures:
         return None
@@ -113,7 +113,7 @@ def _lines() -> Iterator[tuple[str, str]]:
 
 
 def _read(measures: str, line: str) -> Iterator[tuple[str, Unit]]:
-    """The units of one line; of several spellings the longest plain word is the name that people are told."""
+    """Yield the units of one line by spelling. The name shown is the second spelling if the first is a symbol."""
     for entry in line.split(";"):
         names, _, amount = entry.strip().partition("=")
         size, _, zero = amount.partition("@")

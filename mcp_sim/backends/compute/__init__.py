@@ -1,1 +1,1 @@
-"""What can be worked out from arguments alone: numbers, units, expressions, dates, texts."""
+"""Answer calls whose result depends on the arguments only: arithmetic, dates, texts."""

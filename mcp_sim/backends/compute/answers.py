@@ -1,4 +1,4 @@
-"""How does a tool answer that works something out of its arguments?"""
+"""Compile the answers of tools that compute their result from the arguments."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _NO_CHANCE = Draws(0, "", "", 0)
 _ANSWER = "answer"
 
 Worded: TypeAlias = Callable[[Record, Json], str]
-"""The sentence for the arguments of a call, and the value that it came to."""
+"""Renders the arguments of a call and the computed value as a sentence."""
 
 
 def computing(tool: Tool, plan: Plan, domain: Domain, operations: Sequence[Operation]) -> Answer:
-    """The closure that works out the value of a call, and tells it."""
+    """Return the answer that computes and renders the result of a call. Raises `ValueError` for unknown operations."""
     if plan.operation == "chosen":
         return _choosing(tool, plan, domain, operations)
     found = operations_called(plan.operation, operations)
@@ -108,7 +108,7 @@ def _given(
 
 
 def _template(tool: Tool, domain: Domain, operation: Operation, plan: Plan) -> Worded | None:
-    """How an example words the value, where it is a text that holds it; None where there is none."""
+    """Return the sentence of an example as a template; None if no example is a text that contains its value."""
     if tool.output_schema is not None:
         return None
     texts = [one for one in domain.examples if one.tool in {tool.id, tool.name} and isinstance(one.result, str)]

@@ -1,4 +1,4 @@
-"""What is the value of an arithmetic expression that somebody wrote? Parsed, never executed."""
+"""Evaluate arithmetic expressions. They are parsed, never executed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mcp_sim.types.lexicon.words import vocabulary
 Number: TypeAlias = int | float | bool
 
 LONGEST = 2000
-"""So many characters may an expression have."""
+"""The largest number of characters of an expression."""
 
 _MOST_BITS = 10_000
 _MOST_PLACES = 3_000
 
 
 def finite(number: Number) -> Number:
-    """The number, if it is one that JSON can hold; raises Refused where it is not."""
+    """Return the number. Raises `Refused` if JSON cannot hold it."""
     if isinstance(number, int):
         if number.bit_length() > _MOST_BITS:
             raise Refused("invalid", "The result is too large")
@@ -32,7 +32,7 @@ def finite(number: Number) -> Number:
 
 
 def power(base: Number, exponent: Number) -> Number:
-    """A power; raises Refused where it is no real number, or too large to write down."""
+    """Return a power. Raises `Refused` if it is not real, or too large."""
     if base == 0 and exponent < 0:
         raise Refused("invalid", "Division by zero")
     if isinstance(base, int) and isinstance(exponent, int) and _bits(base) * exponent > _MOST_BITS:
@@ -47,12 +47,12 @@ def power(base: Number, exponent: Number) -> Number:
 
 
 def _bits(base: int) -> int:
-    """By so many bits does a number grow, at most, when it is multiplied by the base."""
+    """Return an upper bound for the bits that a number gains when multiplied by the base."""
     return base.bit_length() if abs(base) > 1 else 0
 
 
 def factorial(number: Number) -> int:
-    """The factorial of a whole number up to 1000."""
+    """Return the factorial of an integer up to 1000. Raises `Refused` for other numbers."""
     if number != int(number) or number < 0:
         raise Refused("invalid", "Factorial is only defined for non-negative integers")
     if number > 1000:
@@ -61,7 +61,7 @@ def factorial(number: Number) -> int:
 
 
 def rounded(number: Number, places: int | None = None) -> Number:
-    """The number with so many decimal places; a negative number of them rounds to tens, hundreds and so on."""
+    """Round to decimal places. A negative number of places rounds to tens, hundreds and so on."""
     return round(number) if places is None else round(number, max(-_MOST_PLACES, min(places, _MOST_PLACES)))
 
 
@@ -108,7 +108,7 @@ _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*",
 
 
 def evaluated(text: str, variables: Mapping[str, Number] | None = None) -> Number:
-    """The value; raises Refused, which names what is wrong and where."""
+    """Evaluate an expression. Raises `Refused` with the error and its position."""
     if len(text) > LONGEST:
         raise Refused("invalid", f"Expression too long: {len(text)} characters, at most {LONGEST} are allowed")
     written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", text.translate(_SIGNS)).replace("^", "**").strip()
@@ -127,7 +127,7 @@ def evaluated(text: str, variables: Mapping[str, Number] | None = None) -> Numbe
 
 
 def _tidy(number: Number) -> Number:
-    """Without the noise of binary fractions: 0.1 + 0.2 is 0.3."""
+    """Remove the error of binary fractions: 0.1 + 0.2 is 0.3."""
     return float(f"{number:.14g}") if isinstance(number, float) else number
 
 
@@ -138,7 +138,7 @@ def _syntax(wrong: Exception) -> str:
 
 
 class _Evaluation:
-    """Values of the parts of one expression."""
+    """Evaluates the nodes of one expression."""
 
     def __init__(self, text: str, names: Mapping[str, Number]) -> None:
         self.text, self.names = text, names

@@ -1,1 +1,1 @@
-"""Tell the time, and calculate with dates and time zones."""
+"""Return the time, and calculate with dates and time zones."""

@@ -1,35 +1,35 @@
-"""Tools that tell the time, and work with dates and time zones. It is the world's time that they tell."""
+"""Match tools for the current time, dates and time zones. The time is that of the world."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from mcp_sim.backends.dates.dates import OPERATIONS
 from mcp_sim.backends.dates.moments import told_layout
+from mcp_sim.backends.dates.operations import OPERATIONS
 from mcp_sim.backends.matching.operations import chosen_among, recognised
-from mcp_sim.backends.matching.purposes import Purpose, whole_purposes
+from mcp_sim.backends.matching.tool_profiles import Purpose, whole_purposes
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import main_type, properties
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.plans import Plan
 
 
 @backends.register("dates")
 class Dates(Backend):
-    """The time now, in any time zone; other times there; dates moved, compared and written in other layouts.
+    """The current time in any time zone, conversion of times, and calculations with and formatting of dates.
 
-    A layout that the tool's description or result speaks of (`HH:MM AM/PM`) is how the time is told.
+    If the tool's description or result mentions a layout (`HH:MM AM/PM`), the time is rendered in it.
     """
 
     order = 30
 
-    def match(self, survey: Survey) -> Match | None:
+    def match(self, evidence: ServerEvidence) -> Match | None:
         found = [
-            _told(purpose, plan) for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None
+            _told(purpose, plan) for purpose in evidence.once(whole_purposes) if (plan := _plan(purpose)) is not None
         ]
-        return Match(found, state=survey.state) if found else None
+        return Match(found, state=evidence.state) if found else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         from mcp_sim.backends.compute.answers import computing
@@ -42,7 +42,7 @@ def _plan(purpose: Purpose) -> Plan | None:
 
 
 def _told(purpose: Purpose, plan: Plan) -> Plan:
-    """What is told of now: all of it where there is place for it, else one text in the layout that is spoken of."""
+    """Fix the form of the current time: all fields if the result has room, else one text in the documented layout."""
     if plan.operation != "now" or "format" in plan.arguments:
         return plan
     declared = properties(purpose.output)
@@ -65,7 +65,7 @@ def _told(purpose: Purpose, plan: Plan) -> Plan:
 
 
 def _layout_of(purpose: Purpose) -> str:
-    """By what the tool is called: a date is no time."""
+    """Return the layout that the names of the tool and its result imply: a date has no time."""
     named = "_".join((*purpose.words, *(snake(name) for name in properties(purpose.output))))
     if "date" in named and "time" not in named:
         return "%Y-%m-%d"

@@ -1,4 +1,4 @@
-"""Which moment does a text, a number or a layout mean, and how is it written?"""
+"""Parse, shift and format times, time zones and layouts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WRITTEN = re.compile(
 
 
 def zone(name: str | None) -> tzinfo:
-    """The time zone; UTC where none is named. Raises Refused, which names the nearest."""
+    """Return a time zone by name, UTC by default. Raises `Refused`, which lists similar names."""
     if not name or name.upper() in {"UTC", "GMT", "Z"}:
         return UTC
     offset = re.fullmatch(r"(?:UTC|GMT)?([+-](?:[01]?\d|2[0-3])):?([0-5]\d)?", name)
@@ -46,7 +46,7 @@ def zone(name: str | None) -> tzinfo:
 
 
 def moment(value: Json, now: datetime) -> datetime:
-    """The moment that a text or an epoch number means; raises Refused, which names the forms."""
+    """Parse a text or an epoch number. Raises `Refused`, which lists the supported forms."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _of_epoch(value)
     text = str(value).strip()
@@ -69,7 +69,7 @@ def moment(value: Json, now: datetime) -> datetime:
 
 
 def pattern_of(layout: str) -> str | None:
-    """`YYYY-MM-DD HH:mm` as strftime writes it; None where it is no layout."""
+    """Convert a layout such as `YYYY-MM-DD HH:mm` for strftime. Return None if it is no layout."""
     if "%" in layout:
         return layout
     named = {"iso": "%Y-%m-%dT%H:%M:%S%z", "date": "%Y-%m-%d", "time": "%H:%M:%S", "datetime": "%Y-%m-%d %H:%M:%S"}
@@ -83,7 +83,7 @@ def pattern_of(layout: str) -> str | None:
 
 
 def told_layout(text: str) -> str | None:
-    """The layout that a description speaks of: `in HH:MM AM/PM format`."""
+    """Return the layout that a description mentions (`in HH:MM AM/PM format`), None if there is none."""
     hit = _WRITTEN.search(text)
     return pattern_of(hit[0]) if hit is not None else None
 
@@ -96,7 +96,7 @@ def _of_epoch(value: float) -> datetime:
 
 
 def written_like(found: datetime, like: Json) -> str:
-    """A moment in the form of another: a date stays a date, a layout stays a layout."""
+    """Format a time like another value: a date stays a date, a layout stays a layout."""
     text = str(like).strip()
     if isinstance(like, str):
         for pattern in _PATTERNS:

@@ -1,1 +1,1 @@
-"""How is a tool recognised as one of a known sort, and how is a value told in its own form?"""
+"""Match tools to the operations of backends."""

@@ -1,4 +1,4 @@
-"""Which tools work something out of their arguments, and which argument is what to them?"""
+"""Match tools to operations, and their arguments to the roles of an operation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import permutations, product
 from math import prod
 from typing import Any, TypeAlias
 
-from mcp_sim.backends.matching.purposes import Purpose, kinds_of, last_segment, listed_values, purposes_of
+from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of, last_segment, listed_values, purposes_of
 from mcp_sim.backends.operation import Operation, Role, compact
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Record, Tool
@@ -40,7 +40,7 @@ _CHOOSING = vocabulary("operation operator op operation_type action function met
 
 
 def recognised(purpose: Purpose, operations: Sequence[Operation], backend: str) -> Plan | None:
-    """The plan of a tool that does one of these operations, by its name and by all that it requires."""
+    """Return the plan of a tool whose name means one of these operations, and whose required arguments have a role."""
     for phrase in _phrases(purpose.words):
         called = compact(phrase)
         for operation in operations:
@@ -55,7 +55,7 @@ def recognised(purpose: Purpose, operations: Sequence[Operation], backend: str) 
 
 
 def chosen_among(purpose: Purpose, operations: Sequence[Operation], backend: str) -> Plan | None:
-    """The plan of a tool with an argument that says which of the operations it does, or two together."""
+    """Return the plan of a tool with one argument, or two together, that selects one of these operations."""
     for names in _choosers(purpose):
         if prod(len(listed_values(purpose.arguments[name])) for name in names) > _MOST_CHOICES:
             continue
@@ -76,23 +76,23 @@ def chosen_among(purpose: Purpose, operations: Sequence[Operation], backend: str
 
 _CHOOSERS = ("operation", "variant")
 _MOST_CHOICES = 300
-"""What chooses among more than so many names no operations."""
+"""Arguments with more choices do not select operations."""
 
 
 def _choosers(purpose: Purpose) -> Iterator[tuple[str, ...]]:
-    """The arguments that may choose: each for itself, then two that are both required."""
+    """Yield the arguments that may select an operation: each alone, then pairs of required ones."""
     named = [name for name in purpose.arguments if snake(name) in _CHOOSING]
     yield from ((name,) for name in named)
     yield from permutations([name for name in named if name in purpose.needed], 2)
 
 
 def chooser_names(arguments: Mapping[str, str]) -> tuple[str, ...]:
-    """The arguments that choose, of those of a plan."""
+    """Return the arguments of a plan that select an operation."""
     return tuple(arguments[role] for role in _CHOOSERS if role in arguments)
 
 
 def choices_together(schemas: Sequence[Record]) -> list[str]:
-    """What several arguments can say together, as one word each."""
+    """Return the combinations of the choices of several arguments, each as one word."""
     return [together(*map(str, values)) for values in product(*map(listed_values, schemas))]
 
 
@@ -109,7 +109,7 @@ def plan_of(
     reasons: tuple[str, ...],
     **more: Any,
 ) -> Plan:
-    """A plan of a backend that changes nothing, unless `more` says otherwise."""
+    """Return a plan of a backend for an operation. Its verb is `compute` unless `more` has another one."""
     said: dict[str, Any] = {"verb": "compute", **more}
     return Plan(
         purpose.tool.id,
@@ -123,7 +123,7 @@ def plan_of(
 
 
 def matched(roles: Sequence[Role], arguments: Mapping[str, Record], needed: frozenset[str]) -> dict[str, str] | None:
-    """Which argument plays which role; None where a role has none, or a required argument has no role."""
+    """Return the argument of each role; None if a role has no argument, or a required argument has no role."""
     found: dict[str, str] = {}
     for role in roles:
         name = next((n for n, s in arguments.items() if compact(n) in role.names and _open(n, s, role, found)), None)
@@ -142,7 +142,7 @@ def matched(roles: Sequence[Role], arguments: Mapping[str, Record], needed: froz
 
 
 def operations_called(word: str, operations: Sequence[Operation]) -> list[Operation]:
-    """The operations of this name, phrase or sign; first those whose own name it is."""
+    """Return the operations with this name, phrase or sign; those with this name come first."""
     name = _SYMBOLS.get(word.strip()) or snake(word)
     phrase = compact(name)
     called = [one for one in operations if one.name == name or phrase in one.phrases]
@@ -150,7 +150,7 @@ def operations_called(word: str, operations: Sequence[Operation]) -> list[Operat
 
 
 def operations_chosen(word: str, tool: Tool, operations: Sequence[Operation]) -> list[Operation]:
-    """The operations that a value of an argument names: alone, or beside what the tool is called."""
+    """Return the operations that a value of an argument names, alone or combined with the tool's name."""
     about = "_".join(words(last_segment(tool.name)))
     said = (word, f"{about}_{snake(word)}", f"{snake(word)}_{about}")
     named = (operations_called(one, operations) for one in said)
@@ -158,7 +158,7 @@ def operations_chosen(word: str, tool: Tool, operations: Sequence[Operation]) ->
 
 
 def _phrases(named: Sequence[str]) -> Iterator[str]:
-    """The name as it is, then without the words that say nothing."""
+    """Yield the name as it is, then without words that carry no meaning."""
     yield "_".join(named)
     inner = [*named]
     while len(inner) > 1 and inner[0] in _NOISE:
@@ -199,26 +199,26 @@ def _taking(schema: Record, name: str, roles: Sequence[Role]) -> bool:
 
 
 Way: TypeAlias = tuple[str, Mapping[str, str]]
-"""An operation, and what it needs -> the argument that gives it."""
+"""The name of an operation, and a mapping from its roles to arguments."""
 
 
 def way_chooser(
     tool: Tool, plan: Plan, known: Collection[str], judged: Callable[[Purpose], Iterable[Way]]
 ) -> Callable[[Record], Way]:
-    """What a tool does with the arguments of a call. `known` are the operations there are.
+    """Return a function that chooses the operation of a call by its arguments. `known` are the backend's operations.
 
-    `judged` says of a purpose what it does, for tools whose plan leaves it to an argument. Raises ValueError where a
-    plan, as a spec can write it, says nothing that can be done.
+    `judged` matches a tool profile to operations, for tools with an argument that selects one. Raises `ValueError` if
+    a plan, which a spec may override, names no known operation.
     """
     if plan.operation:
         if plan.operation not in known:
-            raise ValueError(f"{tool.id}: {plan.backend} knows no operation {plan.operation!r}")
+            raise ValueError(f"{tool.id}: {plan.backend} has no operation {plan.operation!r}")
         only = (plan.operation, plan.arguments)
         return lambda _given: only
     chosen = {purpose.choice: list(judged(purpose)) for purpose in purposes_of(tool)}
     ways = {choice: way for choice, found in chosen.items() for way in found}
     if not ways:
-        raise ValueError(f"{tool.id}: say under `sim:` which `operation` it is")
+        raise ValueError(f"{tool.id}: set `operation` under `sim:`")
     selector, first = plan.arguments.get("operation", ""), next(iter(ways.values()))
 
     def choose(given: Record) -> Way:

@@ -1,4 +1,4 @@
-"""Which part of a given state do some tools work on, and what is left of the state without it?"""
+"""Find the part of a given state that some tools work on."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
-from mcp_sim.backends.matching.purposes import Purpose
+from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.words import words
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """An object within a given state: the names that lead to it, and what it holds."""
+    """An object in a given state, and its path."""
 
     path: tuple[str, ...]
     body: Record
 
 
 MOST_INSIDE = 200
-"""Of more objects in one, these are looked at: so many are the rows of a table."""
+"""How many objects within one object are considered. More are the rows of a table."""
 
 
 def scopes(state: Json, deepest: int = 2) -> Iterator[Scope]:
-    """The state itself, and the objects in it."""
+    """Yield the state itself and the objects in it, down to a depth."""
     yield from _scopes(state, (), deepest)
 
 
@@ -41,7 +41,7 @@ def _scopes(value: Json, path: tuple[str, ...], deepest: int) -> Iterator[Scope]
 
 
 def without(state: Json, path: Sequence[str], names: Collection[str]) -> Json:
-    """The state without these entries of the object at `path`."""
+    """Return the state without these entries of the object at `path`."""
     if not isinstance(state, dict):
         return state
     body = cast("Mapping[str, Json]", state)
@@ -51,7 +51,7 @@ def without(state: Json, path: Sequence[str], names: Collection[str]) -> Json:
 
 
 def kinship(purpose: Purpose, scope: Scope) -> int:
-    """How many words of a tool's name, or of what its description begins with, lead to the scope by name."""
+    """Return how many words of a tool's name (counted three times) and description occur in the path of a scope."""
     named = {word for part in scope.path for word in words(part)}
     return 3 * sum(_is_like(word, named) for word in purpose.words) + sum(
         _is_like(word, named) for word in purpose.told
@@ -63,7 +63,7 @@ def _is_like(word: str, named: Collection[str]) -> bool:
 
 
 def common_beginning(first: str, second: str) -> int:
-    """So many characters do two texts share at their beginning."""
+    """Return the length of the common prefix of two texts."""
     return next(
         (at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),
         min(len(first), len(second)),

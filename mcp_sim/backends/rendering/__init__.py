@@ -1,1 +1,1 @@
-"""Render results in the form of a tool, and find records in rendered results."""
+"""Render outcomes of calls as results of a tool, and find records in rendered results."""

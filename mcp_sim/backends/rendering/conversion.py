@@ -1,4 +1,4 @@
-"""How does a value look where a schema asks for another form: a text as lines, a row as its name, a number rounded?"""
+"""Convert values to the types of a schema: a text to lines, a row to its name, a number to an integer."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from mcp_sim.types.json_schema.shapes import (
     main_type,
     properties,
 )
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 
 ABSENT: Any = object()
-"""Stands for a value that there is not."""
+"""Returned if there is no value."""
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$")
 
 Part: TypeAlias = Callable[[Record, Record], Record]
-"""A row under the schema of rows."""
+"""Renders a row under the schema of rows."""
 
 _CALLED = frozenset({"path", "name", "key", "text", "id", "title"})
 
 
 def converted(value: Json, schema: Record, part: Part) -> Json:
-    """The value as this schema has it, ABSENT where it cannot be."""
+    """Return the value in the form of a schema, `ABSENT` if it cannot be converted."""
     if value is None:
         return None if is_nullable(schema) or not main_type(schema) else ABSENT
     found = _typed(value, schema, part)
@@ -66,7 +66,7 @@ def _typed(value: Json, schema: Record, part: Part) -> Json:
 
 
 def _seconds(text: str) -> Json:
-    """A moment as the seconds since 1970."""
+    """Convert a time to seconds since 1970."""
     if not _MOMENT.match(text):
         return ABSENT
     try:
@@ -76,7 +76,7 @@ def _seconds(text: str) -> Json:
 
 
 def _one_of(value: Json, schema: Record, part: Part) -> Json:
-    """The value under one of several schemas, first those of its own type; as it is where there are none."""
+    """Convert to one of several schemas; those of the value's own type come first. Without any, return the value."""
     listed = as_list(schema.get("anyOf")) or as_list(schema.get("oneOf"))
     if not listed:
         return value
@@ -102,5 +102,5 @@ def _as_list(value: Json, schema: Record, part: Part) -> Json:
 
 
 def _named(value: Json) -> Json:
-    """A row where only a text is asked for: what stands first in it of what it may be called."""
+    """Return the name of a row: the first of its fields that may be one."""
     return next((told for name, told in as_object(value).items() if name in _CALLED), value)

@@ -1,6 +1,6 @@
-"""How does a tool tell what came of a call: under its outputSchema, in the form of an example, or in the plainest form?
+"""Render outcomes of calls: under the output schema, in the form of an example, or as plain text or JSON.
 
-A backend says what there is to tell, as facts under names of its own; `fitting` finds the places for them.
+A backend returns an outcome with facts under names of its own; `structured` finds the properties that hold them.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.fitting import Names, Told, fitter
-from mcp_sim.infer.result_forms import result_schema
-from mcp_sim.infer.result_forms.prose import returns_data
+from mcp_sim.backends.rendering.structured import Names, Told, fitter
+from mcp_sim.infer.result_descriptions import returns_data
+from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, properties, schema_of
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call. `main` names the fact that is the answer proper, `text` tells it to people.
+    """The outcome of a call. `main` names the main fact, `text` is the answer as a sentence.
 
-    `is_json`: where nothing says in which form, the main fact (all facts, where there is no main one) goes out as JSON.
-    `is_absent`: what was asked for is not there; where a result may have any form, the text alone says so.
-    `guessed`: nobody can know whether it is so, as with a translation.
+    `is_json`: without a known form, the main fact (all facts, if there is no main one) is rendered as JSON.
+    `is_absent`: the requested thing does not exist; without a known form, only the text is rendered.
+    `guessed`: the outcome is a guess, as a translation is.
     """
 
     text: str
@@ -41,43 +41,43 @@ class Outcome:
 
     @property
     def value(self) -> Json:
-        """What goes out as JSON where nothing says in which form."""
+        """The main fact, or all facts if there is no main one."""
         return self.facts[self.main] if self.main else dict(self.facts)
 
 
 Operate: TypeAlias = Callable[[Turn], Outcome]
-"""What a tool does, before it is told; raises Refused."""
+"""Computes the outcome of a call. Raises `Refused`."""
 
 _OPEN: Record = {"type": "object"}
 _PAGED = vocabulary("cursor page page_size page_token next_token next_cursor continuation_token")
-"""Arguments by which callers ask for more: what they need for that they get as data."""
+"""Arguments for paging. Tools with one of them answer in data."""
 
 Tell: TypeAlias = Callable[[Turn, Outcome], Observation]
 
 
 def plain(value: Json) -> str:
-    """A value as a text that stands alone."""
+    """Render a value as text."""
     return value if isinstance(value, str) else encode(value).decode()
 
 
 def valued(value: Json, **facts: Json) -> Outcome:
-    """The outcome whose answer proper is this value; what has parts is JSON, all else a text."""
+    """Return an outcome with this value as the main fact. Lists and objects are rendered as JSON."""
     has_parts = isinstance(value, dict | list)
     return Outcome(plain(value), {**facts, "value": value}, "value", is_json=has_parts)
 
 
 def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
-    """The outcome that something was done, told in a sentence."""
+    """Return an outcome that is a sentence, with the changes that were made."""
     return Outcome(sentence, facts, changes=changes)
 
 
 def answering(tool: Tool, domain: Domain, operate: Operate, names: Names) -> Answer:
-    """The answer of a tool that does this; what is refused fails in the tool's own style."""
+    """Return the answer of a tool with this operation. A refusal is rendered with the tool's error template."""
     return inventing(tool, domain, lambda turn, _invent: operate(turn), names)
 
 
 def inventing(tool: Tool, domain: Domain, operate: Callable[[Turn, Invent], Outcome], names: Names) -> Answer:
-    """The same for what may have to make up a field that nobody said."""
+    """Return the same as `answering`, for operations that may generate missing fields."""
     tell = teller(tool, domain, names)
 
     def answer(turn: Turn, invent: Invent) -> Transition:
@@ -91,7 +91,7 @@ def inventing(tool: Tool, domain: Domain, operate: Callable[[Turn, Invent], Outc
 
 
 def teller(tool: Tool, domain: Domain, names: Names) -> Tell:
-    """What makes a result of an outcome."""
+    """Return the function that renders the outcomes of a tool."""
     examples = [one for one in domain.examples if one.tool in {tool.id, tool.name} and not one.is_blocks]
     shape, form = _shape(tool, examples)
     if shape is None and not examples and _answers_in_data(tool, domain):
@@ -117,7 +117,7 @@ def teller(tool: Tool, domain: Domain, names: Names) -> Tell:
 
 
 def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
-    """The schema that results have, said or shown, and the form in which they go out."""
+    """Return the schema of results, declared or derived from an example, and the form of results."""
     if tool.output_schema is not None:
         return result_schema(tool), "structured"
     shown = next((one.result for one in examples if as_object(one.result) or as_list(one.result)), None)
@@ -125,7 +125,7 @@ def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
 
 
 def _answers_in_data(tool: Tool, domain: Domain) -> bool:
-    """Does it, or does its whole server, where one of its tools is asked for pages?"""
+    """Whether a tool answers in data: its description says so, or a tool of its server has paging."""
     others = (one for one in domain.tools.values() if one.server == tool.server)
     return returns_data(tool.description) or any(_gives_pages(one) for one in others)
 
@@ -139,7 +139,10 @@ def _told(turn: Turn, outcome: Outcome) -> Told:
 
 
 def worded_like(examples: Sequence[Example]) -> Callable[[Record], str | None]:
-    """A sentence for the arguments of a call; None where no example words one with nothing but what was asked for."""
+    """Return a function that renders the arguments of a call as a sentence, as in recorded calls.
+
+    The function returns None if no example consists of arguments and fixed text only.
+    """
     templates = [parts for one in examples if (parts := _template(one)) is not None]
 
     def worded(arguments: Record) -> str | None:
@@ -151,14 +154,14 @@ def worded_like(examples: Sequence[Example]) -> Callable[[Record], str | None]:
 
 
 def written(value: Json) -> str:
-    """A value within a sentence."""
+    """Render a value within a sentence."""
     return value if isinstance(value, str) else encode(value).decode()
 
 
 def _template(example: Example) -> list[tuple[str, str]] | None:
-    """The text of a recorded call in parts: as it stands, or the name of the argument that stands there.
+    """Split the text of a recorded call into fixed texts and names of arguments. Return None if it is no template.
 
-    A sentence that holds a number of its own tells of the record, not of the call: it is no template.
+    A text with other numbers shows the record, not only the arguments, so it is no template.
     """
     if not isinstance(example.result, str):
         return None

@@ -1,33 +1,39 @@
-"""Tools that work on a text, or make one up: counts, cases, codes, matches, summaries, random numbers and ids."""
+"""Match tools that process or generate texts: counts, cases, codes, matches, summaries, random numbers and ids."""
 
 from __future__ import annotations
 
 from mcp_sim.backends.matching.operations import chosen_among, recognised
-from mcp_sim.backends.matching.purposes import Purpose, whole_purposes
-from mcp_sim.backends.texts import chances, codes, matching, readings, texts
+from mcp_sim.backends.matching.tool_profiles import Purpose, whole_purposes
+from mcp_sim.backends.texts import editing, encoding, language, randomness, regular_expressions
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.kinds import Answer, Backend, Match, Survey, backends
+from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
 from mcp_sim.types.plans import Plan
 
-_OPERATIONS = (*texts.OPERATIONS, *codes.OPERATIONS, *matching.OPERATIONS, *readings.OPERATIONS, *chances.OPERATIONS)
+_OPERATIONS = (
+    *editing.OPERATIONS,
+    *encoding.OPERATIONS,
+    *regular_expressions.OPERATIONS,
+    *language.OPERATIONS,
+    *randomness.OPERATIONS,
+)
 
 
 @backends.register("texts")
 class Texts(Backend):
-    """Counting, changing case, encoding, hashing; plainly, what a language model would do; chance.
+    """Counting, changing case, encoding, hashing; simple summaries, sentiment and translation; random values.
 
-    Summaries and keywords are taken from the text; a sentiment is judged by the words; a translation is the text
-    itself, marked with the language. What such a tool tells is marked as guessed.
-    Random values are the world's: the same seed and calls give the same ones.
+    Summaries and keywords are extracted from the text. Sentiment is judged by single words. A translation is the text
+    itself, marked with the language. These results are marked as guessed. Random values depend on the world's seed and
+    the calls only.
     """
 
     order = 130
 
-    def match(self, survey: Survey) -> Match | None:
-        plans = [plan for purpose in survey.once(whole_purposes) if (plan := _plan(purpose)) is not None]
-        return Match(plans, state=survey.state) if plans else None
+    def match(self, evidence: ServerEvidence) -> Match | None:
+        plans = [plan for purpose in evidence.once(whole_purposes) if (plan := _plan(purpose)) is not None]
+        return Match(plans, state=evidence.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         from mcp_sim.backends.compute.answers import computing

@@ -1,4 +1,4 @@
-"""What is a value of a CSV file or a SQLite table, as a value of the field that it is meant for?"""
+"""Convert values of CSV files and SQLite tables to the types of fields."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from mcp_sim.spec.messages import shown
 from mcp_sim.types import Json
-from mcp_sim.types.json_text import parsed
+from mcp_sim.types.json_values import decode_strict
 
 ABSENT: Any = object()
-"""The field is left out."""
+"""Returned if the field is to be left out."""
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _YEAR_LAST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d\d)\b.*", re.DOTALL)
@@ -20,7 +20,7 @@ _YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a field takes: the JSON types beside null, none where it takes any. A name is a key or a link."""
+    """The JSON types of a field except null, empty if it takes any. `is_name`: it is a key or a link."""
 
     kinds: tuple[str, ...]
     takes_null: bool
@@ -28,7 +28,7 @@ class Wanted:
 
 
 def of_text(text: str, wanted: Wanted) -> Json:
-    """The value that a text stands for; ABSENT where it says nothing. Raises ValueError."""
+    """Convert a text of a CSV file; return `ABSENT` if it is empty. Raises `ValueError` if it has another type."""
     kinds = wanted.kinds
     if not text and (wanted.is_name or "string" not in kinds) and kinds:
         return None if wanted.takes_null else ABSENT
@@ -42,7 +42,7 @@ def of_text(text: str, wanted: Wanted) -> Json:
 
 
 def _read(text: str, kind: str) -> Json:
-    """A text as a value of a type; ABSENT where it is none."""
+    """Parse a text as a value of a type; return `ABSENT` if it is none."""
     match kind:
         case "integer":
             return int(text) if _WHOLE.fullmatch(text) else ABSENT
@@ -54,7 +54,7 @@ def _read(text: str, kind: str) -> Json:
 
 def _parsed(text: str, kind: str) -> Json:
     try:
-        found: Json = parsed(text)
+        found: Json = decode_strict(text)
     except ValueError:
         return ABSENT
     fits = {"number": int | float, "array": list, "object": dict}
@@ -62,7 +62,7 @@ def _parsed(text: str, kind: str) -> Json:
 
 
 def of_loose(value: Any, wanted: Wanted) -> Json:
-    """The value that one of SQLite stands for; ABSENT where it says nothing. Raises ValueError."""
+    """Convert a value of SQLite; return `ABSENT` if it is null and the field is not. Raises `ValueError` for binary."""
     if isinstance(value, bytes):
         raise ValueError("is binary; a record holds what JSON can")
     kind = wanted.kinds[0] if wanted.kinds else ""
@@ -78,5 +78,5 @@ def of_loose(value: Any, wanted: Wanted) -> Json:
 
 
 def is_year_last(value: Json) -> bool:
-    """Is a value a date like 05/01/2030, of which nobody can tell whether it is in January or in May?"""
+    """Return whether a value is a date that ends with the year, such as 05/01/2030, whose month is ambiguous."""
     return isinstance(value, str) and _YEAR_LAST.fullmatch(value) is not None

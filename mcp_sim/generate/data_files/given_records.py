@@ -1,4 +1,4 @@
-"""Which records does a scenario give, in itself and in files? Their values have the types that their fields have."""
+"""Read the records that a scenario gives, inline and in files, and convert them to the types of their fields."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import cast
 
 from mcp_sim.generate.data_files.conversion import ABSENT, Wanted, is_year_last, of_loose, of_text
 from mcp_sim.generate.data_files.tables import KEY, Table, entity_named, read_tables
-from mcp_sim.generate.times import sense
+from mcp_sim.generate.time_fields import sense
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sources import Reading
+from mcp_sim.spec.sources import Sources
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Problem, did_you_mean
@@ -23,19 +23,19 @@ from mcp_sim.types.lexicon.words import snake
 from mcp_sim.types.scenario import GivenRecords
 
 MOST_TOLD = 20
-"""How many problems of one table are told."""
+"""How many problems of one table are reported."""
 
 
 def given_records(
-    place: Place, parts: Mapping[str, RecordsPart], document: Path, reading: Reading, domain: Domain
+    place: Place, parts: Mapping[str, RecordsPart], document: Path, sources: Sources, domain: Domain
 ) -> dict[str, GivenRecords]:
-    """The records of each entity that a scenario says something of; `place` is that of `world.records`."""
+    """Return the given records of each entity that a scenario mentions. `place` is that of `world.records`."""
     found = {name: list(part.rows) for name, part in parts.items() if name != EVERY}
     counts = {name: part.count for name, part in parts.items()}
     for name, part in parts.items():
         if part.file is not None:
             at = place if not place.is_mapping else place.at(name)
-            rows = _from_file(at, part.file, name, document, reading, domain)
+            rows = _from_file(at, part.file, name, document, sources, domain)
             for entity, more in rows.items():
                 found[entity] = [*more, *found.get(entity, ())]
     given = {name: _counted(place.at(name), rows, counts.get(name)) for name, rows in found.items()}
@@ -50,7 +50,7 @@ def _counted(place: Place, rows: list[Record], count: int | None) -> GivenRecord
 
 
 def _tell_of_loose_ends(place: Place, given: Mapping[str, GivenRecords], domain: Domain) -> None:
-    """Warn, once per field, of links to records that there will not be."""
+    """Warn, once per field, of links to records that will not exist."""
     keys = {name: {row.get(domain.entities[name].key) for row in part.rows} for name, part in given.items()
             if name in domain.entities and part.count == len(part.rows)}  # fmt: skip
     for name, part in given.items():
@@ -64,16 +64,16 @@ def _tell_of_loose_ends(place: Place, given: Mapping[str, GivenRecords], domain:
 
 
 def _from_file(
-    at: Place, file: str, name: str, document: Path, reading: Reading, domain: Domain
+    at: Place, file: str, name: str, document: Path, sources: Sources, domain: Domain
 ) -> dict[str, list[Record]]:
-    """The rows of the file by entity: of all of them, or of the one that the scenario names."""
+    """Return the rows of a file by entity: of all entities, or of the one that the scenario names."""
     path = document.parent / file
     if not path.exists():
         at.error(f"there is no file {file!r} beside {document.name}")
         return {}
-    tables = read_tables(path, reading, domain.entities)
+    tables = read_tables(path, sources, domain.entities)
     if name == EVERY:
-        return _of_all(tables, reading, domain)
+        return _of_all(tables, sources, domain)
     tables = [table for table in tables if not table.is_unread]
     chosen = next(
         (table for table in tables if entity_named(table.name, [name])), tables[0] if len(tables) == 1 else None
@@ -82,18 +82,18 @@ def _from_file(
         at.error(f"{file} has no table {name!r}{did_you_mean(name, [table.name for table in tables])}")
     if chosen is None or name not in domain.entities:
         return {}
-    return _typed(chosen, domain.entities[name], reading, domain)
+    return _typed(chosen, domain.entities[name], sources, domain)
 
 
-def _of_all(tables: list[Table], reading: Reading, domain: Domain) -> dict[str, list[Record]]:
+def _of_all(tables: list[Table], sources: Sources, domain: Domain) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     for table in tables:
         entity = entity_named(table.name, domain.entities)
         if entity is None:
-            told = f"no tool speaks of it, and it is left out{did_you_mean(table.name, domain.entities)}"
-            reading.problems.append(table.problem(-1, "", told, is_warning=True))
+            told = f"no tool uses this table, and it is ignored{did_you_mean(table.name, domain.entities)}"
+            sources.problems.append(table.problem(-1, "", told, is_warning=True))
             continue
-        for name, rows in _typed(table, domain.entities[entity], reading, domain).items():
+        for name, rows in _typed(table, domain.entities[entity], sources, domain).items():
             found[name] = [*found.get(name, ()), *rows]
     return found
 
@@ -103,70 +103,70 @@ def _of_all(tables: list[Table], reading: Reading, domain: Domain) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of a table: the field that it is, and what its values must be."""
+    """The field of a column, and the type of its values."""
 
     field: str
     validator: Validator | None
     wanted: Wanted
 
 
-def _typed(table: Table, entity: Entity, reading: Reading, domain: Domain) -> dict[str, list[Record]]:
-    """The rows with the types of their fields, and those of other entities that are nested in them."""
+def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> dict[str, list[Record]]:
+    """Return the rows, converted to the types of their fields, and the rows of other entities nested in them."""
     rows, nested = _unnested(table, entity, domain)
-    columns = _columns(replace(table, rows=rows), entity, reading)
-    told = _Told(reading)
+    columns = _columns(replace(table, rows=rows), entity, sources)
+    told = _Told(sources)
     made = [_record(table, index, row, columns, told) for index, row in enumerate(rows)]
     _check_keys(table, entity, made, told)
     told.end(table)
     found = {entity.name: made}
     for name, inner in nested.items():
         part = Table(name, table.file, inner, is_loose=table.is_loose)
-        for other, more in _typed(part, domain.entities[name], reading, domain).items():
+        for other, more in _typed(part, domain.entities[name], sources, domain).items():
             found[other] = [*found.get(other, ()), *more]
     return found
 
 
 class _Told:
-    """Notes the problems of one table, up to a number."""
+    """Reports the problems of one table, up to `MOST_TOLD`."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading, self.count = reading, 0
+    def __init__(self, sources: Sources) -> None:
+        self.sources, self.count = sources, 0
 
     def note(self, table: Table, row: int, column: str, message: str) -> None:
         self.count += 1
         if self.count <= MOST_TOLD:
-            self.reading.problems.append(table.problem(row, column, message))
+            self.sources.problems.append(table.problem(row, column, message))
 
     def end(self, table: Table) -> None:
         if self.count > MOST_TOLD:
-            self.reading.problems.append(table.problem(-1, "", f"{self.count - MOST_TOLD} more values are wrong"))
+            self.sources.problems.append(table.problem(-1, "", f"{self.count - MOST_TOLD} more values are wrong"))
 
 
-def _columns(table: Table, entity: Entity, reading: Reading) -> dict[str, _Column]:
-    """What the columns of a table are. Warns once of each that no tool shows."""
+def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Column]:
+    """Return the fields of a table's columns. Warn once of each column that no tool uses."""
     fields = {snake(name): name for name in entity.fields} | {name: name for name in entity.fields}
     found: dict[str, _Column] = {}
     for name in dict.fromkeys(column for row in table.rows for column in row):
         field = entity.key if name == KEY else fields.get(name, fields.get(snake(name), name))
         known = entity.fields.get(field)
         if known is None and field != entity.key:
-            told = f"no tool speaks of a field {name!r} of {entity.name}{did_you_mean(name, entity.fields)}"
-            reading.problems.append(table.problem(-1, name, told, is_warning=True))
+            told = f"column {name!r} of {entity.name} is not used by any tool{did_you_mean(name, entity.fields)}"
+            sources.problems.append(table.problem(-1, name, told, is_warning=True))
         schema = known.schema if known is not None else _key_schema(entity) if field == entity.key else {}
         validator = Validator(schema) if known is not None else None
         kinds = tuple(kind for kind in types_of(schema) if kind != "null")
         wanted = Wanted(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
         found[name] = _Column(field, validator, wanted)
         if sense(field, schema) is not None:
-            reading.problems += _days_first(table, name, schema)
+            sources.problems += _days_first(table, name, schema)
     return found
 
 
 def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
-    """The first date of a column of which nobody can tell the month: an error where the schema wants dates."""
+    """Yield a problem for the first ambiguous date of a column: an error if its schema requires dates."""
     index = next((index for index, row in enumerate(table.rows) if is_year_last(row.get(column))), None)
     if index is not None:
-        told = f"{shown(table.rows[index][column])} is compared with no other date: write the year first, as 2030-01-31"
+        told = f"{shown(table.rows[index][column])} is no ISO 8601 date: write the year first, as in 2030-01-31"
         is_warning = schema.get("format") not in {"date", "date-time"}
         yield table.problem(index, column, told, is_warning=is_warning)
 
@@ -215,7 +215,7 @@ def _check_keys(table: Table, entity: Entity, rows: list[Record], told: _Told) -
 
 
 def _unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record], dict[str, list[Record]]]:
-    """The rows without the records of other entities that link to theirs, and these."""
+    """Split off nested records of entities that link to this one. Return the rows without them, and them."""
     inner = dict(_inner(table, entity, domain))
     if not inner:
         return list(table.rows), {}
@@ -230,7 +230,7 @@ def _unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record
 
 
 def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The columns that hold records of an entity which links to this one: its name, and the field that links."""
+    """Yield the columns that hold records of an entity which links to this one, with its name and the link field."""
     for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if _parts(value)):
         name = None if column in entity.fields else entity_named(column, domain.entities)
         fields = domain.entities[name].fields.values() if name is not None else ()
@@ -240,7 +240,7 @@ def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, 
 
 
 def _parts(value: Json) -> list[Record]:
-    """The records in a list or a mapping of such."""
+    """Return the records in a list or in a mapping from keys."""
     if isinstance(value, dict):
         body = cast("Record", value)
         return (

@@ -1,4 +1,4 @@
-"""Which rows are in a file of data: JSON or YAML, CSV, SQLite, or a folder with a file per table?"""
+"""Read tables from data files: JSON, YAML, CSV, SQLite, or a folder with one file per table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sources import SUFFIXES, Reading, display
+from mcp_sim.spec.sources import SUFFIXES, Sources, display
 from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Problem
@@ -21,23 +21,23 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.words import singular_phrase, snake, words
 
 MOST_ROWS = 1_000_000
-"""How many rows a file may have."""
+"""The largest number of rows per table."""
 
 DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
 _STEPS = 100_000
 _MOST_STEPS = 200_000_000
-"""How many steps of SQLite's machine reading a view may take."""
+"""The largest number of SQLite virtual machine steps for reading a view."""
 
 MOST_SEPARATED = 256 * 1024
-"""How many characters a value in a CSV file may have."""
+"""The largest number of characters of a value in a CSV file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of one kind. `is_text`: every value is a text, as in CSV; `is_loose`: types are those of SQLite.
+    """The rows of one table. `is_text`: every value is a text, as in CSV; `is_loose`: types are those of SQLite.
 
-    `is_unread`: a view whose name is that of no entity, so that nobody asked for its rows.
+    `is_unread`: it is a view that matches no entity, so its rows were not read.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Table:
     is_unread: bool = False
 
     def problem(self, row: int, column: str, message: str, *, is_warning: bool = False) -> Problem:
-        """What is wrong in a row (from 0; -1: the table as a whole)."""
+        """Return a problem of a row, counted from 0, or of the whole table (-1)."""
         where = (self.name, *(() if row < 0 else (row,)), *((column,) if column else ()))
         line = self.lines[row] if 0 <= row < len(self.lines) else self._line(row)
         return Problem(self.file, line, dotted(where), message, "warning" if is_warning else "error")
@@ -64,27 +64,27 @@ class Table:
 
 
 def entity_named(table: str, entities: Iterable[str]) -> str | None:
-    """The entity that a table holds: of its name, in the singular or the plural, however it is spelt."""
+    """Return the entity that a table is named after, in singular or plural and in any case style; None if none."""
     wanted = {snake(table), singular_phrase(words(table))}
     return next((name for name in entities if name == table or snake(name) in wanted), None)
 
 
-def read_tables(path: Path, reading: Reading, entities: Iterable[str]) -> list[Table]:
-    """The tables of a file or a folder. What cannot be read is noted in the reading.
+def read_tables(path: Path, sources: Sources, entities: Iterable[str]) -> list[Table]:
+    """Return the tables of a file or a folder. Problems are added to `sources`.
 
-    `entities` tell a mapping of tables from one table whose records stand under their keys.
+    `entities` distinguish a mapping of tables from one table that maps keys to records.
     """
     if path.is_dir():
-        return [table for file in _files(path) for table in read_tables(file, reading, entities)]
+        return [table for file in _files(path) for table in read_tables(file, sources, entities)]
     if path.suffix.lower() in CSVS:
-        return list(_csv(path, reading))
+        return list(_csv(path, sources))
     if path.suffix.lower() in DATABASES:
-        return list(_database(path, reading, entities))
-    return list(_document(path, reading, entities))
+        return list(_database(path, sources, entities))
+    return list(_document(path, sources, entities))
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of data in a folder, by name."""
+    """Return the data files in a folder, sorted by name."""
     known = (*SUFFIXES, *CSVS, *DATABASES)
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in known and path.is_file())
 
@@ -92,20 +92,20 @@ def _files(folder: Path) -> list[Path]:
 # JSON and YAML --------------------------------------------------------------------------------------------------------
 
 
-def _document(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator[Table]:
-    root = reading.open(path)
+def _document(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator[Table]:
+    root = sources.open(path)
     if root is None:
         return
     for name, place in _parts(path.stem, root, entities).items():
         rows = _rows(place.value)
         if rows is None:
             place.error("must be a list of records, or a mapping from keys to records")
-        elif _is_within(rows, display(path), reading):
+        elif _is_within(rows, display(path), sources):
             yield Table(name, place.document.file, rows, place)
 
 
 def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
-    """The tables in a document: those that a mapping names, or itself."""
+    """Return the tables in a document: those in a mapping, or the document itself."""
     names = list(root.mapping)
     has_tables = any(entity_named(one, entities) for one in names)
     if has_tables or any(isinstance(part, list) for part in root.mapping.values()):
@@ -114,7 +114,7 @@ def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
 
 
 def _rows(value: Json) -> list[Record] | None:
-    """The records of a table; of a mapping, each with its key under '' until it is known what it is called."""
+    """Return the records of a table, None if it is none. Records of a mapping have their key in the field `KEY`."""
     if isinstance(value, dict):
         body = cast("Record", value)
         if not all(isinstance(row, dict) for row in body.values()):
@@ -125,15 +125,15 @@ def _rows(value: Json) -> list[Record] | None:
 
 
 KEY = "\0key"
-"""Under this name a row has the key that it stands under in a mapping."""
+"""The field that holds the key of a row from a mapping."""
 
 
 # CSV ------------------------------------------------------------------------------------------------------------------
 
 
-def _csv(path: Path, reading: Reading) -> Iterator[Table]:
-    """The table in a CSV file: a line of names, then a line per record."""
-    data = reading.bytes_of(path)
+def _csv(path: Path, sources: Sources) -> Iterator[Table]:
+    """Yield the table in a CSV file, whose first line holds the names."""
+    data = sources.bytes_of(path)
     file = display(path)
     if data is None:
         return
@@ -141,24 +141,24 @@ def _csv(path: Path, reading: Reading) -> Iterator[Table]:
         text = data.decode("utf-8-sig")
         names, rows, lines = _separated(text, "\t" if path.suffix.lower() == ".tsv" else ",")
     except UnicodeDecodeError:
-        return reading.problems.append(Problem(file, 0, "", "is not UTF-8"))
+        return sources.problems.append(Problem(file, 0, "", "is not UTF-8"))
     except csv.Error as error:
-        return reading.problems.append(Problem(file, 0, "", f"is not CSV: {error}"))
+        return sources.problems.append(Problem(file, 0, "", f"is not CSV: {error}"))
     table = Table(path.stem, file, [_record(names, row) for row in rows], lines=lines, is_text=True)
     for index, row in enumerate(rows):
         if len(row) != len(names):
-            reading.problems.append(table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}"))
+            sources.problems.append(table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}"))
     for name in {name for name in names if names.count(name) > 1 or not name}:
-        reading.problems.append(
-            Problem(file, 1, "", f"the column {name!r} {'stands twice' if name else 'has no name'}")
+        sources.problems.append(
+            Problem(file, 1, "", f"the column {name!r} {'occurs twice' if name else 'has no name'}")
         )
-    if _is_within(rows, file, reading):
+    if _is_within(rows, file, sources):
         yield table
     return None
 
 
 def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[int]]:
-    """The names in the first line, the rows, and the line on which each begins."""
+    """Return the names in the first line, the rows, and the line number of each."""
     csv.field_size_limit(MOST_SEPARATED)
     if sign == "," and ";" in text.partition("\n")[0] and "," not in text.partition("\n")[0]:
         sign = ";"
@@ -183,18 +183,18 @@ def _record(names: Sequence[str], row: Sequence[str]) -> Record:
 # SQLite ---------------------------------------------------------------------------------------------------------------
 
 
-def _database(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator[Table]:
-    """The tables of a SQLite file, in the order of their rows; it is read, never opened for writing.
+def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator[Table]:
+    """Yield the tables of a SQLite file, which is never opened for writing.
 
-    A view is read where it has the name of an entity of which there is no table, and only named where it has none.
+    A view is read if it matches an entity that has no table.
     """
-    data = reading.bytes_of(path)
+    data = sources.bytes_of(path)
     if data is None:
         return
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        note = f"is newer in part than what is read of it: {log.name} holds changes; close whatever has it open"
-        reading.problems.append(Problem(display(path), 0, "", note, "warning"))
+        note = f"is not up to date: {log.name} holds newer changes; close the program that has the file open"
+        sources.problems.append(Problem(display(path), 0, "", note, "warning"))
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.deserialize(_without_log(data))
@@ -202,19 +202,19 @@ def _database(path: Path, reading: Reading, entities: Iterable[str]) -> Iterator
             for name, rows in _stored(connection, entities).items():
                 if rows is None:
                     yield Table(name, display(path), (), is_unread=True)
-                elif _is_within(rows, display(path), reading):
+                elif _is_within(rows, display(path), sources):
                     yield Table(name, display(path), rows, is_loose=True)
     except sqlite3.Error as error:
-        reading.problems.append(Problem(display(path), 0, "", f"cannot be read as SQLite: {error}"))
+        sources.problems.append(Problem(display(path), 0, "", f"cannot be read as SQLite: {error}"))
 
 
 def _without_log(data: bytes) -> bytes:
-    """The database as one that has no log of writes beside it."""
+    """Return the database without the mark that says it has a write-ahead log."""
     return data[:18] + b"\x01\x01" + data[20:] if data[18:20] == b"\x02\x02" else data
 
 
 def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record] | None]:
-    """The rows of the tables and views; None of a view that holds no entity."""
+    """Return the rows of tables and views; None for a view that matches no entity."""
     listed = connection.execute(
         "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
     ).fetchall()
@@ -230,7 +230,7 @@ def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str
 
 
 def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
-    """The rows of a view, which may compute without end: then it is interrupted."""
+    """Return the rows of a view. It is interrupted if it computes for too long."""
     steps = count()
     connection.set_progress_handler(lambda: next(steps) > _MOST_STEPS // _STEPS, _STEPS)
     try:
@@ -246,7 +246,7 @@ def _rows_of(connection: sqlite3.Connection, table: str) -> list[Record]:
     return [dict(zip(columns, row, strict=True)) for row in cursor]
 
 
-def _is_within(rows: Sequence[Any], file: str, reading: Reading) -> bool:
+def _is_within(rows: Sequence[Any], file: str, sources: Sources) -> bool:
     if len(rows) > MOST_ROWS:
-        reading.problems.append(Problem(file, 0, "", f"has more than {MOST_ROWS} rows"))
+        sources.problems.append(Problem(file, 0, "", f"has more than {MOST_ROWS} rows"))
     return len(rows) <= MOST_ROWS

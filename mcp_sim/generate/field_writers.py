@@ -1,4 +1,4 @@
-"""Which writer does a text field of this name, or of this format, have?"""
+"""Writers of text fields, by format and by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from mcp_sim.generate import wordlists as w
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.codes import Codes, Shapes
-from mcp_sim.generate.people import Addresses, People
+from mcp_sim.generate.contacts import Addresses, People
 from mcp_sim.generate.prose import Prose
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
@@ -52,7 +52,7 @@ TOLD_BY_NAME = {
     "uri": re.compile(PICTURES),
     "url": re.compile(PICTURES),
 }
-"""Formats of which a field's name may tell more."""
+"""Formats whose meaning depends on the field's name."""
 
 _RULES: tuple[tuple[str, Find], ...] = (
     (r"e_?mail(_address)?", FORMATS["email"]),
@@ -128,7 +128,7 @@ _TALK = vocabulary("comment message reply note reaction chat post thread")
 
 
 class Writers:
-    """The writers of one setting and one kind of record, each made when a field first asks for it."""
+    """The writers of one setting and one kind of record, each created at its first use."""
 
     def __init__(self, setting: Setting, noun: str) -> None:
         self._setting, self.noun = setting, noun
@@ -155,7 +155,7 @@ class Writers:
 
     @property
     def talk(self) -> Write:
-        """What people say where they talk, else a text."""
+        """The writer of messages for comments and chats, of texts for other records."""
         return self.prose.line if self.noun.rsplit("_", 1)[-1] in _TALK else self.prose.text
 
 
@@ -163,5 +163,5 @@ Find: TypeAlias = Callable[[Writers], Write]
 
 
 def one_of(options: Sequence[str]) -> Write:
-    """One of these words."""
+    """Return a writer that draws one of these words."""
     return lambda chance, _record, _moment: chance.choice(options)

@@ -1,4 +1,4 @@
-"""Which fields hold times, which of them say when a record was made or changed, and how is a moment written there?"""
+"""Recognise fields that hold times, and read and write their values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _STEP = re.compile(
 
 
 def sense(name: str, schema: Record) -> Sense | None:
-    """What a field's time means, by its name; None where the field holds no time."""
+    """Return the meaning of a time field, judged by its name; None if the field holds no time."""
     name = snake(name)
     if not _holds_time(name, schema):
         return None
@@ -63,18 +63,18 @@ def sense(name: str, schema: Record) -> Sense | None:
 
 @lru_cache(maxsize=4096)
 def step_of(name: str) -> str | None:
-    """The step that a time field (`closed_at`) tells of; None where it tells of none."""
+    """Return the event of a time field: `closed` for `closed_at`; None if its name has no event."""
     found = _STEP.fullmatch(snake(name))
     return found[1] if found else None
 
 
 def written(moment: datetime, name: str, schema: Record) -> Json:
-    """The moment as this field writes it: RFC 3339, a date, a time of day, or seconds since 1970."""
+    """Return a time in the form of this field: RFC 3339, a date, a time of day, or (milli)seconds since 1970."""
     return time_writer(name, schema)(moment)
 
 
 def time_writer(name: str, schema: Record) -> Callable[[datetime], Json]:
-    """How a field writes moments, compiled."""
+    """Return the function that writes times in the form of this field."""
     if main_type(schema) in {"integer", "number"}:
         unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") else 1
         return lambda moment: int(moment.timestamp()) * unit
@@ -88,7 +88,7 @@ def time_writer(name: str, schema: Record) -> Callable[[datetime], Json]:
 
 
 def moment_of(value: Json) -> datetime | None:
-    """The moment that a value tells: RFC 3339, a date (its beginning) or seconds since 1970; None for anything else."""
+    """Parse a time: RFC 3339, a date (midnight), or (milli)seconds since 1970. Return None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""How many records of each entity does a world begin with? Told without making any."""
+"""Count the initial records of each entity without generating them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.scenario import GivenRecords
 
 DEFAULT_COUNT = 20
-"""How many records an entity has of which the scenario says nothing."""
+"""The number of records of an entity that the scenario does not mention."""
 
 
 def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, int]:
-    """How many records of every entity `generate` makes."""
+    """Return how many records of each entity `generate` makes."""
     asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
     lost = orphans(entities, asked)
     told = {name: len(asked[name].rows) for name in entities if name in lost or asked[name].whole}
@@ -21,12 +21,12 @@ def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
 
 
 def total(entity: Entity, asked: GivenRecords) -> int:
-    """How many records there are in all, given and made up."""
+    """Return the number of given and generated records."""
     return 1 if entity.singleton else max(asked.count, len(asked.rows))
 
 
 def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -> dict[str, str]:
-    """The entities of which no records are made up, because they must link to one that has none; each with that one."""
+    """Return the entities without generated records because a required link has no target, each with that target."""
     asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
     counts = {name: max(one.count, len(one.rows)) for name, one in asked.items()}
     found: dict[str, str] = {}
@@ -44,11 +44,11 @@ def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
 
 
 def usual_count(entity: Entity) -> int:
-    """How many records an entity has that the scenario does not speak of."""
+    """Return the number of records of an entity that the scenario does not mention."""
     return 1 if entity.singleton else DEFAULT_COUNT
 
 
 def must_link(field: Field) -> bool:
-    """Is there no record without this link?"""
+    """Return whether every record must have this link."""
     one = field.link is not None and main_type(field.schema) != "array"
     return one and field.required and not is_nullable(field.schema)

@@ -1,4 +1,4 @@
-"""Where do rows, records and texts stand in an answer? By the tool's plan; where it does not tell, by their look."""
+"""Find rows, records and texts in results, by the tool's plan or else by their form, and replace them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHAPED = frozenset({"enum", "const", "format", "pattern"})
 
 @dataclass(frozen=True, slots=True)
 class Anatomy:
-    """What is known of a tool's answers. `plan` is None where it is a guess, `entity` where it works on none."""
+    """What is known about a tool's results. `plan` is None if it is a guess; `entity` is None if it has none."""
 
     tool: Tool
     plan: Plan | None
@@ -44,7 +44,7 @@ class Anatomy:
         return self.plan is not None and self.plan.verb in READS
 
     def rows(self, value: Json) -> Path | None:
-        """Where the list of records stands; None where there is none."""
+        """Return the path to the list of records, None if there is none."""
         if self.plan is not None:
             rows = self.plan.envelope.rows
             path = None if rows is None else _split(rows)
@@ -52,7 +52,7 @@ class Anatomy:
         return next(_lists(value, (), 0), None)
 
     def records(self, value: Json) -> list[Path]:
-        """Where the records stand: each row, or the one record."""
+        """Return the paths to the records: each row, or the single record."""
         rows = self.rows(value)
         if rows is not None:
             items = cast("list[Json]", part(value, rows))
@@ -62,18 +62,18 @@ class Anatomy:
         return [path] if isinstance(part(value, path), dict) else []
 
     def key_of(self, record: Record) -> Json:
-        """The id that a record shows; None where it shows none."""
+        """Return the key that a record shows, None if it shows none."""
         names = [self.entity.key] if self.entity is not None else ["id", "key", "uuid"]
         return next((record[name] for name in names if name in record), None)
 
     def is_key(self, name: str) -> bool:
-        """Does this field identify a record, or link to one?"""
+        """Return whether a field is a key or a link."""
         if self.entity is not None and name in self.entity.fields:
             return name == self.entity.key or self.entity.fields[name].link is not None
         return name == (self.entity.key if self.entity is not None else "id") or bool(_KEY_NAME.search(name))
 
     def is_text(self, name: str, value: Json) -> bool:
-        """Is this a text that could as well be another: no key, no date, no choice?"""
+        """Return whether a field is free text: no key, date, or choice."""
         if not isinstance(value, str) or self.is_key(name) or _TIME.match(value):
             return False
         known = self.entity.fields.get(name) if self.entity is not None else None
@@ -81,7 +81,7 @@ class Anatomy:
 
 
 def part(value: Json, path: Path) -> Any:
-    """The part of a value at a path, NOTHING where there is none."""
+    """Return the part of a value at a path, `NOTHING` if there is none."""
     for step in path:
         if isinstance(value, dict) and isinstance(step, str) and step in value:
             value = cast("Record", value)[step]
@@ -93,7 +93,7 @@ def part(value: Json, path: Path) -> Any:
 
 
 def with_part(value: Json, path: Path, new: Json) -> Json:
-    """The value with another part at a path that it has, or could have."""
+    """Return the value with another part at a path. The parent of the path must exist."""
     if not path:
         return new
     step, *rest = path
@@ -106,13 +106,13 @@ def with_part(value: Json, path: Path, new: Json) -> Json:
 
 
 def with_told(value: Json, path: str | None, new: Json) -> Json:
-    """The value with another total, cursor or the like, if it tells one at this dotted path."""
+    """Return the value with another total, cursor and so on, if it has one at this dotted path."""
     where = None if path is None else _split(path)
     return value if where is None or part(value, where) is NOTHING else with_part(value, where, new)
 
 
 def answered(transition: Transition) -> Any:
-    """The JSON value of a successful result, NOTHING where there is none: errors, plain texts, content blocks."""
+    """Return the JSON value of a successful result, `NOTHING` for errors, plain texts and content blocks."""
     body = transition.observation.body
     if not isinstance(body, ToolResult) or body.is_error or body.form not in ("structured", "json"):
         return NOTHING
@@ -120,7 +120,7 @@ def answered(transition: Transition) -> Any:
 
 
 def each_answer(bend: Callable[[Turn, Transition, Any], Transition]) -> Apply:
-    """What bends each successful result that is JSON, given its value; no effect on all other answers."""
+    """Return a perturbation of successful JSON results. It has no effect on other results."""
 
     async def apply(turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
@@ -131,13 +131,13 @@ def each_answer(bend: Callable[[Turn, Transition, Any], Transition]) -> Apply:
 
 
 def each_value(tool: Tool, domain: Domain, change: Callable[[Turn, Any, Anatomy], Json]) -> Apply:
-    """What puts another value in the place of that of each such result; no effect where it is the value it was."""
+    """Return a perturbation of the values of such results. It has no effect if the value stays the same."""
     anatomy = Anatomy.of(tool, domain)
     return each_answer(lambda turn, transition, value: reshaped(turn, transition, change(turn, value, anatomy)))
 
 
 def reshaped(turn: Turn, transition: Transition, value: Json) -> Transition:
-    """The transition with another value in its answer; `no_effect` where that is the value it had."""
+    """Return the transition with another value in its result; mark `no_effect` if the value is the same."""
     body = cast("ToolResult", transition.observation.body)
     if equal(body.value, value):
         return turn.no_effect(transition)
@@ -145,23 +145,23 @@ def reshaped(turn: Turn, transition: Transition, value: Json) -> Transition:
 
 
 def with_body(transition: Transition, body: ToolResult) -> Transition:
-    """The transition with another result in its answer."""
+    """Return the transition with another result."""
     return replace(transition, observation=replace(transition.observation, body=body))
 
 
 async def twice(turn: Turn, proceed: Proceed, other: Turn) -> tuple[Transition, Transition]:
-    """What the call does, and what it would do as `other`; what is remembered is what the call itself leaves."""
+    """Return what the call does, and what it would do as `other`. Only the call itself changes the memories."""
     staged = dict(turn.memories.staged)
     truth = await proceed(turn)
     with turn.memories.aside(staged):
         return truth, await proceed(other)
 
 
-# what can be told at load ---------------------------------------------------------------------------------------------
+# checks at load -------------------------------------------------------------------------------------------------------
 
 
 def no_writes(domain: Domain, tools: Sequence[Tool], what: str) -> Sequence[str]:
-    """The problem that no tool in reach changes anything, so that there is no `what`."""
+    """Return the problem that no selected tool writes, so there is no `what`."""
     plans = [domain.plans.get(tool.id) for tool in tools]
     if tools and all(plan is not None and plan.verb in READS for plan in plans):
         return [f"no tool in reach changes anything, so there is no {what}; choose tools that write"]
@@ -169,7 +169,7 @@ def no_writes(domain: Domain, tools: Sequence[Tool], what: str) -> Sequence[str]
 
 
 def no_reads(domain: Domain, tools: Sequence[Tool], verbs: Sequence[str] = READS) -> Sequence[str]:
-    """The problem that none of the tools in reach is known to be one of those that read."""
+    """Return the problem that none of the selected tools is known to read."""
     plans = [domain.plans.get(tool.id) for tool in tools]
     if tools and not any(plan is not None and not plan.guessed and plan.verb in verbs for plan in plans):
         return [f"no tool in reach is one that does {' or '.join(verbs)}; choose one, or say so under `sim:`"]
@@ -177,7 +177,7 @@ def no_reads(domain: Domain, tools: Sequence[Tool], verbs: Sequence[str] = READS
 
 
 def unknown_fields(domain: Domain, tools: Sequence[Tool], names: Sequence[str]) -> list[str]:
-    """A problem for each field that no record of the tools in reach has; nothing where a tool's records are unknown."""
+    """Return a problem for each field that no record of the selected tools has; none if the records are unknown."""
     known = [Anatomy.of(tool, domain).entity for tool in tools]
     if not tools or any(entity is None for entity in known):
         return []
@@ -194,7 +194,7 @@ def _split(path: str) -> Path:
 
 
 def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:
-    """Where lists of objects stand, the outermost first."""
+    """Yield the paths to lists of objects, the outermost first."""
     if isinstance(value, list):
         if any(isinstance(item, dict) for item in cast("list[Json]", value)):
             yield path

@@ -1,25 +1,25 @@
-"""Which records does a world begin with? Made from the entities, linked with each other, the same for the same seed.
+"""Generate the initial records of a world, linked with each other.
 
-A record's values depend on seed, entity, key and field, not on how many others there are; when it was made and what it
-links to do.
+The values of a record depend on seed, entity, key and field only. Its creation time and its links also depend on the
+number of records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.generate.counts import orphans, total, usual_count
 from mcp_sim.generate.keys import base_keys
-from mcp_sim.generate.linking import Targets
+from mcp_sim.generate.links import Targets
+from mcp_sim.generate.record_counts import orphans, total, usual_count
+from mcp_sim.generate.record_writer import Writer, births
 from mcp_sim.generate.setting import setting_of
-from mcp_sim.generate.writing import Writer, births
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.scenario import GivenRecords
 
 
 def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> dict[str, dict[Key, Record]]:
-    """The records of every entity, in the order of creation: first the rows that are given, completed, then others."""
+    """Return the records of every entity: first the given rows, completed, then generated ones by creation time."""
     draft = Draft(domain, given, seed)
     for name in draft.order:
         if name in given and given[name].whole:
@@ -30,9 +30,9 @@ def generate(domain: Domain, given: Mapping[str, GivenRecords], seed: int) -> di
 
 
 class Draft:
-    """The records of a world under way: their keys and moments are settled, and tables are written one by one.
+    """Initial records in the making. Keys and creation times are fixed; tables are written one by one.
 
-    `order` puts each entity behind those that it links to. `namesakes`: may two people have the same name?
+    `order` lists each entity after those that it links to. `namesakes`: whether two people may have the same name.
     """
 
     def __init__(self, domain: Domain, given: Mapping[str, GivenRecords], seed: int, *, namesakes: bool = True) -> None:
@@ -54,20 +54,20 @@ class Draft:
         self._setting = setting_of(domain)
 
     def given(self, name: str) -> dict[Key, Record]:
-        """The rows that are given of an entity, by their keys."""
+        """Return the given rows of an entity, by key."""
         return dict(zip(self.keys[name], self._asked[name].rows, strict=False))
 
     def writer(self, name: str) -> Writer:
-        """Who writes an entity's records; those that it links to must be there."""
+        """Return the writer of an entity's records. The entities that it links to must have been written."""
         entity = self.domain.entities[name]
         return Writer(self.domain, entity, self.seed, self.targets, self._setting, namesakes=self._namesakes)
 
     def write(self, name: str, rows: Mapping[Key, Record]) -> None:
-        """Write all records of an entity: those that rows begin, and those that nothing is told of."""
+        """Write all records of an entity. `rows` holds given fields of some of them."""
         self.writer(name).written(rows, self.tables[name], self.births[name])
 
     def drop(self, name: str, key: Key) -> None:
-        """Take a record out of the world; nothing may link to it yet."""
+        """Remove a record. No other record may link to it yet."""
         place = self.keys[name].index(key)
         del self.keys[name][place], self.births[name][place], self.tables[name][key]
 
@@ -76,7 +76,7 @@ class Draft:
 
 
 def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
-    """All keys of an entity: those of the rows first, made up where a row has none."""
+    """Return all keys of an entity, those of the given rows first. Rows without a key get a generated one."""
     if entity.singleton:
         return [entity.name]
     named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
@@ -86,7 +86,7 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
 
 
 def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:
-    """How many entities stand between each and those that link to nothing, by the longest way; circles do not count."""
+    """Return the length of the longest chain of links from each entity. Cycles are ignored."""
     levels: dict[str, int] = {}
     for name in _linked_first(entities):
         linked = [levels[f.link] for f in entities[name].fields.values() if f.link in levels]
@@ -95,7 +95,7 @@ def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:
 
 
 def _linked_first(entities: Mapping[str, Entity]) -> list[str]:
-    """The entities, each behind those it links to; where they link in a circle, in the order they are declared."""
+    """Sort entities so that each follows those it links to. Entities in a cycle keep their declared order."""
     ordered: dict[str, None] = {}
 
     def visit(name: str, trail: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Which operations do, plainly, what a language model would: sum a text up, find its words, judge it, translate it?"""
+"""Simple versions of operations for language models: summary, keywords, sentiment, translation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
-from mcp_sim.backends.texts.texts import COUNT, SUBJECT, changed, text_operation, worked_out
+from mcp_sim.backends.texts.editing import COUNT, SUBJECT, changed, text_operation, worked_out
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.words import vocabulary
 
@@ -26,7 +26,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _summary(given: Given) -> str:
-    """The sentences that hold the words that the text speaks of most, in their order."""
+    """Return the sentences with the most frequent words of the text, in their order."""
     told = _sentences(str(given["text"]))
     weights = Counter(_content(str(given["text"])))
     wanted = max(1, int(given.get("sentences") or max(1, len(told) // 3)))
@@ -56,7 +56,7 @@ def _sentiment(text: str) -> Json:
 
 
 def _translated(given: Given, _around: Circumstances) -> Json:
-    """Nobody here knows the language: what comes back is marked as if it were in it."""
+    """Return the text itself, marked with the target language."""
     return f"[{given['target']}] {given['text']}"
 
 

@@ -1,4 +1,4 @@
-"""Which operations count and change texts?"""
+"""Operations that count and change texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_sim.types.lexicon.words import vocabulary, words
 SUBJECT = role("text", TEXT, "input, string, content, str, data, value, message, input_text, source_text, document")
 _PLACES = ("result", "text", "output", "value")
 LONGEST = 10_000_000
-"""So many characters may a text come to have that is made of others, again and again."""
+"""The largest number of characters of a text that is composed of others."""
 
 
 def worked_out(compute: Callable[[Given], Json]) -> Callable[[Given, Circumstances], Json]:

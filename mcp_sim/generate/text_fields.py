@@ -1,4 +1,4 @@
-"""What does a field's name promise: a person's name, an e-mail address, a price, a city?"""
+"""Choose the writer of a text field by its format, its name and its kind of record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from mcp_sim.generate import wordlists as w
-from mcp_sim.generate.field_texts import FORMATS, NAMES, TEXTS, TOLD_BY_NAME, Find, Write, Writers, one_of
+from mcp_sim.generate.field_writers import FORMATS, NAMES, TEXTS, TOLD_BY_NAME, Find, Write, Writers, one_of
 from mcp_sim.generate.labels import labels
 from mcp_sim.generate.prose import says_what
 from mcp_sim.generate.setting import Setting
@@ -46,7 +46,7 @@ _FOLDERS = vocabulary("folder directory dir workspace")
 
 
 def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Write:
-    """The writer of a text field, by its format, else by its name and the entity it belongs to."""
+    """Return the writer of a text field, by its format, else by its name and its entity."""
     noun, name = noun_in_english(snake(entity.rpartition(".")[2])), noun_in_english(snake(name))
     writers = Writers(setting, noun)
     by_format = FORMATS.get(str(schema.get("format", "")))
@@ -58,7 +58,7 @@ def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Wr
 
 
 def _takes_code(schema: Record) -> bool:
-    """True where a country or a currency can only be a short code."""
+    """Whether the value can only be a two-letter code."""
     return schema.get("maxLength") == 2 or schema.get("pattern") in {"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"}
 
 
@@ -84,7 +84,7 @@ def _by_name(theme: str, noun: str, name: str, code: bool) -> Find:
 
 
 def _mailed(noun: str, name: str) -> Find | None:
-    """The writer of an address of somebody whom the record names, or of a company."""
+    """Return the writer of the e-mail address of a company, or of a person whom the record names."""
     role = re.fullmatch(r"(.+)_e_?mail(_address)?", name)
     if role is not None:
         return lambda writers: writers.people.email_of(role[1])
@@ -118,7 +118,7 @@ def _by_last_word(name: str) -> Find:
 
 
 def _named(noun: str, name: str) -> Find:
-    """The writer of a name or a title: of what, the field or else the entity says."""
+    """Return the writer of a name or title of the thing that the field, or else the entity, is named after."""
     for pattern, find in NAMES:
         if pattern.fullmatch(name):
             return find
@@ -141,7 +141,7 @@ def _title(writers: Writers) -> Write:
 
 
 def _of_kind(noun: str) -> Find | None:
-    """The writer of what a thing of this kind is called."""
+    """Return the writer of names of things of this kind."""
     if noun in _PEOPLE:
         return lambda writers: writers.people.person
     if noun in _COMPANIES:

@@ -1,6 +1,6 @@
-"""What is each tool for, as backends judge it: the words of its name, its arguments, what is said of it?
+"""Profiles of tools, by which backends recognise their operations: words of the name, arguments, description.
 
-A tool whose argument `operation` (`action`, `mode`, ...) selects what it does has a purpose for each of the choices.
+A tool whose argument `operation` (`action`, `mode`, ...) selects what it does has one profile for each choice.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mcp_sim.infer.choices import choices_of
-from mcp_sim.infer.result_forms import result_schema
+from mcp_sim.infer.descriptions import choices_of
+from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -27,19 +27,19 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
 
 SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operation_type", "action_type")
-"""The names of arguments that select what a tool does."""
+"""Names of arguments that select what a tool does."""
 
 _EMPTY_WORDS = vocabulary("manage manager management operation operations ops tool tools do perform handle the a an")
 _VERBS = vocabulary("add calculate check compute convert create delete find get list read search send set update write")
 LONGEST_READ = 4000
-"""So much of a description is read, in characters."""
+"""How many characters of a description are read."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """One thing that a tool does. `words` are those of its name without the server's; schemas are expanded.
+    """One thing that a tool does. `words` are those of its name without the server's prefix; schemas are expanded.
 
-    `choice` is the value of the argument `selector` that asks for it, where one does.
+    `choice` is the value of the argument `selector` that selects it, if the tool has such an argument.
     """
 
     tool: Tool
@@ -51,7 +51,7 @@ class Purpose:
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """The words of the name, each in the singular."""
+        """The words of the name, in the singular."""
         return frozenset(singular(word) for word in self.words)
 
     @cached_property
@@ -61,26 +61,26 @@ class Purpose:
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """The words that the description begins with."""
+        """The words of the description, up to `LONGEST_READ` characters."""
         return frozenset(re.findall(r"[a-z][a-z0-9]+", self.said[:LONGEST_READ]))
 
     @cached_property
     def output(self) -> Record:
-        """The outputSchema; empty where there is none."""
+        """The output schema, empty if there is none."""
         return result_schema(self.tool)
 
     def has(self, *names: str) -> bool:
-        """Is one of these among the words of the name, each in the singular?"""
+        """Return whether the name contains one of these nouns."""
         return bool(self.nouns.intersection(names))
 
     def says(self, *names: str) -> bool:
-        """Does the name or the description hold one of these words?"""
+        """Return whether the name or the description contains one of these words."""
         return any(word in self.told or word in self.words for word in names)
 
     def argument(self, names: Collection[str], types: Collection[str] = ()) -> str | None:
-        """The argument that goes by the first of these names, of one of these types.
+        """Return the argument with the first of these names and one of these types.
 
-        Of a set, which has no first, it is the first argument that goes by one of them.
+        If `names` is a set, return the first argument with one of them.
         """
         called: dict[str, str] = {}
         for name in self.arguments:
@@ -90,7 +90,7 @@ class Purpose:
         return next((called[name] for name in wanted if name in called), None)
 
     def argument_like(self, names: Sequence[str], types: Collection[str] = ()) -> str | None:
-        """The same; else the first argument whose name ends with one of them."""
+        """Return the same as `argument`, else the first argument whose name ends with one of these names."""
         exact = self.argument(names, types)
         if exact is not None:
             return exact
@@ -102,14 +102,14 @@ class Purpose:
 
 
 def whole_purposes(tools: Iterable[Tool]) -> list[Purpose]:
-    """What each of these tools is for as a whole; a first word that most tools of one server share is dropped."""
+    """Return one profile per tool. A first word that most tools of a server share is dropped."""
     listed = list(tools)
     shared = {server: _shared(listed, server) for server in {tool.server for tool in listed}}
     return [_whole(tool, shared[tool.server]) for tool in listed]
 
 
 def server_purposes(tools: Iterable[Tool]) -> list[list[Purpose]]:
-    """The purposes of the tools of each server, each choice of a selecting argument for itself."""
+    """Return the profiles of the tools of each server, with one profile per choice of a selecting argument."""
     servers: dict[str, list[Tool]] = {}
     for tool in tools:
         servers.setdefault(tool.server, []).append(tool)
@@ -117,27 +117,27 @@ def server_purposes(tools: Iterable[Tool]) -> list[list[Purpose]]:
 
 
 def purposes(tools: Sequence[Tool]) -> list[Purpose]:
-    """The purposes of these tools, each choice of a selecting argument for itself."""
+    """Return the profiles of these tools, with one profile per choice of a selecting argument."""
     return [purpose for whole in whole_purposes(tools) for purpose in choices(whole)]
 
 
 def purposes_of(tool: Tool) -> list[Purpose]:
-    """What one tool is for, looked at alone."""
+    """Return the profiles of a single tool, with one profile per choice of a selecting argument."""
     return choices(_whole(tool, None))
 
 
 def choices(whole: Purpose) -> list[Purpose]:
-    """The purposes that an argument selects among; the whole where none does."""
+    """Split a profile into one per choice of a selecting argument, if the tool has such an argument."""
     return list(_selected(whole)) or [whole]
 
 
 def last_segment(name: str) -> str:
-    """`slack.post_message`, `mcp__math__add`: what stands behind the last separator."""
+    """Return the part of a name after the last separator: `post_message` for `slack.post_message`."""
     return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
 
 
 def within(phrase: Sequence[str], whole: Sequence[str]) -> bool:
-    """Do these words stand in this order, next to each other?"""
+    """Return whether `whole` contains these words in this order, next to each other."""
     size = len(phrase)
     return any(tuple(whole[at : at + size]) == tuple(phrase) for at in range(len(whole) - size + 1))
 
@@ -160,7 +160,7 @@ def _selected(whole: Purpose) -> Iterator[Purpose]:
 
 
 def _shared(tools: Sequence[Tool], server: str) -> str | None:
-    """A first word, and no verb, of at least three tools and three fifths of all."""
+    """Return a first word that three tools and three fifths of a server's tools share, unless it is a verb."""
     named = [words(last_segment(tool.name)) for tool in tools if tool.server == server]
     listed = [parts for parts in named if len(parts) > 1]
     word, count = Counter(parts[0] for parts in listed).most_common(1)[0] if listed else ("", 0)
@@ -175,9 +175,9 @@ _LISTS = {"number": "numbers", "integer": "numbers", "string": "strings", "objec
 
 
 def kinds_of(schema: Record) -> frozenset[str]:
-    """The JSON types that an argument may be of, and `numbers`, `strings`, `objects`, `lists` for what it lists.
+    """Return the JSON types of an argument, and `numbers`, `strings`, `objects` or `lists` for the items of a list.
 
-    What a schema does not tell is possible: all of them.
+    If a schema declares no type, return all of them.
     """
     types = set(types_of(schema)) - {"null"}
     for word in ("anyOf", "oneOf"):
@@ -192,7 +192,7 @@ def kinds_of(schema: Record) -> frozenset[str]:
 
 
 def listed_values(schema: Record) -> list[Json]:
-    """The values that an argument is said to have: by `enum`, or in the description, as some generators write it."""
+    """Return the choices of an argument: its `enum`, or a list in its description, as some generators write it."""
     declared = [value for value in constants(schema) if value is not None]
     found = _LISTED.search(str(schema.get("description", "")))
     if declared or found is None:

@@ -1,4 +1,4 @@
-"""How is one record of a generated world written: field by field, each made of what the record says already?"""
+"""Write generated records field by field. Each value may depend on the fields before it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import datetime
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import mends
-from mcp_sim.generate.conforming import conformings
-from mcp_sim.generate.linking import Choose, Targets, by_way_of, chooser, inherited, linked
-from mcp_sim.generate.making import Make
+from mcp_sim.generate.conformance import conformings
+from mcp_sim.generate.links import Choose, Targets, by_way_of, chooser, inherited, linked
+from mcp_sim.generate.makers import Make
 from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.time_fields import moment_of, sense, step_of
 from mcp_sim.generate.timeline import Moment, born, has_come_to
-from mcp_sim.generate.times import moment_of, sense, step_of
 from mcp_sim.generate.uniqueness import another, is_unique, once_together
 from mcp_sim.generate.values import constants_in_order, value_maker
 from mcp_sim.types import Json, Key, Record
@@ -26,20 +26,20 @@ from mcp_sim.types.lexicon.words import snake
 _PRESENT = 0.85
 _TRIES = 8
 _MANY = 1_000
-"""Where so many values are taken, most of the others are too."""
+"""The number of taken values above which another draw rarely finds a free one."""
 
 _FIRST = frozenset({"gender", "sex", "salutation", "city", "currency"})
-"""What names and amounts follow."""
+"""Fields that names and amounts depend on."""
 
 _ACCOUNTS = frozenset({"username", "user_name", "login_name", "screen_name", "nickname"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """How one field is filled. `present`: how likely it is that there is a value at all; else null or nothing.
+    """How one field is filled. `present` is the probability of a value; otherwise the field is null or missing.
 
-    `step` is what a time tells of, `steps` the states of the record in order; `taken` holds the values that no other
-    record may have.
+    `step` is the event whose time the field holds, and `steps` are the states of the record in order. `taken` holds the
+    values that no other record may have.
     """
 
     name: str
@@ -55,9 +55,9 @@ class _Part:
 
 
 class Writer:
-    """Writes the records of one entity. `targets` are the records of all entities, as far as they are written.
+    """Writes the records of one entity. `targets` are the records of all entities that have been written.
 
-    `namesakes`: may two people have the same name? `pair` are the fields that no two records have in common.
+    `namesakes`: whether two people may have the same name. `pair`: the fields that are unique together.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Writer:
         self.pair = once_together(entity, namesakes=namesakes)
 
     def written(self, rows: Mapping[Key, Record], made: dict[Key, Record], births: Sequence[datetime]) -> None:
-        """Write all records into `made`: those that rows begin, then those that nothing is told of."""
+        """Write all records into `made`. `rows` holds the given fields of some of them."""
         now, pairs = self.domain.now, set[tuple[Json, ...]]()
         self._take(rows.values())
         for place, key in enumerate(self.targets[self.entity.name].keys):
@@ -134,7 +134,7 @@ class Writer:
         return there if come is None else come
 
     def _another(self, value: Json, part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
-        """The value, or another one where another record has it."""
+        """Return the value, or another one if it is taken."""
         taken, make = part.taken, part.make
         assert taken is not None
         assert make is not None
@@ -156,21 +156,21 @@ class Writer:
                 mend(record)
 
     def _take(self, rows: Iterable[Record]) -> None:
-        """What given rows say is taken."""
+        """Mark the values of given rows as taken."""
         for row in rows:
             for part in self.parts:
                 if part.taken is not None and isinstance(row.get(part.name), str):
                     part.taken[row[part.name]] = 1
 
     def _as_told(self, record: Record, moment: Moment) -> Moment:
-        """A row that says when it was made was made then."""
+        """Return the times of a record whose given row may hold its creation time."""
         for name, field in self.entity.fields.items():
             if name in record and sense(name, field.schema) == "created":
                 told = moment_of(record[name])
                 return Moment(min(told, moment.now), moment.now) if told else moment
         return moment
 
-    # what is known before any record is written
+    # prepared once per entity
 
     def _stored(self) -> Iterable[Field]:
         return [f for f in self.entity.fields.values() if f.derived is None and f.name != self.entity.key]
@@ -180,7 +180,7 @@ class Writer:
         return field is not None and field.derived is not None
 
     def _steps(self) -> tuple[str, ...]:
-        """The states of a record, in the order in which its schema names them."""
+        """Return the states of a record, in the order of its schema."""
         named = (field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
         return next((constants_in_order(field.schema) for field in named), ())
 
@@ -199,7 +199,7 @@ class Writer:
         return _Part(field.name, salt, present, nullable, make, None, step, self.steps, taken, schema)
 
     def _rank(self, field: Field) -> int:
-        """The order in which fields are filled: names before what is made of them, links after what they may follow."""
+        """Return the rank by which fields are filled: names before values derived from them, dependent links last."""
         if field.link is not None:
             return 2 if by_way_of(self.domain, self.entity, field) else 1
         meaning, name = sense(field.name, field.schema), snake(field.name)
@@ -213,6 +213,6 @@ class Writer:
 
 
 def births(entity: Entity, count: int, seed: int, now: datetime, level: int) -> list[datetime]:
-    """When each of an entity's records was made, in the order of creation."""
+    """Return the creation times of an entity's records, in ascending order."""
     salt = f"{seed}{SEPARATOR}{entity.name}{SEPARATOR}".encode("utf-8", "surrogatepass")
     return [born(index, count, Chance(salt + b"%d" % index), now, level) for index in range(count)]

@@ -1,4 +1,4 @@
-"""What does a new record of a generated world link to: some are linked to often, none before it was made?"""
+"""Choose what generated records link to, and copy fields from linked records."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.counts import must_link
-from mcp_sim.generate.searching import judge
+from mcp_sim.generate.record_counts import must_link
+from mcp_sim.generate.schema_constraints import judge
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Json, Key, Record
@@ -22,16 +22,16 @@ _MOST_LINKED = 3
 _TRIES = 6
 _REPLIES = 0.4
 _AT_FIRST = 3
-"""So many records of an entity can be linked to from the very beginning."""
+"""How many records of an entity can be linked to before they were created."""
 
 
 Choose: TypeAlias = Callable[[Chance, Record, int, Moment], Json]
-"""Chooses what a record links to; the number is the record's own place in the order of creation."""
+"""Chooses the target of a link. The number is the index of the linking record in the order of creation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The records of one entity as others link to them: keys in the order of creation, and when each was made."""
+    """The records of one entity as targets of links: keys and creation times in the order of creation."""
 
     entity: str
     seed: int
@@ -41,7 +41,7 @@ class Targets:
     favour: dict[int, float] = field(default_factory=dict[int, float])
 
     def one(self, chance: Chance, when: datetime) -> Key | None:
-        """One that was there at the time; a few of them are chosen often."""
+        """Draw a record that existed at this time. A few records are drawn often."""
         there = max(bisect_right(self.births, when), min(_AT_FIRST, len(self.keys)))
         if not there:
             return None
@@ -61,7 +61,7 @@ class Targets:
 
 
 def chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
-    """How the links of this field are chosen."""
+    """Return the function that chooses the targets of a link field."""
     among = targets[field.link or ""]
     if main_type(field.schema) == "array":
         least = int(field.schema.get("minItems", 0))
@@ -75,7 +75,7 @@ def chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, 
 
 
 def _earlier(field: Field, among: Targets) -> Choose:
-    """A record of the same entity that was there before; the first one, where it must link, to itself."""
+    """Return a chooser of earlier records of the same entity. If the link is required, the first links to itself."""
     needed = must_link(field)
 
     def earlier(chance: Chance, _record: Record, place: int, _moment: Moment) -> Json:
@@ -87,10 +87,10 @@ def _earlier(field: Field, among: Targets) -> Choose:
 
 
 def by_way_of(domain: Domain, entity: Entity, field: Field) -> tuple[str, str, str] | None:
-    """Another link of this entity whose target links to the same: a deal's company is its contact's company.
+    """Find another link whose target has a link to the same entity: a deal's company is its contact's company.
 
-    The name of that link, its entity, and the name of the link there. A link to the entity itself counts: a reply
-    stands in the channel of the message that it answers. Not so for people, who are others.
+    Return the name of that link, its entity, and the name of the link there. A link to the entity itself counts: a
+    reply is in the channel of the message that it answers. Links to people do not: a reply has another author.
     """
     for other in entity.fields.values():
         if other.name == field.name or other.link in {None, field.link} or main_type(other.schema) == "array":
@@ -134,7 +134,7 @@ _PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "r
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """A field that says what the linked record says: the currency of an order is that of its customer."""
+    """A field that repeats a field of a linked record: the currency of an order is that of its customer."""
 
     name: str
     link: str
@@ -144,7 +144,7 @@ class Inherited:
 
 
 def inherited(domain: Domain, entity: Entity) -> tuple[Inherited, ...]:
-    """The fields of an entity that it has from what it links to."""
+    """Return the fields of an entity that repeat fields of linked records."""
     return tuple(
         Inherited(field.name, link.name, link.link or "", theirs, judge(field.schema))
         for field in entity.fields.values()
@@ -167,7 +167,7 @@ def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, st
 
 
 def _sources(noun: str, name: str) -> tuple[str, ...]:
-    """The fields of a linked record that a field repeats."""
+    """Return the names of the fields that a field of this name may repeat."""
     if name in {"currency", "currency_code"}:
         return ("currency", "currency_code")
     if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in _PAYING:
@@ -180,7 +180,7 @@ def _sources(noun: str, name: str) -> tuple[str, ...]:
 
 
 def linked(record: Record, rule: Inherited, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
-    """What the linked record says; None where there is none, or where it may not be said here."""
+    """Return the value in the linked record; None if there is none, or if it is invalid in this field."""
     key: Json = record.get(rule.link)
     found = tables[rule.target].get(key) if isinstance(key, str | int) else None
     value = found.get(rule.theirs) if found is not None else None

@@ -1,14 +1,14 @@
-"""Which record does a value name?"""
+"""Find the record that a value identifies."""
 
 from __future__ import annotations
 
-from mcp_sim.infer.ids import whole
+from mcp_sim.infer.keys import to_integer
 from mcp_sim.types import Json, Key, View
 
 
 def found_key(view: View, entity: str, value: Json) -> Key | None:
-    """The key of the record that a value names, also where one side writes a number as a text; else None."""
-    value = whole(value)
+    """Return the key of the record that a value identifies, None if there is none. 7 and "7" are the same key."""
+    value = to_integer(value)
     if not isinstance(value, str | int) or isinstance(value, bool):
         return None
     if view.get(entity, value) is not None:

@@ -1,4 +1,4 @@
-"""Where in a result do facts stand: by name, by the other names that a backend knows for them, at last by type?"""
+"""Render facts under a schema. Properties are matched by name, by alternative names, and then by type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.lexicon.words import snake, vocabulary
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Fact -> what else a result may call it."""
+"""Alternative names of facts."""
 
 _YES = vocabulary("success ok successful succeeded acknowledged done valid status")
 _DONE = ("_status", "_success", "_successful", "_successfully")
@@ -33,14 +33,14 @@ _PROSE = _SENTENCES | vocabulary("result text output summary description status 
 _COUNTS = vocabulary("count total total_count num_results result_count results_count length returned size")
 _NO_PLACE = vocabulary("message error status")
 _WHOLE = vocabulary("result content contents text output response message answer data")
-"""What the only property of a result is called that says everything."""
+"""Names of a single property that holds the whole result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What there is to tell of a call: a text, facts by name, which of them is the answer proper.
+    """What to render: a text, facts by name, and the name of the main fact.
 
-    `is_json`: the answer proper is told as JSON where only a text has room.
+    `is_json`: the main fact is rendered as JSON in a property that takes only a text.
     """
 
     turn: Turn
@@ -52,7 +52,7 @@ class Told:
 
     @property
     def asked(self) -> Record:
-        """The arguments, by the words of their names."""
+        """The arguments, by name in snake case."""
         return {snake(name): value for name, value in self.turn.call.arguments.items()}
 
 
@@ -60,7 +60,7 @@ Fit: TypeAlias = Callable[[Told], Json]
 
 
 def fitter(schema: Record, names: Names) -> Fit:
-    """What brings whatever is told under a schema."""
+    """Return the function that renders content under a schema."""
     declared = [snake(path[-1]) for path in _paths(schema)]
     places = {fact: frozenset(declared).intersection((fact, *others)) for fact, others in names.items()}
 
@@ -71,7 +71,7 @@ def fitter(schema: Record, names: Names) -> Fit:
 
 
 def _with_parts(schema: Record, told: Told) -> Record:
-    """The facts; with those that the answer proper is made of, where the result has places for them."""
+    """Return the facts, with the fields of the main fact if the schema has properties for them."""
     facts = {snake(name): value for name, value in told.facts.items()}
     parts = {snake(name): value for name, value in as_object(told.facts.get(told.main)).items()}
     places = {snake(name) for name in properties(schema)}
@@ -82,7 +82,7 @@ def _with_parts(schema: Record, told: Told) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """One outcome, being brought under a schema."""
+    """Renders one outcome under a schema."""
 
     told: Told
     facts: Mapping[str, Json]
@@ -100,7 +100,7 @@ class _Fitting:
         return self._object(schema, self._place(schema)) if only is None else self._single(schema, *only)
 
     def _free(self) -> Json:
-        """An object of which a schema says nothing: the answer proper, else all facts, else the text."""
+        """Return an object without declared properties: the main fact, else all facts, else the text."""
         main: Json = self.told.facts.get(self.told.main)
         if isinstance(main, dict):
             return as_object(main)
@@ -110,7 +110,7 @@ class _Fitting:
         return {"message": self.told.text, **facts} if self.told.changes or not facts else facts
 
     def _single(self, schema: Record, name: str, part: Record) -> Json:
-        """A result with one property: a text there, or an object of which nothing is said, is all there is to tell."""
+        """Return a result with one property. A text there, or an object without declared properties, is the whole."""
         kind, is_whole = main_type(part), snake(name) in _WHOLE
         if is_whole and kind == "object" and not properties(part):
             known = self._known(name, part, self.facts)
@@ -121,7 +121,7 @@ class _Fitting:
         return self._object(schema, self._place(schema))
 
     def part(self, schema: Record, row: Record) -> Record:
-        """A row of the answer under the schema of rows: what it has, and what must be there."""
+        """Return a row under the schema of rows, with generated values for missing required fields."""
         facts = {snake(name): value for name, value in row.items()}
         found: Record = {}
         for name, part in properties(schema).items():
@@ -131,10 +131,10 @@ class _Fitting:
             found |= {} if value is ABSENT else {name: value}
         return found
 
-    # the answer proper
+    # the main fact
 
     def _place(self, schema: Record) -> tuple[str, ...]:
-        """The path to the property that holds the answer proper, where none bears one of its names."""
+        """Return the path to the property that holds the main fact, if none has one of its names."""
         main = snake(self.told.main)
         if main not in self.facts or any(self._fact(snake(path[-1])) == main for path in _paths(schema)):
             return ()
@@ -144,14 +144,14 @@ class _Fitting:
         return next(iter(found), ())
 
     def _is_taken(self, path: tuple[str, ...]) -> bool:
-        """Does a property show another fact, or is it the place of a sentence?"""
+        """Whether a property holds another fact, or is for a sentence."""
         name, value = snake(path[-1]), self.facts[snake(self.told.main)]
         return self._fact(name) is not None or (isinstance(value, str) and name in _NO_PLACE)
 
     # the whole
 
     def _object(self, schema: Record, place: tuple[str, ...]) -> Record:
-        """An object. `place` is the path to the answer proper within it; () where that stands elsewhere."""
+        """Return an object. `place` is the path to the main fact within it, () if that is elsewhere."""
         body: Record = {}
         for name, part in properties(schema).items():
             inner = place[1:] if place[:1] == (name,) else ()
@@ -176,7 +176,7 @@ class _Fitting:
         return self.told.text if value is ABSENT and main_type(schema) == "string" else value
 
     def _known(self, name: str, schema: Record, facts: Mapping[str, Json]) -> Json:
-        """The fact that a property shows by its name."""
+        """Return the fact that a property holds by its name, or `ABSENT`."""
         chosen = constants(schema)
         if len(chosen) == 1:
             return chosen[0]
@@ -191,11 +191,11 @@ class _Fitting:
         return next(called, None)
 
     def _is_echo(self, name: str, fact: str) -> bool:
-        """Is it what was asked for, since the fact has a place of its own beside it?"""
+        """Whether a property repeats an argument, because the fact has another property of its own."""
         return name in self.asked and not self.places[fact] <= self.asked.keys()
 
     def _guess(self, name: str, schema: Record) -> Json:
-        """What a property that no fact goes by holds, judged by its name."""
+        """Return a value for a property without a fact, by its name, or `ABSENT`."""
         kind, name = main_type(schema), snake(name)
         answer = self.told.facts.get(self.told.main)
         if kind == "boolean" and (name in _YES or name.endswith(_DONE)):
@@ -211,7 +211,7 @@ class _Fitting:
         return ABSENT if given is ABSENT else converted(given, schema, self.part)
 
     def _made(self, name: str, schema: Record) -> Json:
-        """What must be there and nobody knows: null, nothing, or the same value for the same call."""
+        """Return a value for a required property without a fact: null, empty, or generated from the call."""
         if is_nullable(schema):
             return None
         match main_type(schema):
@@ -230,7 +230,7 @@ class _Fitting:
 
 
 def _made_up(turn: Turn, name: str, schema: Record) -> Json:
-    from mcp_sim.generate.timeline import Moment  # noqa: PLC0415 (what tells tools apart is loaded before they are listed)
+    from mcp_sim.generate.timeline import Moment  # noqa: PLC0415 (matching tools must not load the generators)
     from mcp_sim.generate.values import chance_of, value_maker  # noqa: PLC0415 (only an answer needs them)
 
     make = value_maker("result", name, schema)
@@ -238,20 +238,20 @@ def _made_up(turn: Turn, name: str, schema: Record) -> Json:
 
 
 def _is_sentence(schema: Record) -> bool:
-    """Is a text under `result` all there is?"""
+    """Whether the only property is a text named `result`."""
     parts = properties(schema)
     return [*map(snake, parts)] == ["result"] and main_type(*parts.values()) == "string"
 
 
 def _paths(schema: Record, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The paths to all properties."""
+    """Yield the paths to all properties."""
     for name, part in properties(schema).items():
         yield (*path, name)
         yield from _paths(part, (*path, name))
 
 
 def _possible(schema: Record, value: Json, path: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """The paths of properties that could hold a value: of exactly its type first, then by way of a text."""
+    """Return the paths of properties that could hold a value: first those of its type, then those that convert it."""
     exact: list[tuple[str, ...]] = []
     loose: list[tuple[str, ...]] = []
     for name, part in properties(schema).items():
@@ -265,7 +265,7 @@ def _possible(schema: Record, value: Json, path: tuple[str, ...]) -> list[tuple[
 
 
 def _could_hold(schema: Record, value: Json) -> bool:
-    """Could the value stand there in another form: as a text, as lines, or rounded?"""
+    """Whether the value can be converted to the schema: to a text, to lines, or to an integer."""
     kind = main_type(schema)
     if isinstance(value, str):
         return kind in {"", "array"}

@@ -1,4 +1,4 @@
-"""In which lines do two texts differ?"""
+"""Compare texts, and replace parts of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _MOST_PAIRS = 4_000_000
 
 
 def differing(before: str, after: str) -> str:
-    """The lines that only one of two texts has, each behind `- ` or `+ `.
+    """Return the lines that only one of two texts has, each after `- ` or `+ `.
 
-    Lines of short texts are set beside the one that they became. Of texts too long to compare, what stands between
-    their common beginning and end is told as gone and come.
+    In short texts, changed lines are paired. In texts too long to compare, everything between the common beginning and
+    the common end counts as removed and added.
     """
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) <= _FEW_LINES and len(before) + len(after) <= _FEW_CHARACTERS:
@@ -26,7 +26,7 @@ def differing(before: str, after: str) -> str:
 
 
 def patch(before: str, after: str, name: str) -> str:
-    """The same as a patch to the file of this name; of texts too long to compare, without what surrounds it."""
+    """Return a unified diff of the file of this name; without context if the texts are too long to compare."""
     old, new = before.splitlines(), after.splitlines()
     if len(old) * len(new) > _MOST_PAIRS:
         return f"--- {name}\n+++ {name}\n{differing(before, after)}"
@@ -34,7 +34,7 @@ def patch(before: str, after: str, name: str) -> str:
 
 
 def _common(old: list[str], new: list[str]) -> int:
-    """So many lines are the same from the beginning on."""
+    """Return the number of equal lines at the beginning."""
     pairs = zip(old, new, strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
@@ -53,7 +53,7 @@ _LONGEST = 20_000_000
 
 
 def replaced(text: str, old: str, new: str, most: int = -1) -> str:
-    """The text with `old` replaced, at most so many times. Raises Refused where it would grow beyond all measure."""
+    """Replace `old` in a text, at most `most` times (-1: always). Raises `Refused` if the result would be too long."""
     times = text.count(old) if most < 0 else most
     if len(new) > len(old) and len(text) + times * (len(new) - len(old)) > _LONGEST:
         raise Refused("invalid", f"The result is too long; at most {_LONGEST:,} characters are possible")

@@ -1,4 +1,4 @@
-"""Which operations encode texts, decode what was encoded, and hash?"""
+"""Operations that encode, decode and hash texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from mcp_sim.backends.operation import TEXT, Circumstances, Given, Operation, role
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.texts.texts import SUBJECT, changed, text_operation, worked_out
+from mcp_sim.backends.texts.editing import SUBJECT, changed, text_operation, worked_out
 from mcp_sim.types import Json
 
 _ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
@@ -43,7 +43,7 @@ def _hashed(given: Given) -> str:
 
 
 def _hmac(given: Given) -> str:
-    """A hash that only who knows the key can make."""
+    """Return the keyed hash (HMAC) of a text."""
     name = _algorithm(given)
     return hmac.new(str(given["key"]).encode(), str(given["text"]).encode("utf-8", "surrogatepass"), name).hexdigest()
 

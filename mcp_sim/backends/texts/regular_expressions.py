@@ -1,4 +1,4 @@
-"""Which operations find, test or replace what matches a regular expression, or repeat a text?"""
+"""Operations with regular expressions, and repetition and comparison of texts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from itertools import islice
 from typing import Any
 
-from mcp_sim.backends.compute.differences import differing
+from mcp_sim.backends.compute.text_changes import differing
 from mcp_sim.backends.operation import NUMBER, TEXT, Given, Operation, role
 from mcp_sim.backends.patterns import expression
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.texts.texts import LONGEST, SUBJECT, text_operation, worked_out
+from mcp_sim.backends.texts.editing import LONGEST, SUBJECT, text_operation, worked_out
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.words import vocabulary
 
@@ -42,7 +42,7 @@ def _is_there(given: Given) -> bool:
 
 
 def _replaced(given: Given) -> str:
-    """With groups as `$1` or `\\1` in what is put there."""
+    """Replace all matches. The replacement may refer to groups as `$1` or `\\1`."""
     instead = re.sub(r"\$(\d)", r"\\\1", str(given["replacement"]))
     pieces, most = list[str](), 0
     text, end = _text(given), 0
@@ -55,7 +55,7 @@ def _replaced(given: Given) -> str:
 
 
 def _filled(instead: str, hit: Any) -> str:
-    """What is put in place of a match, with its groups; a group that there is not is nothing."""
+    """Fill the groups of a match into its replacement. Missing groups are empty."""
     groups = [hit[0], *hit.groups()]
     return re.sub(r"\\(\d)", lambda one: (groups[int(one[1])] or "") if int(one[1]) < len(groups) else "", instead)
 
@@ -69,7 +69,7 @@ def _repeated(given: Given) -> str:
 
 
 def _distance(given: Given) -> int:
-    """How many characters must be put in, taken out or changed to make one text of the other."""
+    """Return the Levenshtein distance of two texts."""
     one, other = str(given["first"]), str(given["second"])
     if len(one) * len(other) > _MOST_PAIRS:
         raise _too_long()

@@ -1,4 +1,4 @@
-"""What are people and companies called, and how are they reached: names, e-mails, telephones, accounts?"""
+"""Generate names, e-mail addresses, telephone numbers and postal addresses of people and companies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BY_OTHERS = (
     "contact_name", "contactName", "contact_person", "customer_name", "customerName", "guest_name", "owner_name",
     "cardholder", "cardholder_name",
 )  # fmt: skip
-"""What the people of a record are called where it is not theirs."""
+"""Fields that name a person other than the record itself."""
 
 _FIRMS = ("company", "company_name", "companyName", "organization", "organisation", "employer")
 _FAMILY_FIRST = frozenset({"ja", "zh", "ko", "hu"})
@@ -31,7 +31,7 @@ _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "å": "a", "ł": "l
 
 
 class People:
-    """Writers of names in one setting."""
+    """Writers of the names and addresses of people and companies in one setting."""
 
     def __init__(self, setting: Setting) -> None:
         self._locale, self._theme = setting.locale, setting.theme
@@ -59,14 +59,14 @@ class People:
         return f"{first}{'' if self._locale.code in _WITHOUT_SPACE else ' '}{last}"
 
     def someone(self, chance: Chance, _record: Record, moment: Moment) -> str:
-        """Somebody who has nothing to do with the record's own name."""
+        """Return the name of a person who is unrelated to the record's own name."""
         return self.person(chance, {}, moment)
 
     def username(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._account(chance, record).replace(".", "_")
 
     def salutation(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """How a letter begins that is written to a woman, or to a man."""
+        """Return the form of address for a woman or a man."""
         titles = (_HERS, _HIS)[_sex(record, chance)]
         return titles[_LANGUAGES.index(self._locale.language) if self._locale.language in _LANGUAGES else 0]
 
@@ -90,7 +90,7 @@ class People:
         return f"{self._account(chance, named)}@{domain}"
 
     def email_of(self, role: str) -> Callable[[Chance, Record, Moment], str]:
-        """The address of the one whom the record names in this role: `customer_email` goes with `customer_name`."""
+        """Return a writer of the address of the person in a role: `customer_email` matches `customer_name`."""
 
         def write(chance: Chance, record: Record, _moment: Moment) -> str:
             told = _told(record, f"{role}_name", f"{role}Name", role)
@@ -100,14 +100,14 @@ class People:
         return write
 
     def office_email(self, chance: Chance, record: Record, moment: Moment) -> str:
-        """The address of a company: that of whom to ask for, else of its office."""
+        """Return the address of a company: that of its contact person if it has one, else of its office."""
         if _told(record, *_BY_OTHERS):
             return self.email(chance, record, moment)
         domain = _of_firm(whole_name(record) or _told(record, *_FIRMS)) or self._domain(chance)
         return f"{chance.choice(_OFFICES)}@{domain}"
 
     def an_email(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        """The address of somebody who has nothing to do with the record's own name."""
+        """Return the address of a person who is unrelated to the record's own name."""
         return f"{self._account(chance, {})}@{self._domain(chance)}"
 
     def phone(self, chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -118,7 +118,7 @@ class People:
         return f"https://{self._host_of(chance, record)}"
 
     def picture(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """The address of an image of what the record is."""
+        """Return the URL of a picture of the record."""
         told = whole_name(record) or str(_told(record, "title", "username") or "")
         return f"https://images.example/{slug(told, '-') or f'{chance.below(10**6):06d}'}.jpg"
 
@@ -138,7 +138,7 @@ class People:
         return f"{slug(chance.choice(name), '') or 'mail'}.example"
 
     def _account(self, chance: Chance, record: Record) -> str:
-        """The part of an e-mail address before the @: the record's own name, where it has one."""
+        """Return the part of an e-mail address before the @: the record's own name if it has one."""
         first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
         whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
         found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
@@ -149,19 +149,19 @@ _OFFICES = ("info", "office", "hello", "contact", "sales")
 
 
 def _of_firm(name: Json) -> str:
-    """The domain of a company; "" where there is no company."""
+    """Return the domain of a company, "" if there is no name."""
     told = name.split(" ") if isinstance(name, str) else [""]
     return f"{made}.example" if (made := slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")) else ""
 
 
 def whole_name(record: Record) -> str:
-    """The record's own name, '' where it has none."""
+    """Return the record's own name, '' if it has none."""
     found = _told(record, *_WHOLE)
     return found if isinstance(found, str) else ""
 
 
 def slug(text: str, joint: str) -> str:
-    """The letters and digits of a text, without accents, in lower case."""
+    """Return the letters and digits of a text in lower case, without accents; `joint` separates the words."""
     if text.isascii():
         return joint.join(re.findall(r"[a-z0-9]+", text.lower()))
     return _plain_slug(text, joint)
@@ -175,7 +175,7 @@ def _plain_slug(text: str, joint: str) -> str:
 
 
 def _sex(record: Record, chance: Chance) -> int:
-    """Which of the two lists of names: what the record says, else one of them."""
+    """Return the index of the list of names: 0 for women, 1 for men; drawn unless the record decides it."""
     told = _told(record, "gender", "sex")
     if isinstance(told, str) and told[:1].lower() in {"f", "m"}:
         return int(told[:1].lower() == "m")
@@ -186,7 +186,7 @@ def _sex(record: Record, chance: Chance) -> int:
 
 
 def _told(record: Record, *names: str) -> Json:
-    """The first of these fields that the record has."""
+    """Return the value of the first of these fields that is not empty."""
     for name in names:
         if record.get(name):
             return record[name]
@@ -198,7 +198,7 @@ _ABROAD = {city: (code, country) for city, code, country in (place.split(",") fo
 
 
 class Addresses:
-    """Writers of places in one setting: most are in its own country."""
+    """Writers of places in one setting. Most are in its own country."""
 
     def __init__(self, setting: Setting) -> None:
         self._locale = setting.locale
@@ -224,7 +224,7 @@ class Addresses:
         return chance.choice(self._pool.streets)
 
     def address(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """The street alone where the record has a city of its own; else all of it."""
+        """Return the street alone if the record has a city or postal code, else the whole address."""
         street = chance.choice(self._pool.streets)
         if any(record.get(name) for name in ("city", "town", "postal_code", "postcode", "zip")):
             return street
@@ -246,7 +246,7 @@ class Addresses:
         return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(w.TIME_ZONES)
 
     def _country(self, chance: Chance, record: Record) -> tuple[str, str]:
-        """Code and name of a country: that of the record's city, where it has one."""
+        """Return code and name of a country: that of the record's city if it has one."""
         home = (self._locale.country_code, self._locale.country)
         city: Json = record.get("city")
         if isinstance(city, str):

@@ -1,36 +1,36 @@
-"""What of a record must change where a schema says what goes together: no closed issue without the time of its end?"""
+"""Adjust records to schemas that constrain several properties together: a closed issue has a closing time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
-from mcp_sim.generate.searching import alternatives, judge
+from mcp_sim.generate.schema_constraints import alternatives, judge
+from mcp_sim.generate.time_fields import moment_of, sense
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.times import moment_of, sense
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.infer.result_forms import result_schema
+from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, at, items, properties, required
 from mcp_sim.types.plans import Plan
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
-"""What is shown of a record, the record, and the fields that must stay: what is shown so that the schema allows it."""
+"""Takes a shown record, the stored record, and the fields that must stay. Returns the shown record, made valid."""
 
 _TOGETHER = frozenset({
     "if", "allOf", "anyOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties",
     "propertyNames", "patternProperties", "unevaluatedProperties",
 })  # fmt: skip
-"""Words of a schema that speak of several properties at once."""
+"""Schema keywords that constrain several properties together."""
 
 _AT_LEAST = frozenset({"contains", "minItems", "minProperties"})
 _KEPT, _CHANGED, _DROPPED, _ADDED = 10_000, 100, 3, 1
-"""What it costs to change what must stay, or what a record says, to leave it out, and to say more."""
+"""Costs of changing a field that must stay, changing a value, dropping a field, and adding one."""
 
 
 def conforming(entity: Entity, schema: Record) -> Conform | None:
-    """How records are held to a schema; None where each property is valid by itself."""
+    """Return what adjusts records to a schema, None if its properties are independent of each other."""
     parts = properties(schema)
     if not schema.keys() & _TOGETHER and not any(_AT_LEAST & part.keys() for part in parts.values()):
         return None
@@ -48,7 +48,7 @@ def conforming(entity: Entity, schema: Record) -> Conform | None:
 
 
 def conformings(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
-    """How the records of an entity are held to what its tools say of them."""
+    """Return what adjusts an entity's records to the output schemas of its tools."""
     schemas: list[Record] = []
     for schema in shown_schemas(domain, entity):
         if schema not in schemas:
@@ -58,7 +58,7 @@ def conformings(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
 
 
 class _Way:
-    """One of the forms that a schema allows, in which every property is judged by itself."""
+    """One alternative of a schema. Within it, properties are checked independently."""
 
     def __init__(self, entity: Entity, schema: Record) -> None:
         self.entity, self.parts, self.needed = entity, properties(schema), required(schema)
@@ -68,7 +68,7 @@ class _Way:
         self.least, self.most = int(schema.get("minProperties", 0)), int(schema.get("maxProperties", 10_000))
 
     def fitted(self, body: Record, record: Record, kept: Container[str]) -> tuple[int, Record]:
-        """What is shown, brought into this form, and what it costs."""
+        """Return the cost of adjusting a shown record to this alternative, and the adjusted record."""
         made = {name: value for name, value in body.items() if self._may_stay(name, value)}
         changed = [name for name in body if name not in made and name in self.needed]
         for name in self._lacking(made):
@@ -89,7 +89,10 @@ class _Way:
         return self.parts[name] != IMPOSSIBLE and self.judges[name](value)
 
     def _lacking(self, made: Mapping[str, Json]) -> Iterator[str]:
-        """What must be there and is not, then what there should be more of; looked at as it is filled."""
+        """Yield missing properties: required ones, dependent ones, then enough for `minProperties`.
+
+        `made` grows while this runs.
+        """
         yield from [name for name in self.needed if name not in made]
         for name, wanted in self.follow.items():
             yield from [str(one) for one in wanted if name in made and one not in made]
@@ -97,7 +100,7 @@ class _Way:
         yield from possible[: max(0, self.least - len(made))]
 
     def _value(self, name: str, record: Record) -> Json:
-        """The record's own value, where it has one; else the same at every look."""
+        """Return the record's own value if it is valid, else a generated one that is always the same."""
         if name in record and name in self.judges and self.judges[name](record[name]):
             return record[name]
         make = value_maker(self.entity.name, name, self.parts.get(name, {}))
@@ -105,7 +108,7 @@ class _Way:
         return make(chance_of(self.entity.name, key, name), record, self._moment(record))
 
     def _moment(self, record: Record) -> Moment:
-        """When the record was last heard of, as far as it says."""
+        """Return the latest creation or change time that the record holds."""
         fields = self.entity.fields.values()
         told = [record.get(field.name) for field in fields if sense(field.name, field.schema) in {"created", "updated"}]
         known = [moment for value in told if (moment := moment_of(value)) is not None]
@@ -113,7 +116,7 @@ class _Way:
 
 
 def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:
-    """The schemas of a record in a tool's result."""
+    """Yield the schemas of a record in a tool's output."""
     if plan.envelope.rows is not None:
         yield items(at(output, plan.envelope.rows))
     elif plan.envelope.record is not None:
@@ -121,7 +124,7 @@ def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:
 
 
 def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
-    """The schemas of the entity's records in the results of all tools that declare theirs."""
+    """Yield the schemas of an entity's records in the output schemas of all tools."""
     for plan in domain.plans.values():
         tool = domain.tools.get(plan.tool)
         if plan.entity == entity.name and plan.backend == "records" and tool is not None and tool.output_schema:
@@ -129,6 +132,6 @@ def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
 
 
 def field_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:
-    """The schemas of one field there."""
+    """Yield the schemas of one field in these output schemas."""
     parts = (properties(schema).get(field) for schema in shown_schemas(domain, entity))
     return (part for part in parts if part is not None)

@@ -1,4 +1,4 @@
-"""Values for schemas that say more than a form: alternatives, conditions, exclusions. Drawn, and held to the schema."""
+"""Generate values for schemas with alternatives, conditions and exclusions: draw, then validate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import cast
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.making import APART, Make
+from mcp_sim.generate.makers import APART, Make
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.merge import meet
@@ -24,10 +24,10 @@ LIMITS = frozenset({
     "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required", "additionalProperties",
     "minProperties", "maxProperties", "dependentRequired", *_HARD,
 })  # fmt: skip
-"""What a schema may say of values that it names one by one."""
+"""Keywords that may exclude some values of an enum."""
 
 _MOST = 32
-"""So many alternatives of one schema are looked at."""
+"""The largest number of alternatives of one schema that are considered."""
 
 _TRIES = 24
 
@@ -35,12 +35,12 @@ Construct = Callable[[Record], Make]
 
 
 def is_plain(schema: Record) -> bool:
-    """Does a value of the right form always satisfy the schema?"""
+    """Return whether a schema has none of the keywords that require drawing and validating."""
     return not schema.keys() & _HARD
 
 
 def searched(schema: Record, construct: Construct) -> Make:
-    """The maker of values for any schema: one alternative after the other is drawn, until a value is valid."""
+    """Return a maker of values for any schema. It draws from one alternative after the other until a value is valid."""
     ways = alternatives(schema)
     if not ways:
         return lambda _chance, _record, _moment: None
@@ -60,21 +60,21 @@ def searched(schema: Record, construct: Construct) -> Make:
 
 
 def alternatives(schema: Record) -> list[Record]:
-    """The schemas without alternatives and conditions, one of which a value satisfies; so many of them."""
+    """Return schemas without alternatives and conditions. A valid value satisfies one of them."""
     ways = [*islice(_ways(schema), _MOST)]
     ways = [way for way in ways if types_of(way) != ("null",)] or ways
     return [_bare(_without_forbidden(way)) for way in ways]
 
 
 def _without_forbidden(way: Record) -> Record:
-    """What a schema forbids to be there, as properties that cannot be."""
+    """Rewrite `not: required` as a property that no value satisfies."""
     forbidden = as_list(as_object(way.get("not")).get("required"))
     alone = as_object(way.get("not")).keys() == {"required"} and forbidden
     return _both(way, {"properties": {str(forbidden[-1]): False}}) if alone else way
 
 
 def judge(schema: Record) -> Callable[[Json], bool]:
-    """Is a value valid? Where the schema cannot be compiled, any is."""
+    """Return a test whether a value is valid. If the schema cannot be compiled, every value is."""
     try:
         return compiled(schema).is_valid
     except ValueError:
@@ -86,7 +86,7 @@ def _bare(way: Record) -> Record:
 
 
 def _ways(schema: Record) -> Iterator[Record]:
-    """The schemas without alternatives that together allow what this one allows, and now and then more."""
+    """Yield schemas without alternatives that together allow at least what this one allows."""
     if schema == IMPOSSIBLE:
         return
     word = next((word for word in _COMBINED if word in schema and word != "not"), None)
@@ -99,7 +99,7 @@ def _ways(schema: Record) -> Iterator[Record]:
 
 
 def _all(rest: Record, parts: Json) -> Iterator[Record]:
-    """What cannot be said as one stands under `APART`; the judge holds the value to it."""
+    """Merge all parts. Those that cannot be merged are kept under `APART` and checked by validation."""
     apart: list[Json] = []
     for part in as_list(parts):
         rest = dict(_both(rest, part))
@@ -120,7 +120,7 @@ def _conditional(rest: Record, condition: Json) -> Iterator[Record]:
 
 
 def _dependent(rest: Record, parts: Json) -> Iterator[Record]:
-    """With all of the properties that ask for more, or without them."""
+    """Yield the schema with all of the properties that have dependencies, and without them."""
     whole = rest
     for name, part in as_object(parts).items():
         whole = _both(_both(whole, {"required": [name]}), part)
@@ -134,7 +134,7 @@ def _both(first: Record, second: Json) -> Record:
 
 
 def _without_nothing(schema: Record) -> Record:
-    """Properties that cannot be are written as the impossible schema."""
+    """Replace `false` as the schema of a property by the impossible schema."""
     declared: Json = schema.get("properties")
     if not isinstance(declared, dict) or False not in declared.values():
         return schema

@@ -1,4 +1,4 @@
-"""What do questions about the time, dates and time zones come to?"""
+"""Compute the results of date and time operations."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Which operations tell the time, and work with dates and time zones?"""
+"""Operations on times, dates and time zones."""
 
 from __future__ import annotations
 
 import calendar
 from collections.abc import Callable, Sequence
 
-from mcp_sim.backends.dates.date_sums import (
+from mcp_sim.backends.dates.calculations import (
     added,
     age,
     between,

@@ -1,4 +1,4 @@
-"""Which operations draw something at random: numbers, ids, passwords, dice?"""
+"""Operations that draw random numbers, ids, passwords and dice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from mcp_sim.backends.compute.expression import finite
 from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.texts.texts import COUNT, text_operation
+from mcp_sim.backends.texts.editing import COUNT, text_operation
 from mcp_sim.types import Json
 from mcp_sim.types.lexicon.words import vocabulary
 

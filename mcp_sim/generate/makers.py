@@ -1,0 +1,24 @@
+"""Types and limits that the makers of values share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from mcp_sim.generate.chance import Chance
+from mcp_sim.generate.timeline import Moment
+from mcp_sim.types import Json, Record
+
+Make: TypeAlias = Callable[[Chance, Record, Moment], Json]
+"""Makes a value from chance, the record so far, and the times of the record."""
+
+Compile: TypeAlias = Callable[[str, str, Record], Make]
+"""Returns the maker for an entity (or the object that contains the field), a field name and a schema."""
+
+MOST_ITEMS = 1000
+LONGEST = 100_000
+MANY = 2**31 - 1
+"""Limits on list items, text length and numbers. A schema that requires more is not satisfied."""
+
+APART = "$apart"
+"""The keyword under which a schema for makers holds the parts of `allOf` that could not be merged into it."""
