@@ -184,7 +184,7 @@ async def test_patterns_are_matched_in_time_that_does_not_explode(database: Simu
         assert await said(world, "read_query", query=query) == [{"name": "Ada"}]
 
 
-DIALECTS = [
+ENGINES = [
     ("PostgreSQL", "SELECT name::text AS n FROM public.users WHERE name ILIKE $1 LIMIT 1", ["a%"], [{"n": "Ada"}]),
     ("PostgreSQL", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1", None,
      [{"table_name": "log"}, {"table_name": "users"}]),
@@ -197,7 +197,7 @@ DIALECTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("database", "statement", "params", "rows"), DIALECTS)
+@pytest.mark.parametrize(("database", "statement", "params", "rows"), ENGINES)
 async def test_other_dialects_are_understood(
     tmp_path: Path, database: str, statement: str, params: Json, rows: Json
 ) -> None:

@@ -1,1 +1,1 @@
-"""Tables as SQL sees them: which tools speak it, what a state holds, a database over a view, and what is refused."""
+"""SQL over the world: matching tools, given tables, a database over a view, dialects, and a sandbox."""

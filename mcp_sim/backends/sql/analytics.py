@@ -1,4 +1,4 @@
-"""What do the functions come to that other databases have and SQLite lacks: spreads, shares, lists, parts of texts?"""
+"""SQL functions that other databases have and SQLite lacks: spreads, percentiles, lists, parts of texts."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from functools import lru_cache
 from typing import Any
 
 from mcp_sim.backends.patterns import expression
-from mcp_sim.types.json_text import encode
+from mcp_sim.types.json_values import encode
 
 Charge = Callable[[int], None]
-"""Counts the characters that a function looks at; raises where they are too many."""
+"""Counts the characters that a function processes. Raises an error beyond the limit."""
 
 LONGEST = 1_000_000
-"""So many characters does a text get that is filled up."""
+"""Maximum length of a padded text."""
 
 _ROW = 64
-"""So many characters is a row of an aggregate counted as, at least."""
+"""Minimum number of characters that a row of an aggregate counts as."""
 
 
-def teach(connection: sqlite3.Connection, charge: Charge) -> None:
-    """Have the statements of a connection know them."""
+def register_functions(connection: sqlite3.Connection, charge: Charge) -> None:
+    """Register the functions with a connection."""
     for name, call in _SCALARS.items():
         connection.create_function(name, -1, _charged(call, charge), deterministic=True)
     for name, (size, finish) in _AGGREGATES.items():
-        # the stubs know no such class, which sqlite3 takes as it is
+        # The type stubs do not know this class; sqlite3 accepts it.
         connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType]
 
 
@@ -41,14 +41,14 @@ def _charged(call: Callable[..., Any], charge: Charge) -> Callable[..., Any]:
     return counted
 
 
-# of many rows ---------------------------------------------------------------------------------------------------------
+# aggregates - --------------------------------------------------------------------------------------------------------
 
 Rows = Sequence[tuple[Any, ...]]
 
 
 def _aggregate(finish: Callable[[Rows], Any], charge: Charge) -> Callable[[], Any]:
     class Aggregate:
-        """The rows of one group, until all are there."""
+        """Collects the rows of one group."""
 
         def __init__(self) -> None:
             self._rows: list[tuple[Any, ...]] = []
@@ -72,8 +72,8 @@ def _spread(measure: Callable[[Any], float], least: int) -> Callable[[Rows], Any
     return lambda rows: measure(_numbers(rows)) if len(_numbers(rows)) >= least else None
 
 
-def _share(rows: Rows) -> Any:
-    """The value below which a share of all lies, between its neighbours."""
+def _percentile(rows: Rows) -> Any:
+    """Return the interpolated percentile."""
     numbers, share = sorted(_numbers(rows)), float(rows[0][1])
     at = share * (len(numbers) - 1)
     low = int(at)
@@ -81,27 +81,27 @@ def _share(rows: Rows) -> Any:
     return numbers[low] + (numbers[high] - numbers[low]) * (at - low) if numbers else None
 
 
-def _nearest_share(rows: Rows) -> Any:
+def _nearest_percentile(rows: Rows) -> Any:
     values = sorted(row[0] for row in rows)
     return values[max(0, -int(-float(rows[0][1]) * len(values) // 1) - 1)]
 
 
 def _listed(rows: Rows) -> str:
-    return encode([row[0] for row in _in_order(rows, 1)]).decode()
+    return encode([row[0] for row in _sorted_by(rows, 1)]).decode()
 
 
 def _joined(rows: Rows) -> str:
-    return str(rows[0][1]).join(str(row[0]) for row in _in_order(rows, 2))
+    return str(rows[0][1]).join(str(row[0]) for row in _sorted_by(rows, 2))
 
 
-def _in_order(rows: Rows, at: int) -> Rows:
-    """By what stands at a place, downwards where a 1 stands behind it."""
+def _sorted_by(rows: Rows, at: int) -> Rows:
+    """Return the rows sorted by the value at an index, descending if the next value is 1."""
     if not rows or len(rows[0]) <= at:
         return rows
-    return sorted(rows, key=lambda row: _sortable(row[at]), reverse=bool(rows[0][at + 1]))
+    return sorted(rows, key=lambda row: _sort_key(row[at]), reverse=bool(rows[0][at + 1]))
 
 
-def _sortable(value: Any) -> tuple[int, Any]:
+def _sort_key(value: Any) -> tuple[int, Any]:
     return (0, 0) if value is None else (1, value) if isinstance(value, int | float) else (2, str(value))
 
 
@@ -116,20 +116,20 @@ _AGGREGATES: Mapping[str, tuple[int, Callable[[Rows], Any]]] = {
     "stddev": (1, _spread(statistics.stdev, 2)), "stddev_samp": (1, _spread(statistics.stdev, 2)),
     "stddev_pop": (1, _spread(statistics.pstdev, 1)), "variance": (1, _spread(statistics.variance, 2)),
     "variance_pop": (1, _spread(statistics.pvariance, 1)), "median": (1, _spread(statistics.median, 1)),
-    "percentile_cont": (2, _share), "percentile_disc": (2, _nearest_share),
+    "percentile_cont": (2, _percentile), "percentile_disc": (2, _nearest_percentile),
     "mode": (1, lambda rows: Counter(row[0] for row in rows).most_common(1)[0][0]),
-    "arg_max": (2, lambda rows: max(rows, key=lambda row: _sortable(row[1]))[0]),
-    "arg_min": (2, lambda rows: min(rows, key=lambda row: _sortable(row[1]))[0]),
+    "arg_max": (2, lambda rows: max(rows, key=lambda row: _sort_key(row[1]))[0]),
+    "arg_min": (2, lambda rows: min(rows, key=lambda row: _sort_key(row[1]))[0]),
     "first": (1, lambda rows: rows[0][0]), "last": (1, lambda rows: rows[-1][0]),
     "array_agg": (-1, _listed), "joined_by": (-1, _joined), "corr": (2, _correlation),
 }  # fmt: skip
 
 
-# of one value ---------------------------------------------------------------------------------------------------------
+# scalars - --------------------------------------------------------------------------------------------------------
 
 
 def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Nothing where the text is not there."""
+    """Return a function that returns null for a null text."""
     return lambda *given: None if given[:1] in {(), (None,)} else call(str(given[0]), *given[1:])
 
 
@@ -153,15 +153,15 @@ def _split(text: str, mark: str, at: int) -> str:
 
 
 def _truncated(unit: str, moment: str) -> str:
-    """The beginning of the year, month, week, day or hour that a moment is in."""
-    told = datetime.fromisoformat(moment).replace(tzinfo=None)
-    day = told.replace(hour=0, minute=0, second=0, microsecond=0)
+    """Return the beginning of the year, month, week, day or hour of a moment."""
+    parsed = datetime.fromisoformat(moment).replace(tzinfo=None)
+    day = parsed.replace(hour=0, minute=0, second=0, microsecond=0)
     starts = {
-        "year": day.replace(month=1, day=1), "quarter": day.replace(month=(told.month - 1) // 3 * 3 + 1, day=1),
-        "month": day.replace(day=1), "week": day - timedelta(days=told.weekday()), "day": day,
-        "hour": told.replace(minute=0, second=0, microsecond=0), "minute": told.replace(second=0, microsecond=0),
+        "year": day.replace(month=1, day=1), "quarter": day.replace(month=(parsed.month - 1) // 3 * 3 + 1, day=1),
+        "month": day.replace(day=1), "week": day - timedelta(days=parsed.weekday()), "day": day,
+        "hour": parsed.replace(minute=0, second=0, microsecond=0), "minute": parsed.replace(second=0, microsecond=0),
     }  # fmt: skip
-    return starts.get(unit.lower(), told).strftime("%Y-%m-%d %H:%M:%S")
+    return starts.get(unit.lower(), parsed).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _concatenated(*parts: Any) -> str:
@@ -172,15 +172,15 @@ def _joined_with(mark: Any, *parts: Any) -> str:
     return str(mark).join(str(one) for one in parts if one is not None)
 
 
-def _holds(text: str, part: Any) -> bool:
+def _contains(text: str, part: Any) -> bool:
     return str(part) in text
 
 
-def _starts(text: str, part: Any) -> bool:
+def _starts_with(text: str, part: Any) -> bool:
     return text.startswith(str(part))
 
 
-def _ends(text: str, part: Any) -> bool:
+def _ends_with(text: str, part: Any) -> bool:
     return text.endswith(str(part))
 
 
@@ -198,14 +198,14 @@ def _reversed(text: str) -> str:
     return text[::-1]
 
 
-def _begun(unit: Any, moment: Any) -> str | None:
+def _date_trunc(unit: Any, moment: Any) -> str | None:
     return None if moment is None else _truncated(str(unit), str(moment))
 
 
 _SCALARS: Mapping[str, Callable[..., Any]] = {
     "regexp_extract": _of_text(_extracted), "regexp_substr": _of_text(_extracted),
     "regexp_replace": _of_text(_replaced), "split_part": _of_text(_split), "concat": _concatenated,
-    "concat_ws": _joined_with, "contains": _of_text(_holds), "starts_with": _of_text(_starts),
-    "ends_with": _of_text(_ends), "lpad": _of_text(_padded_left), "rpad": _of_text(_padded_right),
-    "reverse": _of_text(_reversed), "initcap": _of_text(str.title), "date_trunc": _begun,
+    "concat_ws": _joined_with, "contains": _of_text(_contains), "starts_with": _of_text(_starts_with),
+    "ends_with": _of_text(_ends_with), "lpad": _of_text(_padded_left), "rpad": _of_text(_padded_right),
+    "reverse": _of_text(_reversed), "initcap": _of_text(str.title), "date_trunc": _date_trunc,
 }  # fmt: skip

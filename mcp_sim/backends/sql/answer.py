@@ -1,4 +1,4 @@
-"""How does a tool answer that takes SQL, or tells of the tables?"""
+"""Answer the tools that take SQL or work on tables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
 from mcp_sim.backends.rendering.structured import Names
-from mcp_sim.backends.sql.copies import makes_table
-from mcp_sim.backends.sql.database import Database, Told
+from mcp_sim.backends.sql.copies import creates_table
+from mcp_sim.backends.sql.database import Database, StatementResult
 from mcp_sim.backends.sql.matching import SCHEMA
 from mcp_sim.backends.sql.row_tools import row_statement
 from mcp_sim.types import Json, Record, Tool, Turn
@@ -41,22 +41,22 @@ _NAMES: Names = {
 }
 
 
-_MAKING = frozenset({"create", "make"})
-_DONE = {"create": "created", "make": "created", "drop": "dropped", "rename": "renamed"}
-"""What was done to a table, by the operation that does nothing else."""
+_CREATING = frozenset({"create", "make"})
+_PAST = {"create": "created", "make": "created", "drop": "dropped", "rename": "renamed"}
+"""Past tense of the operations that only change a table."""
 
 _COUNTED_WORDS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "COPY"})
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, from a copy of the tables that all tools of its server share."""
+    """Return the function that answers the calls of a tool, from a copy of its server's tables."""
     if plan.operation not in _OPERATIONS:
         raise ValueError(f"{tool.id}: SQL knows no operation {plan.operation!r}")
     prefix = (plan.entity or "").removesuffix(SCHEMA)
     others = {other.entity for other in domain.plans.values() if other.backend not in {"records", "sql", "schema_only"}}
     entities = {name: one for name, one in domain.entities.items() if name not in others}
     shared: Database | None = domain.kept.get(("sql", prefix))
-    makes = any(other.operation in _MAKING and other.entity == plan.entity for other in domain.plans.values())
+    makes = any(other.operation in _CREATING and other.entity == plan.entity for other in domain.plans.values())
     database = domain.kept["sql", prefix] = (
         Database(entities, prefix, shows_entities=not makes) if shared is None else shared
     )
@@ -65,25 +65,25 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
 
 
 def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:
-    """Run what is asked for, and tell the rows, or how many were changed."""
+    """Run the requested statements. Return the rows or the number of changed rows."""
     given = turn.call.arguments
-    statements, tables = asked_for(plan, given), database.tables(turn.view)
+    statements, tables = requested_statements(plan, given), database.tables(turn.view)
     parameters = given.get(plan.arguments.get("parameters", ""))
     dialect = str(plan.fixed.get("dialect", ""))
-    told = database.run(turn, understood(statements, dialect, tables), parameters)
-    if dialect == "duckdb" and not told[-1].has_rows and plan.operation not in _DONE:
-        told[-1] = _as_rows(told[-1], first_word(statements[-1]))
-    return _answer(told, plan)
+    results = database.run(turn, translate_all(statements, dialect, tables), parameters)
+    if dialect == "duckdb" and not results[-1].has_rows and plan.operation not in _PAST:
+        results[-1] = _as_rows(results[-1], first_word(statements[-1]))
+    return _answer(results, plan)
 
 
-def _as_rows(told: Told, word: str) -> Told:
-    """What DuckDB tells of a statement that reads nothing: a row with how many it changed, none of a definition."""
-    rows: list[Record] = [{"Count": told.affected}] if word in _COUNTED_WORDS else []
-    return replace(told, columns=["Count"], rows=rows, has_rows=True)
+def _as_rows(result: StatementResult, word: str) -> StatementResult:
+    """Return the result of a DuckDB statement without rows: a row with the number of changes, none for a definition."""
+    rows: list[Record] = [{"Count": result.affected}] if word in _COUNTED_WORDS else []
+    return replace(result, columns=["Count"], rows=rows, has_rows=True)
 
 
-def _rows(database: Database, turn: Turn, plan: Plan) -> Outcome:
-    """Do to the rows of a table what is asked for."""
+def _run_on_rows(database: Database, turn: Turn, plan: Plan) -> Outcome:
+    """Run an operation on the rows of a table."""
     given, tables = turn.call.arguments, database.tables(turn.view)
     table = str(given.get(plan.arguments.get("table", plan.arguments.get("old", ""))) or "")
     if plan.operation != "make" and table not in tables:
@@ -93,30 +93,30 @@ def _rows(database: Database, turn: Turn, plan: Plan) -> Outcome:
 
 
 def _missing(table: str, tables: Mapping[str, str]) -> Refused:
-    told = f"Table {table} not found; tables: {', '.join(tables) or 'none'}"
-    return Refused("not_found", told, key=table, entity="table")
+    message = f"Table {table} not found; tables: {', '.join(tables) or 'none'}"
+    return Refused("not_found", message, key=table, entity="table")
 
 
-def _answer(told: list[Told], plan: Plan) -> Outcome:
-    last = told[-1]
-    changes = tuple(change for one in told for change in one.changes)
+def _answer(results: list[StatementResult], plan: Plan) -> Outcome:
+    last = results[-1]
+    changes = tuple(change for one in results for change in one.changes)
     if last.has_rows:
         rows = list(last.rows)
         text = "\n".join(" | ".join(str(value) for value in row.values()) for row in rows)
         facts = {"rows": rows, "columns": list(last.columns), "count": len(rows), "affected_rows": last.affected}
         return Outcome(text or "No rows", facts, "rows", is_json=True, changes=changes)
-    if plan.operation in _DONE:
-        return Outcome(f"Table {_DONE[plan.operation]} successfully", {"affected_rows": 0}, changes=changes)
-    affected = sum(one.affected for one in told)
+    if plan.operation in _PAST:
+        return Outcome(f"Table {_PAST[plan.operation]} successfully", {"affected_rows": 0}, changes=changes)
+    affected = sum(one.affected for one in results)
     facts: Record = {"affected_rows": affected}
     more: Json = {"last_insert_id": last.last} if last.last is not None and affected else {}
     return Outcome(f"{affected} rows affected", {**facts, **more}, is_json=True, changes=changes)
 
 
 def _tables(database: Database, turn: Turn, plan: Plan) -> Outcome:
-    """The tables; views too, where the tool speaks of them."""
+    """List the tables; views too if the tool mentions them."""
     known = database.tables(turn.view).items()
-    names = [name for name, told in known if makes_table(told) or plan.fixed.get("views")]
+    names = [name for name, statement in known if creates_table(statement) or plan.fixed.get("views")]
     facts: Record = {"tables": [{"name": name} for name in names], "count": len(names)}
     return Outcome("\n".join(names) or "No tables", facts, "tables", is_json=True)
 
@@ -134,7 +134,7 @@ def _describe(database: Database, turn: Turn, plan: Plan) -> Outcome:
 
 
 def _info(database: Database, turn: Turn, _plan: Plan) -> Outcome:
-    """What is known of the database as a whole."""
+    """Return facts about the database."""
     names: list[Json] = list(database.tables(turn.view))
     facts: Record = {"exists": True, "table_count": len(names), "tables": names}
     return Outcome(f"{len(names)} tables: {', '.join(names)}", facts, is_json=True)
@@ -152,8 +152,9 @@ def _all(database: Database, turn: Turn, _plan: Plan) -> Outcome:
 
 _OPERATIONS: Mapping[str, Callable[[Database, Turn, Plan], Outcome]] = {
     "query": _run, "write": _run, "execute": _run, "create": _run, "tables": _tables, "describe": _describe,
-    "schema": _all, "databases": _databases, "info": _info, "insert": _rows, "select": _rows, "modify": _rows,
-    "remove": _rows, "make": _rows, "drop": _rows, "rename": _rows,
+    "schema": _all, "databases": _databases, "info": _info, "insert": _run_on_rows,
+    "select": _run_on_rows, "modify": _run_on_rows, "remove": _run_on_rows, "make": _run_on_rows, "drop": _run_on_rows,
+    "rename": _run_on_rows,
 }  # fmt: skip
 
 
@@ -164,13 +165,13 @@ _COMMENTS = re.compile(r"^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.DOTALL)
 _WORD = re.compile(r"\w+")
 
 
-def asked_for(plan: Plan, given: Mapping[str, Json]) -> list[str]:
-    """The statements of a call. Raises Refused where there is none, or one that the tool does not take."""
+def requested_statements(plan: Plan, given: Mapping[str, Json]) -> list[str]:
+    """Return the statements of a call. Raises `Refused` if there is none, or one that the tool does not accept."""
     batch = plan.arguments.get("batch")
-    told = as_list(given.get(batch)) if batch else [given.get(plan.arguments["statement"], "")]
-    if not told:
+    given_statements = as_list(given.get(batch)) if batch else [given.get(plan.arguments["statement"], "")]
+    if not given_statements:
         raise Refused("invalid", "No statement was given")
-    statements = [str(one).strip().rstrip(";") for one in told]
+    statements = [str(one).strip().rstrip(";") for one in given_statements]
     allowed = _ALLOWED.get(plan.operation, frozenset[str]())
     for statement in statements:
         word = first_word(statement)
@@ -182,15 +183,15 @@ def asked_for(plan: Plan, given: Mapping[str, Json]) -> list[str]:
 
 
 def first_word(statement: str) -> str:
-    """The word that a statement begins with, in upper case."""
+    """Return the first word of a statement in upper case."""
     found = _WORD.match(_COMMENTS.sub("", statement, count=1))
     return found[0].upper() if found else ""
 
 
-def understood(statements: list[str], dialect: str, tables: Mapping[str, str]) -> list[str]:
-    """The statements in SQLite's SQL; `dialect` is '' where they are written in it."""
+def translate_all(statements: list[str], dialect: str, tables: Mapping[str, str]) -> list[str]:
+    """Return the statements in SQLite's dialect; `dialect` is '' if they already are."""
     if not dialect:
         return statements
-    from mcp_sim.backends.sql.dialects import in_sqlite  # noqa: PLC0415 (sqlglot is for dialects)
+    from mcp_sim.backends.sql.dialects import translate  # noqa: PLC0415 (sqlglot is for dialects)
 
-    return [made for one in statements for made in in_sqlite(one, dialect, tables)]
+    return [made for one in statements for made in translate(one, dialect, tables)]

@@ -1,4 +1,4 @@
-"""Tools that take SQL, and tell of the tables."""
+"""Backend for tools that take SQL or work on tables."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("sql")
 class Sql(Backend):
-    """SQL over the world: one table for each entity, in the plural, and those that SQL makes.
+    """SQL over the world: one table for each entity, named in the plural, and those that SQL creates.
 
-    It is SQLite's, or that of the database which the tools speak of (PostgreSQL, MySQL, ...), translated.
+    The dialect is SQLite's, or that of the database which the tools mention (PostgreSQL, MySQL, ...), translated.
 
-    What a statement writes comes back as changes of records. ATTACH, PRAGMA that sets something, extensions,
-    transactions over several calls and statements without end are refused.
+    Changes by statements become changes of records. Refused are ATTACH, changing PRAGMAs, extensions, transactions over
+    several calls, and statements that run too long.
     """
 
     order = 120
@@ -28,9 +28,9 @@ class Sql(Backend):
             return None
         entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, evidence.state
         if evidence.state is not None and 2 * len(plans) >= len(evidence.tools):
-            from mcp_sim.backends.sql.given import given_tables
+            from mcp_sim.backends.sql.given import read_given_tables
 
-            tables, rest = given_tables(evidence.state)
+            tables, rest = read_given_tables(evidence.state)
             entities += [table.entity() for table in tables]
             records |= {table.name: table.records() for table in tables}
             records[SCHEMA] = [{"name": table.name, "sql": table.statement} for table in tables]

@@ -1,4 +1,4 @@
-"""What stands for the catalogues that other databases have, and for the words with which they are asked?"""
+"""Emulated catalogs of other databases, and the statements that query them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DESCRIBES = re.compile(
 _SHOWS_MAKING = re.compile(rf"\s*show\s+create\s+table\s+{_NAME}\s*;?\s*", re.IGNORECASE)
 _SHOWS_TABLES = re.compile(r"\s*show\s+(?:full\s+)?tables\b.*", re.IGNORECASE | re.DOTALL)
 _SHOWS_DATABASES = re.compile(r"\s*show\s+(?:databases|schemas)\b.*", re.IGNORECASE | re.DOTALL)
-CATALOGUES: Mapping[str, str] = {
+CATALOGS: Mapping[str, str] = {
     "tables": "information_schema.tables",
     "columns": "information_schema.columns",
     "pg_tables": "information_schema.pg_tables",
 }
-"""What a catalogue is called -> the view that stands for it."""
+"""Catalog -> the view that emulates it."""
 
 VIEWS: Mapping[str, str] = {
     "information_schema.tables": (
@@ -41,11 +41,11 @@ VIEWS: Mapping[str, str] = {
         "FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     ),
 }
-"""The views that stand for the catalogues that other databases have, by name."""
+"""The views that emulate catalogs of other databases, by name."""
 
 
 _SHOWN: Mapping[str, str] = {"duckdb": "name"}
-"""What the column is called in which a database shows its tables, where that is not as MySQL has it."""
+"""The column name in which a database lists its tables, if other than MySQL's."""
 
 _DUCK_TYPE = "CASE upper(data_type) WHEN 'TEXT' THEN 'VARCHAR' WHEN 'REAL' THEN 'DOUBLE' ELSE upper(data_type) END"
 _DESCRIBED: Mapping[str, str] = {
@@ -59,14 +59,14 @@ _DESCRIBED_AS: Mapping[str, Mapping[str, str]] = {
         "default": "column_default", "extra": "NULL",
     },
 }  # fmt: skip
-"""What a description of a table tells -> where it comes from, by dialect where not as MySQL has it."""
+"""Column of a table description -> its source, by dialect if other than MySQL's."""
 
 
-def asking_for_tables(statement: str, dialect: str, tables: Mapping[str, str]) -> str | None:
-    """What asks for the tables in words of its own, as a query."""
+def catalog_query(statement: str, dialect: str, tables: Mapping[str, str]) -> str | None:
+    """Return a query for a statement such as SHOW TABLES or DESCRIBE; None for other statements."""
     if _SHOWS_TABLES.fullmatch(statement):
         name = _SHOWN.get(dialect, "Tables_in_main")
-        return f'SELECT table_name AS "{name}" FROM "information_schema.tables"'  # noqa: S608 (a word of ours)
+        return f'SELECT table_name AS "{name}" FROM "information_schema.tables"'  # noqa: S608 (a constant)
     if _SHOWS_DATABASES.fullmatch(statement):
         return "SELECT 'main' AS \"Database\""
     describes, making = _DESCRIBES.fullmatch(statement), _SHOWS_MAKING.fullmatch(statement)
@@ -79,5 +79,5 @@ def asking_for_tables(statement: str, dialect: str, tables: Mapping[str, str]) -
     if making is not None:
         return f'SELECT name AS "Table", sql AS "Create Table" FROM sqlite_master WHERE name = \'{table}\''  # noqa: S608 (a word)
     described = _DESCRIBED_AS.get(dialect, _DESCRIBED)
-    told = ", ".join(f'{column} AS "{name}"' for name, column in described.items())
-    return f"SELECT {told} FROM \"information_schema.columns\" WHERE table_name = '{table}'"  # noqa: S608 (a word)
+    selected = ", ".join(f'{column} AS "{name}"' for name, column in described.items())
+    return f"SELECT {selected} FROM \"information_schema.columns\" WHERE table_name = '{table}'"  # noqa: S608 (a word)

@@ -1,7 +1,7 @@
-"""How does SQLite come to hold what a view holds, without being filled anew for every call?
+"""Copies of entities as SQLite tables, updated incrementally.
 
-Each table is a copy of an entity: filled once with what worlds begin with, and from then on brought from one view to
-the next by what was written in either. A row stands at the place that its record has in the order of creation.
+Each table is filled once with the initial records. From then on it is moved from one view to the next by the records
+written in either. Rows are ordered by the creation of their records.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from mcp_sim.types import Key, Record, View, Written
 
 Row: TypeAlias = tuple[Any, ...]
 LOG = "written rows"
-"""The table in which SQLite notes what a statement writes: table and row, each time."""
+"""The table in which SQLite logs written rows: table and row number."""
 
 
 @dataclass(slots=True)
 class Copy:
-    """A table as it stands in SQLite: what made it, its columns, the column of the key, and the key of each row."""
+    """A table in SQLite: its statement, columns, key column, and the key of each row."""
 
     name: str
     statement: str
@@ -37,19 +37,19 @@ class Copy:
     rows: dict[Key, int] = field(default_factory=dict[Key, int])
 
 
-def copy_of(connection: sqlite3.Connection, name: str, statement: str, entity: str) -> Copy:
-    """An empty copy, of a table that SQLite has."""
-    told = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
-    keys = [row[1] for row in told if row[5]]
+def create_copy(connection: sqlite3.Connection, name: str, statement: str, entity: str) -> Copy:
+    """Return an empty copy of an existing SQLite table."""
+    columns_info = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
+    keys = [row[1] for row in columns_info if row[5]]
     key = keys[0] if len(keys) == 1 else None
-    columns = tuple(row[1] for row in told)
-    is_number = any(row[1] == key and str(row[2]).upper() == "INTEGER" for row in told)
+    columns = tuple(row[1] for row in columns_info)
+    is_number = any(row[1] == key and str(row[2]).upper() == "INTEGER" for row in columns_info)
     has_rowid = any(column.lower() == ROWID for column in columns)
     return Copy(name, statement, entity, columns, key, places=not is_number and not has_rowid)
 
 
-def bring(connection: sqlite3.Connection, copy: Copy, view: View) -> None:
-    """Make a table what the view has."""
+def update_copy(connection: sqlite3.Connection, copy: Copy, view: View) -> None:
+    """Update a table to the view."""
     origin = view.initial_records(copy.entity)
     if copy.origin is not origin or not copy.positions:
         _fill(connection, copy, origin)
@@ -61,25 +61,27 @@ def bring(connection: sqlite3.Connection, copy: Copy, view: View) -> None:
     connection.executemany(f"DELETE FROM {quoted(copy.name)} WHERE _rowid_ = ?", ((rowid,) for rowid in gone))  # noqa: S608 (quoted)
     for rowid in gone:
         copy.keys.pop(rowid, None)
-    _insert(connection, copy, _placed(copy, wanted, moved))
+    _insert(connection, copy, _changed_rows(copy, wanted, moved))
     copy.applied = wanted
 
 
 def rows_of(connection: sqlite3.Connection, copy: Copy) -> Iterator[tuple[int, Row]]:
-    """All rows, by their number."""
-    for rowid, *row in connection.execute(f"SELECT _rowid_, {_named(copy)} FROM {quoted(copy.name)} ORDER BY _rowid_"):  # noqa: S608 (quoted)
+    """Yield all rows with their numbers."""
+    query = f"SELECT _rowid_, {_columns(copy)} FROM {quoted(copy.name)} ORDER BY _rowid_"  # noqa: S608 (quoted)
+    for rowid, *row in connection.execute(query):
         yield rowid, tuple(row)
 
 
 def row_of(connection: sqlite3.Connection, copy: Copy, rowid: int) -> Row | None:
-    """The row of this number."""
-    return connection.execute(f"SELECT {_named(copy)} FROM {quoted(copy.name)} WHERE _rowid_ = ?", (rowid,)).fetchone()  # noqa: S608 (quoted)
+    """Return the row with this number."""
+    query = f"SELECT {_columns(copy)} FROM {quoted(copy.name)} WHERE _rowid_ = ?"  # noqa: S608 (quoted)
+    return connection.execute(query, (rowid,)).fetchone()
 
 
-def note_writes(connection: sqlite3.Connection, copy: Copy) -> None:
-    """From now on SQLite notes the rows that are written."""
+def record_writes(connection: sqlite3.Connection, copy: Copy) -> None:
+    """Log the rows that are written from now on."""
     for when, rows in (("INSERT", ("new",)), ("DELETE", ("old",)), ("UPDATE", ("old", "new"))):
-        noted = f"INSERT INTO {quoted(LOG)} VALUES ({_text(copy.name)}"  # noqa: S608 (quoted)
+        noted = f"INSERT INTO {quoted(LOG)} VALUES ({_quoted_text(copy.name)}"  # noqa: S608 (quoted)
         notes = " ".join(f"{noted}, {row}._rowid_);" for row in rows)
         trigger = quoted(f"{when} of {copy.name}")
         connection.execute(f"CREATE TEMP TRIGGER {trigger} AFTER {when} ON main.{quoted(copy.name)} BEGIN {notes} END")
@@ -98,11 +100,11 @@ def _fill(connection: sqlite3.Connection, copy: Copy, origin: Mapping[Key, Recor
     copy.origin, copy.applied, copy.keys, copy.rows = origin, {}, {}, {}
     copy.positions = {key: at for at, key in enumerate(origin, 1)}
     _insert(connection, copy, ((copy.positions[key], key, record) for key, record in origin.items()))
-    note_writes(connection, copy)
+    record_writes(connection, copy)
 
 
-def _placed(copy: Copy, wanted: Mapping[Key, Written], moved: Iterable[Key]) -> Iterator[tuple[int, Key, Record]]:
-    """The rows of records that were written, or that are as they were at the beginning."""
+def _changed_rows(copy: Copy, wanted: Mapping[Key, Written], moved: Iterable[Key]) -> Iterator[tuple[int, Key, Record]]:
+    """Yield the rows of records that were written or reverted."""
     for key in moved:
         written = wanted.get(key)
         if written is None:
@@ -114,8 +116,8 @@ def _placed(copy: Copy, wanted: Mapping[Key, Written], moved: Iterable[Key]) -> 
 
 
 def _insert(connection: sqlite3.Connection, copy: Copy, rows: Iterable[tuple[int, Key, Record]]) -> None:
-    """Rows at their places; a row whose key is a whole number stands at that."""
-    named = f"_rowid_, {_named(copy)}" if copy.places else _named(copy)
+    """Insert rows in order. A row whose key is an integer has it as its number."""
+    named = f"_rowid_, {_columns(copy)}" if copy.places else _columns(copy)
     marks = ", ".join("?" * (len(copy.columns) + copy.places))
     statement = f"INSERT INTO {quoted(copy.name)} ({named}) VALUES ({marks})"  # noqa: S608 (quoted)
     for place, key, record in rows:
@@ -126,15 +128,15 @@ def _insert(connection: sqlite3.Connection, copy: Copy, rows: Iterable[tuple[int
         copy.keys[rowid], copy.rows[key] = key, rowid
 
 
-def _named(copy: Copy) -> str:
+def _columns(copy: Copy) -> str:
     return ", ".join(quoted(column) for column in copy.columns)
 
 
-def _text(name: str) -> str:
+def _quoted_text(name: str) -> str:
     escaped = name.replace("'", "''")
     return f"'{escaped}'"
 
 
-def makes_table(statement: str) -> bool:
-    """Does a statement make a table, rather than a view or an index?"""
+def creates_table(statement: str) -> bool:
+    """Return whether a statement creates a table, rather than a view or an index."""
     return bool(re.match(r"\s*create\s+table\b", statement, re.IGNORECASE))

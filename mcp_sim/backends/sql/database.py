@@ -1,6 +1,7 @@
-"""What does a statement tell and change: SQLite over the tables of a view, rolled back, with the changes as records?
+"""Run SQL statements in SQLite over the tables of a view, and return results and changes of records.
 
-A database is kept between calls and brought up to the view of each, as far as the statements look.
+A database is kept between calls and updated to each call's view, as far as the statements need it. Every statement is
+rolled back.
 """
 
 from __future__ import annotations
@@ -13,28 +14,28 @@ from typing import Any
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.catalogs import VIEWS
-from mcp_sim.backends.sql.copies import LOG, Copy, Row, bring, copy_of, makes_table, row_of, rows_of
+from mcp_sim.backends.sql.copies import LOG, Copy, Row, create_copy, creates_table, row_of, rows_of, update_copy
 from mcp_sim.backends.sql.matching import SCHEMA
-from mcp_sim.backends.sql.sandbox import MOST_ROWS, MOST_TOLD, Sandbox
+from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
 from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, shown, to_sql
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
-from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.lexicon.english import plural
 
 _WORD = re.compile(r"\w+")
 _REACHES = re.compile(r"\b(references|trigger|view)\b", re.IGNORECASE)
 _INSERTS = re.compile(r"\s*(insert|replace)\b", re.IGNORECASE)
 _WITHOUT = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
 _OWN = re.compile(rf"\bsqlite_temp|{LOG}", re.IGNORECASE)
-"""What a statement speaks of that is this program's own."""
+"""Names that statements must not use."""
 
-_STANDING = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+_EXISTING = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
 
 
 @dataclass(slots=True)
-class Told:
-    """What a statement told: its rows, if it has any, and how many it changed."""
+class StatementResult:
+    """The result of a statement: its rows, if any, and the number of changes."""
 
     columns: Sequence[str] = ()
     rows: Sequence[Record] = ()
@@ -45,10 +46,9 @@ class Told:
 
 
 class Database:
-    """SQLite over the tables of a world: those of its entities, and those that a state gave or SQL made.
+    """SQLite over the tables of a world: its entities, and tables from the given state or from SQL.
 
-    `shows_entities`: what other tools work on are tables too, as where a service can be asked by SQL. Where tools make
-    the tables, there are no others.
+    `shows_entities`: entities of other tools are tables too. If tools create the tables, there are no others.
     """
 
     def __init__(self, entities: Mapping[str, Entity], prefix: str = "", *, shows_entities: bool = True) -> None:
@@ -68,34 +68,37 @@ class Database:
         self._own = self._statements()
 
     def tables(self, view: View) -> dict[str, str]:
-        """Table -> the statement that makes it."""
-        made = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
+        """Return table -> the statement that creates it."""
+        created = {str(key): str(record["sql"]) for key, record in view.rows(self._schema)}
         own = self._own.items()
-        return {**{name: told for name, (told, entity) in own if name not in made and entity not in made}, **made}
+        return {
+            **{name: statement for name, (statement, entity) in own if name not in created and entity not in created},
+            **created,
+        }
 
-    def run(self, turn: Turn, statements: Sequence[str], parameters: Json) -> list[Told]:
+    def run(self, turn: Turn, statements: Sequence[str], parameters: Json) -> list[StatementResult]:
         """Run statements, all or none of them."""
-        self._bring(turn.view, statements)
+        self._update(turn.view, statements)
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
-            told = [self._one(turn, statement, parameters) for statement in statements]
-            if any(one.affected for one in told) or self._standing() != self._made():
-                told[-1].changes.extend(self._changes(turn.view))
+            results = [self._one(turn, statement, parameters) for statement in statements]
+            if any(one.affected for one in results) or self._existing() != self._created():
+                results[-1].changes.extend(self._changes(turn.view))
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        return told
+        return results
 
     def columns(self, turn: Turn, table: str) -> list[Record]:
-        """What is known of the columns of a table."""
-        told = self.run(turn, [f"PRAGMA table_info({quoted(table)})"], None)
-        return list(told[-1].rows)
+        """Return facts about the columns of a table."""
+        results = self.run(turn, [f"PRAGMA table_info({quoted(table)})"], None)
+        return list(results[-1].rows)
 
-    # what is made of the view
+    # tables
 
     def _statements(self) -> dict[str, tuple[str, str]]:
-        """The tables of entities that tools work on: table -> its statement, and the entity."""
+        """Return the tables of entities: table -> its statement, and the entity."""
         shown: Mapping[str, Entity] = self._entities if self._shows_entities else {}
         kept = {name: entity for name, entity in shown.items() if self._is_table(name, entity)}
         names = {name: plural(name.removeprefix(self._prefix)) for name in kept}
@@ -105,50 +108,50 @@ class Database:
         return not entity.singleton and name != self._schema and name.startswith(self._prefix) and entity.key != ROWID
 
     def _entity_of(self, table: str) -> str:
-        """The entity whose records are the rows of a table."""
+        """Return the entity whose records are the rows of a table."""
         return self._own[table][1] if table in self._own else self._prefix + table
 
-    def _made(self) -> dict[str, str]:
-        """What was made of the view: table, view, index or trigger -> its statement."""
+    def _created(self) -> dict[str, str]:
+        """Return what was created from the view: table, view, index or trigger -> its statement."""
         return {name: one.statement for name, one in self._copies.items()} | self._others
 
-    def _standing(self) -> dict[str, str]:
-        """What SQLite has now: table, view, index or trigger -> its statement."""
-        return dict(self._connection.execute(_STANDING).fetchall())
+    def _existing(self) -> dict[str, str]:
+        """Return what SQLite has now: table, view, index or trigger -> its statement."""
+        return dict(self._connection.execute(_EXISTING).fetchall())
 
-    def _bring(self, view: View, statements: Sequence[str]) -> None:
-        """Make the database what the view is, as far as the statements can look."""
+    def _update(self, view: View, statements: Sequence[str]) -> None:
+        """Update the tables that the statements may read."""
         tables = self.tables(view)
         self._connection.execute("PRAGMA foreign_keys = OFF")
-        if self._made() != tables:
+        if self._created() != tables:
             self._reshape(tables)
         said = {word.lower() for statement in statements for word in _WORD.findall(statement)}
         everything = any(_REACHES.search(statement) for statement in tables.values())
         for name, copy in self._copies.items():
             if everything or said.intersection(_WORD.findall(name.lower())):
-                bring(self._connection, copy, view)
+                update_copy(self._connection, copy, view)
         self._connection.execute("PRAGMA foreign_keys = ON" if self._own else "PRAGMA foreign_keys = OFF")
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
-        """Drop what is made otherwise now, and make what is not there; what is the same stays filled."""
-        told = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
-        made = self._made()
-        for name, kind in sorted(told, key=lambda one: one[1] == "table"):
-            if made.get(name) != tables.get(name) and name in self._standing():
+        """Drop and create tables whose statements changed. Unchanged ones stay filled."""
+        objects = self._connection.execute("SELECT name, type FROM main.sqlite_master WHERE sql IS NOT NULL").fetchall()
+        made = self._created()
+        for name, kind in sorted(objects, key=lambda one: one[1] == "table"):
+            if made.get(name) != tables.get(name) and name in self._existing():
                 self._connection.execute(f"DROP {kind} {quoted(name)}")
-        standing = self._standing()
-        self._copies = {name: one for name, one in self._copies.items() if name in standing}
-        for name, statement in sorted(tables.items(), key=lambda one: not makes_table(one[1])):
-            if name not in standing:
+        existing = self._existing()
+        self._copies = {name: one for name, one in self._copies.items() if name in existing}
+        for name, statement in sorted(tables.items(), key=lambda one: not creates_table(one[1])):
+            if name not in existing:
                 self._connection.execute(statement)
         for name, statement in tables.items():
-            if makes_table(statement) and name not in self._copies:
-                self._copies[name] = copy_of(self._connection, name, statement, self._entity_of(name))
-        self._others = {name: one for name, one in tables.items() if not makes_table(one)}
+            if creates_table(statement) and name not in self._copies:
+                self._copies[name] = create_copy(self._connection, name, statement, self._entity_of(name))
+        self._others = {name: one for name, one in tables.items() if not creates_table(one)}
 
-    # what a statement does
+    # statements
 
-    def _one(self, turn: Turn, statement: str, parameters: Json) -> Told:
+    def _one(self, turn: Turn, statement: str, parameters: Json) -> StatementResult:
         if _OWN.search(statement):
             raise Refused("forbidden", "sqlite_temp is not allowed here")
         before = self._connection.total_changes
@@ -164,49 +167,49 @@ class Database:
         is_written = self._connection.total_changes != before
         affected = self._connection.execute("SELECT changes()").fetchone()[0] if is_written else 0
         last = cursor.lastrowid if _INSERTS.match(statement) else None
-        return Told(columns, rows, affected, last, has_rows=bool(columns))
+        return StatementResult(columns, rows, affected, last, has_rows=bool(columns))
 
     def _refusal(self, error: Exception, view: View) -> Refused:
-        """What SQLite says, and what there is instead of a table that is not there."""
+        """Return SQLite's error as a failure, with the existing tables if a table is missing."""
         if self._sandbox.reason is not None:
             return Refused("forbidden", self._sandbox.reason)
-        told = str(error)
-        if told.startswith("no such table"):
-            told += f"; tables: {', '.join(self.tables(view)) or 'none'}"
+        message = str(error)
+        if message.startswith("no such table"):
+            message += f"; tables: {', '.join(self.tables(view)) or 'none'}"
         kind = "conflict" if isinstance(error, sqlite3.IntegrityError) else "invalid"
-        return Refused(kind, f"SQL error: {told}", error=told)
+        return Refused(kind, f"SQL error: {message}", error=message)
 
-    # what was written
+    # changes
 
     def _changes(self, view: View) -> Iterator[Change]:
         size = 0
         for count, change in enumerate(self._written(view), 1):
             size += sum(len(value) for value in (change.record or {}).values() if isinstance(value, str))
-            if count > MOST_ROWS:
-                raise Refused("invalid", f"The statement changes more than {MOST_ROWS:,} rows; change fewer at once")
-            if size > MOST_TOLD:
+            if count > MAX_ROWS:
+                raise Refused("invalid", f"The statement changes more than {MAX_ROWS:,} rows; change fewer at once")
+            if size > MAX_CHARACTERS:
                 raise Refused(
-                    "invalid", f"The statement writes more than {MOST_TOLD:,} characters; write fewer at once"
+                    "invalid", f"The statement writes more than {MAX_CHARACTERS:,} characters; write fewer at once"
                 )
             yield change
 
     def _written(self, view: View) -> Iterator[Change]:
-        standing, before = self._standing(), self._made()
-        for name, statement in standing.items():
+        existing, before = self._existing(), self._created()
+        for name, statement in existing.items():
             if before.get(name) != statement:
                 yield self._put(view, self._schema, name, {"name": name, "sql": statement})
-        for name in before.keys() - standing.keys():
+        for name in before.keys() - existing.keys():
             if name in self._own and view.get(self._schema, name) is None:
                 raise Refused("forbidden", f"The table {name} cannot be dropped")
             yield Change("remove", self._schema, name, expected=view.version(self._schema, name))
-        for name in dict.fromkeys((*self._copies, *standing)):
-            if name not in standing:
-                yield from self._emptied(view, name)
-            elif name in self._copies or makes_table(standing[name]):
-                yield from self._rows_written(view, name, standing[name])
+        for name in dict.fromkeys((*self._copies, *existing)):
+            if name not in existing:
+                yield from self._remove_all(view, name)
+            elif name in self._copies or creates_table(existing[name]):
+                yield from self._rows_written(view, name, existing[name])
 
-    def _emptied(self, view: View, table: str) -> Iterator[Change]:
-        """The records of a table that is gone."""
+    def _remove_all(self, view: View, table: str) -> Iterator[Change]:
+        """Remove the records of a dropped table."""
         entity = self._entity_of(table)
         for key, _ in view.rows(entity) if table in self._copies else ():
             yield Change("remove", entity, key, expected=view.version(entity, key))
@@ -214,9 +217,9 @@ class Database:
     def _rows_written(self, view: View, name: str, statement: str) -> Iterator[Change]:
         entity, old = self._entity_of(name), self._copies.get(name)
         if old is not None and old.statement == statement:
-            now, keys = self._noted(old), old.keys
+            now, keys = self._logged_rows(old), old.keys
         else:
-            fresh = copy_of(self._connection, name, statement, entity)
+            fresh = create_copy(self._connection, name, statement, entity)
             keys = old.keys if old is not None else {}
             now = {**dict.fromkeys(keys), **dict(rows_of(self._connection, fresh))}
             old = fresh
@@ -234,14 +237,14 @@ class Database:
             if record != view.get(entity, key):
                 yield self._put(view, entity, key, record)
 
-    def _noted(self, copy: Copy) -> dict[int, Row | None]:
-        """The rows that were written, as they are now; None where one is gone."""
+    def _logged_rows(self, copy: Copy) -> dict[int, Row | None]:
+        """Return the rows that were written, as they are now; None for a deleted row."""
         query = f"SELECT DISTINCT number FROM {quoted(LOG)} WHERE name = ? ORDER BY number LIMIT ?"  # noqa: S608 (quoted)
-        numbers = self._connection.execute(query, (copy.name, MOST_ROWS + 1)).fetchall()
+        numbers = self._connection.execute(query, (copy.name, MAX_ROWS + 1)).fetchall()
         return {rowid: row_of(self._connection, copy, rowid) for (rowid,) in numbers}
 
     def _record(self, view: View, copy: Copy, rowid: int, row: Row, was: Key | None) -> tuple[Key, Record]:
-        """The record that a row is, and its key."""
+        """Return the key and record of a row."""
         before: Record = (view.get(copy.entity, was) if was is not None else None) or {}
         known = self._entities.get(copy.entity)
         kinds = {name: main_type(one.schema) for name, one in known.fields.items()} if known is not None else {}
@@ -264,19 +267,19 @@ class Database:
 
 
 def _fetched(cursor: sqlite3.Cursor, columns: Sequence[str]) -> Iterator[Record]:
-    """The rows of a result. Raises Refused where they are too many, or too much."""
+    """Yield the rows of a result. Raises `Refused` if they are too many or too large."""
     size = 0
     for count, row in enumerate(cursor):
         size += sum(len(value) for value in row if isinstance(value, str | bytes))
-        if count >= MOST_ROWS:
-            raise Refused("invalid", f"The result has more than {MOST_ROWS:,} rows; add a LIMIT")
-        if size > MOST_TOLD:
-            raise Refused("invalid", f"The result has more than {MOST_TOLD:,} characters; add a LIMIT")
+        if count >= MAX_ROWS:
+            raise Refused("invalid", f"The result has more than {MAX_ROWS:,} rows; add a LIMIT")
+        if size > MAX_CHARACTERS:
+            raise Refused("invalid", f"The result has more than {MAX_CHARACTERS:,} characters; add a LIMIT")
         yield dict(zip(columns, map(shown, row), strict=True))
 
 
 def _bound(parameters: Json) -> Any:
-    """Parameters of a statement, by name or by place."""
+    """Return the parameters of a statement, by name or by position."""
     if isinstance(parameters, dict):
         return {name: to_sql(value) for name, value in as_object(parameters).items()}
     return tuple(to_sql(value) for value in as_list(parameters))

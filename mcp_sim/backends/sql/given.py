@@ -1,4 +1,4 @@
-"""Which tables does a given state hold: lists of rows, columns with rows, or statements that make them?"""
+"""Tables of a given state: lists of rows, columns with rows, or CREATE TABLE statements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of a state: the statement that makes it, its key (None: none of one column), its rows."""
+    """A given table: its statement, its key (None if no single column is one), and its rows."""
 
     name: str
     statement: str
@@ -26,7 +26,7 @@ class Table:
         return Entity(self.name, self.key or ROWID, None, fields, natural=True)
 
     def records(self) -> list[Record]:
-        """The rows with all columns, and where no column tells them apart with a number."""
+        """Return the rows with all columns, numbered if no column is a key."""
         columns = self._columns()
         whole = [{column: row.get(column) for column in columns} for row in self.rows]
         return whole if self.key is not None else [{ROWID: at, **row} for at, row in enumerate(whole, 1)]
@@ -35,15 +35,17 @@ class Table:
         return dict.fromkeys(column for row in self.rows for column in row)
 
 
-def given_tables(state: Json) -> tuple[list[Table], Json]:
-    """The tables of a state, and what is left of it for others."""
+def read_given_tables(state: Json) -> tuple[list[Table], Json]:
+    """Return the tables of a state, and the rest of the state."""
     script: list[str] = []
     found: dict[str, tuple[str | None, list[Record]]] = {}
-    rest = _taken("", state, script, found)
-    return _made(script, found), rest
+    rest = _extract_tables("", state, script, found)
+    return _create_tables(script, found), rest
 
 
-def _taken(name: str, value: Json, script: list[str], found: dict[str, tuple[str | None, list[Record]]]) -> Json:
+def _extract_tables(
+    name: str, value: Json, script: list[str], found: dict[str, tuple[str | None, list[Record]]]
+) -> Json:
     if isinstance(value, str) and "create table" in value.lower():
         script.append(value)
         return None
@@ -55,14 +57,14 @@ def _taken(name: str, value: Json, script: list[str], found: dict[str, tuple[str
         return value
     left: Record = {}
     for part, inner in cast("Record", value).items():
-        kept = _taken(part, inner, script, found)
+        kept = _extract_tables(part, inner, script, found)
         if kept is not None or inner is None:
             left[part] = kept
     return left if left or not value else None
 
 
 def _rows(value: Json) -> list[Record] | None:
-    """The rows of a table; None where the value is none."""
+    """Return the rows of a table; None if the value is no table."""
     if isinstance(value, list):
         rows = as_list(value)
         return cast("list[Record]", rows) if rows and all(isinstance(row, dict) for row in rows) else None
@@ -79,8 +81,8 @@ def _statement(value: Json) -> str | None:
     return texts[0] if texts else None
 
 
-def _made(script: list[str], found: dict[str, tuple[str | None, list[Record]]]) -> list[Table]:
-    """The tables as SQLite has them once all is run; what it does not understand is left out."""
+def _create_tables(script: list[str], found: dict[str, tuple[str | None, list[Record]]]) -> list[Table]:
+    """Create the tables in SQLite and return them. Invalid statements are skipped."""
     connection = sqlite3.connect(":memory:")
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     made: list[Table] = []
@@ -90,10 +92,10 @@ def _made(script: list[str], found: dict[str, tuple[str | None, list[Record]]]) 
         except sqlite3.Error:
             continue
     for name, statement in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall():
-        told = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-        keys = [row[1] for row in told if row[5]]
+        columns = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+        keys = [row[1] for row in columns if row[5]]
         stored = connection.execute(f'SELECT * FROM "{name}"').fetchall()  # noqa: S608 (a name of sqlite_master)
-        rows = [dict(zip([row[1] for row in told], map(shown, row), strict=True)) for row in stored]
+        rows = [dict(zip([row[1] for row in columns], map(shown, row), strict=True)) for row in stored]
         given = found[name][1] if name in found else []
         made.append(Table(name, statement, keys[0] if len(keys) == 1 else None, given or rows))
     return made

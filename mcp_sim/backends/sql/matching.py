@@ -1,6 +1,6 @@
-"""Which of a server's tools speak SQL, which tell of the tables, and which work on their rows without SQL?
+"""Match tools that take SQL, describe tables, or work on their rows.
 
-What is looked at: an argument for a statement, and that name, description or argument speak of SQL or its words.
+Evidence: an argument for a statement, and mentions of SQL or its keywords in name, description or argument.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.backends.sql.row_tools import row_operation, row_roles
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import items, main_type
-from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
 from mcp_sim.types.plans import Plan, Verb
 
 SCHEMA = "sql_table"
-"""The entity of the tables that SQL made, or a state gave."""
+"""The entity of tables that SQL created or a state gave."""
 
 _STATEMENTS = ("sql", "query", "statement", "sql_query", "sql_statement", "query_string", "command", "q")
 _BATCHES = ("queries", "statements", "sqls", "commands")
 _PARAMETERS = ("params", "parameters", "values", "args", "bindings", "bind", "query_params")
 _TABLES = ("table", "table_name", "tablename", "name", "tables", "table_names")
 _LIMITS = ("limit", "max_rows", "row_limit")
-_SPEAKS = re.compile(
+_MENTIONS_SQL = re.compile(
     r"\b(?i:sql|mysql|sqlite\w*|postgres\w*|mariadb|duckdb|snowflake)\b|\b(SELECT|INSERT|UPDATE|DELETE)\b"
 )
 _OTHER_LANGUAGES = re.compile(r"graphql|mongo|cypher|sparql|jql|soql|promql|jmespath|nosql")
@@ -31,7 +31,7 @@ _ABOUT = vocabulary(
     "database db schema catalog catalogue connection dataset project warehouse instance cluster workspace branch "
     "timeout format description explanation reason limit offset role region account dry_run confirm verbose"
 )
-"""Words of arguments that say where a statement is made, or how it is told."""
+"""Words of arguments for where a statement runs, or how its result is shown."""
 
 _VERBS: dict[str, Verb] = {
     "query": "search", "write": "update", "execute": "update", "create": "create", "tables": "list", "describe": "get",
@@ -41,25 +41,28 @@ _VERBS: dict[str, Verb] = {
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of the tools of one server that work on tables by SQL; none where none takes a statement."""
-    found = [(purpose, operation_of(purpose)) for purpose in listed]
+    """Return the plans of one server's tools that work on tables by SQL; none if no tool takes a statement."""
+    found = [(purpose, choose_operation(purpose)) for purpose in listed]
     operations = {operation for _, operation in found}
-    speaks = not _STATED.isdisjoint(operations)
-    if not speaks and (len(operations & _OF_ROWS) < _COMPANY or not any(_SPEAKS.search(one.said) for one in listed)):
+    takes_statements = not _STATEMENT_OPERATIONS.isdisjoint(operations)
+    if not takes_statements and (
+        len(operations & _ROW_OPERATIONS) < _MIN_ROW_OPERATIONS
+        or not any(_MENTIONS_SQL.search(one.said) for one in listed)
+    ):
         return []
     dialect = _dialect({one.tool.id: one.tool for one in listed}.values())
     plans = {one.tool.id: _plan(one, operation, dialect) for one, operation in found if operation is not None}
     return list(plans.values())
 
 
-_STATED = frozenset({"query", "write", "execute", "create"})
-_OF_ROWS = frozenset({"insert", "select", "modify", "remove"})
-_COMPANY = 3
-"""So many kinds of tools work on rows where none takes a statement."""
+_STATEMENT_OPERATIONS = frozenset({"query", "write", "execute", "create"})
+_ROW_OPERATIONS = frozenset({"insert", "select", "modify", "remove"})
+_MIN_ROW_OPERATIONS = 3
+"""Required number of row operations if no tool takes a statement."""
 
 
 def _dialect(tools: Iterable[Tool]) -> str:
-    """The database that most tools speak of, as sqlglot calls it; '' for SQLite, and where none is named."""
+    """Return the database that most tools mention, in sqlglot's terms; '' for SQLite or none."""
     said = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
     counts = {name: sum(1 for one in said if pattern.search(one)) for name, pattern in _DIALECTS.items()}
     name = max(counts, key=lambda name: counts[name])
@@ -76,12 +79,16 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
         "trino": r"trino", "presto": r"presto", "hive": r"hive", "spark": r"spark",
     }.items()
 }  # fmt: skip
-"""The dialect of a database -> how it is spoken of."""
+"""Dialect -> the names of its database."""
 
 
 def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
-    reason = "an argument takes SQL" if operation in _STATED else "tells of tables, or works on their rows"
-    arguments = row_roles(purpose) if operation in {*_OF_ROWS, "make", "drop", "rename"} else dict(_roles(purpose))
+    reason = (  # prose: data
+        "an argument takes SQL" if operation in _STATEMENT_OPERATIONS else "tells of tables, or works on their rows"
+    )
+    arguments = (
+        row_roles(purpose) if operation in {*_ROW_OPERATIONS, "make", "drop", "rename"} else dict(_roles(purpose))
+    )
     fixed: Record = {"dialect": dialect} if dialect else {}
     fixed |= {"views": True} if operation == "tables" and purpose.says("view", "views") else {}
     about = (f"its dialect is that of {dialect}",) if dialect else ()
@@ -91,17 +98,17 @@ def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
     )  # fmt: skip
 
 
-def operation_of(purpose: Purpose) -> str | None:
-    """What a purpose does by SQL."""
+def choose_operation(purpose: Purpose) -> str | None:
+    """Return the operation of a tool, None if it has none."""
     roles = dict(_roles(purpose))
     used = set(roles.values())
-    of_rows = row_operation(purpose) if "statement" not in roles or not _speaks_sql(purpose, roles) else None
+    of_rows = row_operation(purpose) if "statement" not in roles or not _takes_sql(purpose, roles) else None
     used |= set(row_roles(purpose).values()) if of_rows is not None else set()
     if purpose.selector is not None or any(not _is_about(name) for name in purpose.needed - used):
         return None
     if of_rows is not None:
         return of_rows
-    if _speaks_sql(purpose, roles):
+    if _takes_sql(purpose, roles):
         return _kind(purpose)
     if purpose.nouns and purpose.nouns <= _INFORMS and purpose.has(*_DATABASES):
         return "databases" if "databases" in purpose.words else "info"
@@ -124,19 +131,19 @@ def _is_about(name: str) -> bool:
     return bool(_ABOUT.intersection((snake(name), *words(name))))
 
 
-def _speaks_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
+def _takes_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
     argument = roles.get("statement", roles.get("batch"))
     if argument is None:
         return False
     about = str(purpose.arguments[argument].get("description", ""))
-    if purpose.has("search") and not _SPEAKS.search(f"{argument.replace('_', ' ')} {about}"):
+    if purpose.has("search") and not _MENTIONS_SQL.search(f"{argument.replace('_', ' ')} {about}"):
         return False
-    told = " ".join((argument.replace("_", " "), about, purpose.tool.description, *purpose.words))
-    return bool(_SPEAKS.search(told)) and not _OTHER_LANGUAGES.search(told.lower())
+    text = " ".join((argument.replace("_", " "), about, purpose.tool.description, *purpose.words))
+    return bool(_MENTIONS_SQL.search(text)) and not _OTHER_LANGUAGES.search(text.lower())
 
 
 def _kind(purpose: Purpose) -> str:
-    """Reading, writing, making tables, or all of it."""
+    """Return whether a tool reads, writes, creates tables, or runs any statement."""
     if purpose.has("create") and purpose.has("table"):
         return "create"
     reads = purpose.has("read", "select", "readonly", "fetch") or bool(
@@ -151,7 +158,7 @@ def _kind(purpose: Purpose) -> str:
 
 
 def _roles(purpose: Purpose) -> Iterator[tuple[str, str]]:
-    """What is needed -> the argument that gives it."""
+    """Yield role, argument."""
     batch = purpose.argument_like(_BATCHES, ("array",))
     statement = purpose.argument_like(_STATEMENTS, ("string",))
     if batch is not None and main_type(items(purpose.arguments[batch])) in {"string", ""} and statement is None:

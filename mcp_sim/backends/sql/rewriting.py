@@ -1,4 +1,4 @@
-"""How does SQLite have what other databases let a query say: all columns but some, numbers in a row, lists in order?"""
+"""Rewrite parts of queries that SQLite lacks: excluded columns, series, ordered aggregates, SUMMARIZE."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _STEPS = (
 )
 
 
-def grouped_by_all(node: Any) -> exp.Expr:
-    """`GROUP BY ALL`: by every column that is not worked out of many rows."""
+def expand_group_by_all(node: Any) -> exp.Expr:
+    """Replace `GROUP BY ALL` by the columns that are not aggregated."""
     group: Any = node.args.get("group")
     if group is not None and group.args.get("all"):
         plain: list[Any] = [one.unalias().copy() for one in node.selects if one.find(exp.AggFunc) is None]
@@ -28,8 +28,8 @@ def grouped_by_all(node: Any) -> exp.Expr:
     return node
 
 
-def without_columns(node: Any, tables: Mapping[str, str]) -> exp.Expr:
-    """`SELECT * EXCLUDE (x)`, where it is of tables that there are."""
+def expand_excluded_columns(node: Any, tables: Mapping[str, str]) -> exp.Expr:
+    """Replace `SELECT * EXCLUDE (x)` by the other columns of known tables."""
     stars = [one for one in node.selects if isinstance(one, exp.Star) and one.args.get("except_")]
     if not stars:
         return node
@@ -46,20 +46,20 @@ def _tables_of(node: Any) -> list[Any]:
 
 
 def columns_of(statement: str) -> list[str]:
-    """The columns of the table that a statement makes."""
+    """Return the columns of the table that a statement creates."""
     return [name for name, _ in typed_columns_of(statement)]
 
 
 def typed_columns_of(statement: str) -> list[tuple[str, str]]:
-    """The columns of the table that a statement makes, each with its type in upper case; '' where it has none."""
+    """Return the columns that a statement creates, each with its type in upper case; '' if it has none."""
     made: Any = sqlglot.parse_one(statement, read="sqlite") if statement else None
     parts: list[Any] = made.this.expressions if isinstance(made, exp.Create) else []
     columns = [one for one in parts if isinstance(one, exp.ColumnDef)]
     return [(one.name, "" if one.kind is None else one.kind.this.name) for one in columns]
 
 
-def counted_up(node: Any) -> exp.Expr:
-    """`range(3)` and `generate_series(1, 3)` in the place of a table."""
+def rewrite_series(node: Any) -> exp.Expr:
+    """Rewrite `range(3)` and `generate_series(1, 3)` used as tables."""
     series: Any = node.this
     if not isinstance(series, exp.GenerateSeries | exp.ExplodingGenerateSeries):
         return node
@@ -77,8 +77,8 @@ def counted_up(node: Any) -> exp.Expr:
     )
 
 
-def in_order(node: Any) -> exp.Expr:
-    """`string_agg(x, ', ' ORDER BY y)`, `array_agg(x ORDER BY y)`."""
+def rewrite_ordered_aggregate(node: Any) -> exp.Expr:
+    """Rewrite `string_agg(x, ', ' ORDER BY y)` and `array_agg(x ORDER BY y)`."""
     order: Any = node.this
     if not isinstance(order, exp.Order):
         return node
@@ -90,8 +90,8 @@ def in_order(node: Any) -> exp.Expr:
     return exp.Anonymous(this="JOINED_BY", expressions=[order.this, between, *behind])
 
 
-def share_within(node: Any) -> exp.Expr:
-    """`percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`."""
+def rewrite_percentile(node: Any) -> exp.Expr:
+    """Rewrite `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`."""
     measure, order = node.this, node.expression
     if not isinstance(measure, exp.PercentileCont | exp.PercentileDisc):
         return node
@@ -99,21 +99,22 @@ def share_within(node: Any) -> exp.Expr:
     return exp.Anonymous(this=measure.sql_name(), expressions=[value, measure.this])
 
 
-def cut_off(node: Any) -> exp.Expr:
-    """`date_trunc('month', x)`."""
+def rewrite_truncation(node: Any) -> exp.Expr:
+    """Rewrite `date_trunc('month', x)`."""
     unit = exp.Literal.string(node.text("unit").lower())
     return exp.Anonymous(this="DATE_TRUNC", expressions=[unit, node.this])
 
 
-REWRITTEN: Mapping[type[Any], Callable[[exp.Expr], exp.Expr]] = {
-    exp.ArrayAgg: in_order, exp.GroupConcat: in_order, exp.WithinGroup: share_within, exp.TimestampTrunc: cut_off,
-    exp.DateTrunc: cut_off, exp.Select: grouped_by_all,
+REWRITES: Mapping[type[Any], Callable[[exp.Expr], exp.Expr]] = {
+    exp.ArrayAgg: rewrite_ordered_aggregate, exp.GroupConcat: rewrite_ordered_aggregate,
+    exp.WithinGroup: rewrite_percentile, exp.TimestampTrunc: rewrite_truncation, exp.DateTrunc: rewrite_truncation,
+    exp.Select: expand_group_by_all,
 }  # fmt: skip
-"""Part of a statement -> how SQLite has it."""
+"""Part of a statement -> the function that rewrites it for SQLite."""
 
 
-def replaced_first(statement: Any) -> str | None:
-    """What has to be dropped first where a statement makes it anew: `CREATE OR REPLACE VIEW x`."""
+def extract_replace(statement: Any) -> str | None:
+    """Remove OR REPLACE from a statement. Return the DROP statement to run first, None if there is none."""
     if not isinstance(statement, exp.Create) or not statement.args.get("replace"):
         return None
     statement.set("replace", None)
@@ -121,7 +122,7 @@ def replaced_first(statement: Any) -> str | None:
     return f"DROP {statement.args['kind']} IF EXISTS {quoted(made.name)}"
 
 
-_SUMS_UP = re.compile(r"\s*summarize\s+(?:select\s+\*\s+from\s+)?[\"]?(?P<table>\w+)[\"]?\s*;?\s*", re.IGNORECASE)
+_SUMMARIZE = re.compile(r"\s*summarize\s+(?:select\s+\*\s+from\s+)?[\"]?(?P<table>\w+)[\"]?\s*;?\s*", re.IGNORECASE)
 _SUMMARY = (
     "SELECT '{text}' AS column_name, '{kind}' AS column_type, CAST(MIN({column}) AS TEXT) AS min, "
     "CAST(MAX({column}) AS TEXT) AS max, COUNT(DISTINCT {column}) AS approx_unique, {spread}, COUNT(*) AS count, "
@@ -131,26 +132,26 @@ _SPREAD: Mapping[str, str] = {
     "avg": "AVG({column})", "std": "STDDEV({column})", "q25": "PERCENTILE_CONT({column}, 0.25)",
     "q50": "PERCENTILE_CONT({column}, 0.5)", "q75": "PERCENTILE_CONT({column}, 0.75)",
 }  # fmt: skip
-"""What DuckDB tells of the numbers in a column, in a row for each column."""
+"""Statistics of DuckDB for the numbers in a column."""
 
 
-def summing_up(statement: str, tables: Mapping[str, str]) -> str | None:
-    """The query for a row about each column of a table; None where the statement asks for something else."""
-    found = _SUMS_UP.fullmatch(statement)
+def summary_query(statement: str, tables: Mapping[str, str]) -> str | None:
+    """Return a query for a SUMMARIZE statement, one row per column; None for other statements."""
+    found = _SUMMARIZE.fullmatch(statement)
     if found is None:
         return None
     table = found["table"]
     if table not in tables:
         raise Refused("not_found", f"Table '{table}' doesn't exist; tables: {', '.join(tables) or 'none'}", key=table)
-    return " UNION ALL ".join(_summed_up(table, name, kind) for name, kind in typed_columns_of(tables[table]))
+    return " UNION ALL ".join(_column_summary(table, name, kind) for name, kind in typed_columns_of(tables[table]))
 
 
-def _summed_up(table: str, name: str, kind: str) -> str:
-    """What is told of a column: its bounds, how many values it has, and of numbers how they are spread."""
+def _column_summary(table: str, name: str, kind: str) -> str:
+    """Return the query for one column: its bounds, distinct values, and statistics of numbers."""
     column = quoted(name)
     spread = ", ".join(
-        f"{f'CAST({told.format(column=column)} AS TEXT)' if kind in _NUMBERS else 'NULL'} AS {what}"
-        for what, told in _SPREAD.items()
+        f"{f'CAST({statistic.format(column=column)} AS TEXT)' if kind in _NUMBERS else 'NULL'} AS {what}"
+        for what, statistic in _SPREAD.items()
     )
     text = name.replace("'", "''")
     return _SUMMARY.format(

@@ -1,7 +1,7 @@
-"""Which tools work on the rows of a table that they name, without SQL; and which statement says the same?
+"""Tools that work on the rows of a table without SQL, and the statements for them.
 
-`insert_rows(table, data)`, `read_records(table, conditions, limit)`, `drop_table(table)`: what they need is in
-arguments of their own, and conditions are values that columns must have, or what SQL has behind WHERE.
+`insert_rows(table, data)`, `read_records(table, conditions, limit)`, `drop_table(table)`: conditions are required
+values of columns, or the text of a WHERE clause.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.tables import quoted, to_sql
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 _TABLES = ("table", "table_name", "tablename")
 _ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -30,7 +30,7 @@ _ROLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "offset": (("offset", "skip"), ()),
     "parameters": (("params", "parameters", "where_params", "args", "bindings", "where_args"), ("array", "strings")),
 }  # fmt: skip
-"""What is needed -> the names of arguments that give it, and their types."""
+"""Role -> the names of arguments that have it, and their types."""
 
 _ROWS = ("record", "row", "data", "entry", "item", "value", "content")
 _DOES: Mapping[str, tuple[str, ...]] = {
@@ -52,7 +52,7 @@ _COMPARED: Mapping[str, str] = {
 
 
 def row_operation(purpose: Purpose) -> str | None:
-    """What a purpose does to the rows of a table, or to the table, if its arguments say all that there is to it."""
+    """Return the operation of a tool on the rows of a table or on the table, if its arguments suffice."""
     roles = row_roles(purpose)
     found = next(_operations(purpose), None) if "table" in roles or {"old", "new"} <= roles.keys() else None
     return found if found is not None and all(role in roles for role in _MUST[found]) else None
@@ -66,7 +66,7 @@ def _operations(purpose: Purpose) -> Iterator[str]:
 
 
 def row_roles(purpose: Purpose) -> dict[str, str]:
-    """What is needed -> the argument that gives it; each gives one thing."""
+    """Return role -> argument. Each argument has one role."""
     found: dict[str, str] = {}
     for role, (names, types) in _ROLES.items():
         free = [name for name in names if purpose.argument((name,)) not in found.values()]
@@ -77,29 +77,30 @@ def row_roles(purpose: Purpose) -> dict[str, str]:
 
 
 def row_statement(operation: str, roles: Mapping[str, str], given: Mapping[str, Json]) -> tuple[str, list[Json]]:
-    """The statement that does what is asked for, and its parameters. Raises Refused where something is missing."""
-    asked = {role: given.get(name) for role, name in roles.items()}
-    table = str(asked.get("table") or asked.get("old") or "")
+    """Return the statement for a call, and its parameters. Raises `Refused` if something is missing."""
+    args = {role: given.get(name) for role, name in roles.items()}
+    table = str(args.get("table") or args.get("old") or "")
     match operation:
         case "insert":
-            return _insertion(table, [as_object(one) for one in as_list(asked["data"]) or [asked["data"]]])
+            return _insertion(table, [as_object(one) for one in as_list(args["data"]) or [args["data"]]])
         case "modify":
-            data = _filled(as_object(asked["data"]))
-            behind, values = _where(asked)
-            told = ", ".join(f"{quoted(name)} = ?" for name in data)
-            return f"UPDATE {quoted(table)} SET {told}{behind}", [*map(to_sql, data.values()), *values]  # noqa: S608
+            data = _filled(as_object(args["data"]))
+            behind, values = _where(args)
+            assignments = ", ".join(f"{quoted(name)} = ?" for name in data)
+            return f"UPDATE {quoted(table)} SET {assignments}{behind}", [*map(to_sql, data.values()), *values]  # noqa: S608
         case "remove":
-            behind, values = _where(asked)
+            behind, values = _where(args)
             return f"DELETE FROM {quoted(table)}{behind}", values  # noqa: S608 (quoted)
         case "make":
-            return f"CREATE TABLE {quoted(table)} ({', '.join(_definitions(asked['columns']))})", []
+            return f"CREATE TABLE {quoted(table)} ({', '.join(_definitions(args['columns']))})", []
         case "drop":
             return f"DROP TABLE {quoted(table)}", []
         case "rename":
-            return f"ALTER TABLE {quoted(table)} RENAME TO {quoted(str(asked['new']))}", []
+            return f"ALTER TABLE {quoted(table)} RENAME TO {quoted(str(args['new']))}", []
         case _:
-            behind, values = _where(asked)
-            return f"SELECT {_columns(asked.get('columns'))} FROM {quoted(table)}{behind}{_end(asked)}", values  # noqa: S608
+            behind, values = _where(args)
+            columns = _columns(args.get("columns"))
+            return f"SELECT {columns} FROM {quoted(table)}{behind}{_end(args)}", values  # noqa: S608 (quoted)
 
 
 def _filled(data: Record) -> Record:
@@ -116,26 +117,26 @@ def _insertion(table: str, rows: Sequence[Record]) -> tuple[str, list[Json]]:
     return f"INSERT INTO {quoted(table)} ({names}) VALUES {places}", values  # noqa: S608 (quoted)
 
 
-def _columns(told: Json) -> str:
-    named = [str(one) for one in as_list(told)] if isinstance(told, list) else str(told or "").split(",")
+def _columns(given: Json) -> str:
+    named = [str(one) for one in as_list(given)] if isinstance(given, list) else str(given or "").split(",")
     plain = [name.strip() for name in named if name.strip() not in {"", "*"}]
     return ", ".join(quoted(name) if name.isidentifier() else name for name in plain) or "*"
 
 
-def _end(asked: Mapping[str, Json]) -> str:
-    order = f" ORDER BY {asked['order']}" if asked.get("order") else ""
-    limit, offset = asked.get("limit"), asked.get("offset")
+def _end(values: Mapping[str, Json]) -> str:
+    order = f" ORDER BY {values['order']}" if values.get("order") else ""
+    limit, offset = values.get("limit"), values.get("offset")
     behind = f" LIMIT {int(limit)}" if isinstance(limit, int | float) else " LIMIT -1" if offset else ""
     return order + behind + (f" OFFSET {int(offset)}" if isinstance(offset, int | float) and offset else "")
 
 
-def _definitions(told: Json) -> Iterator[str]:
-    """The columns of a table to be made: objects with a name and a type, types by name, or as SQL has them."""
-    if isinstance(told, str):
-        yield told
-    for name, kind in as_object(told).items():
+def _definitions(given: Json) -> Iterator[str]:
+    """Yield the columns of a new table: objects with name and type, types by name, or SQL."""
+    if isinstance(given, str):
+        yield given
+    for name, kind in as_object(given).items():
         yield f"{quoted(name)} {kind if isinstance(kind, str) else as_object(kind).get('type', '')}"
-    for one in as_list(told) if isinstance(told, list) else ():
+    for one in as_list(given) if isinstance(given, list) else ():
         body = {str(name).lower().replace("_", ""): value for name, value in as_object(one).items()}
         if not body:
             yield str(one)
@@ -151,11 +152,11 @@ def _definitions(told: Json) -> Iterator[str]:
 # conditions -----------------------------------------------------------------------------------------------------------
 
 
-def _where(asked: Mapping[str, Json]) -> tuple[str, list[Json]]:
-    told = asked.get("conditions")
-    if isinstance(told, str):
-        return (f" WHERE {told}" if told.strip() else ""), [to_sql(one) for one in as_list(asked.get("parameters"))]
-    found = [_condition(name, value) for name, value in as_object(told).items()]
+def _where(args: Mapping[str, Json]) -> tuple[str, list[Json]]:
+    given = args.get("conditions")
+    if isinstance(given, str):
+        return (f" WHERE {given}" if given.strip() else ""), [to_sql(one) for one in as_list(args.get("parameters"))]
+    found = [_condition(name, value) for name, value in as_object(given).items()]
     if not found:
         return "", []
     return " WHERE " + " AND ".join(text for text, _ in found), [one for _, values in found for one in values]
@@ -170,6 +171,6 @@ def _condition(name: str, value: Json) -> tuple[str, list[Json]]:
         signs = {sign: _COMPARED.get(sign.lower().lstrip("$")) for sign in as_object(value)}
         if not signs or None in signs.values():
             raise Refused("invalid", f"Unknown comparison of {name}: {', '.join(signs)}; use {', '.join(_COMPARED)}")
-        told = " AND ".join(f"{quoted(name)} {sign} ?" for sign in signs.values())
-        return told, [to_sql(one) for one in as_object(value).values()]
+        text = " AND ".join(f"{quoted(name)} {sign} ?" for sign in signs.values())
+        return text, [to_sql(one) for one in as_object(value).values()]
     return f"{quoted(name)} = ?", [to_sql(value)]

@@ -1,4 +1,4 @@
-"""What may a statement do: how far it may go, what is denied, and what time and chance it sees?"""
+"""Limits and functions for SQL statements: denied actions, step limits, the world's time and randomness."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from functools import lru_cache
 from typing import Any
 
 from mcp_sim.backends.patterns import Test, holds_match, like_test
-from mcp_sim.backends.sql.analytics import Charge, teach
+from mcp_sim.backends.sql.analytics import Charge, register_functions
 from mcp_sim.types.draws import Draws
 
-MOST_STEPS = 5_000_000
-MOST_ROWS = 10_000
-LONGEST_VALUE = 1_000_000
-"""So many bytes may a value have."""
+MAX_STEPS = 5_000_000
+MAX_ROWS = 10_000
+MAX_VALUE_BYTES = 1_000_000
+"""Maximum size of a value in bytes."""
 
 RECURSIVE_STEPS = 1_000_000
 SMALL_VALUE = 10_000
-"""The same for a statement that looks at its own rows, and may come to the last step, or that fills values up."""
+"""The same for recursive statements and those that fill values, where each step may copy a whole value."""
 
-MOST_TOLD = 10_000_000
-"""So many characters may a result have."""
+MAX_CHARACTERS = 10_000_000
+"""Maximum number of characters in a result."""
 
-_EVERY = 10_000
-_FREE = 64
-"""So many characters does a function look at in a step."""
+_STEPS_PER_CHECK = 10_000
+_CHARACTERS_PER_STEP = 64
+"""Number of characters that a function may process per step."""
 
 _DENIED = {
     sqlite3.SQLITE_ATTACH: "ATTACH", sqlite3.SQLITE_DETACH: "DETACH", sqlite3.SQLITE_TRANSACTION: "A transaction",
@@ -38,41 +38,41 @@ _PRAGMAS = frozenset({
     "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
     "database_list", "function_list", "collation_list", "compile_options", "user_version", "schema_version", "encoding",
 })  # fmt: skip
-_FILLING = frozenset({"zeroblob", "randomblob", "printf", "format"})
+_FILLING_FUNCTIONS = frozenset({"zeroblob", "randomblob", "printf", "format"})
 _FUNCTIONS = frozenset({"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"})
 
 
 class Sandbox:
-    """The bounds of one connection. `reason` is what was denied last."""
+    """The limits of one connection. `reason` is the last denial."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._steps, self._most = 0, MOST_STEPS
+        self._steps, self._most = 0, MAX_STEPS
         self.reason: str | None = None
         self._functions = Functions(connection, self._charge)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
 
     def enter(self, now: datetime, draws: Draws) -> None:
-        """From now on a user's statement runs, at this time and with this chance."""
+        """Start a user's statement at this time and with these draws."""
         self._functions.enter(now, draws)
-        self._steps, self._most, self.reason = 0, MOST_STEPS, None
+        self._steps, self._most, self.reason = 0, MAX_STEPS, None
         self._connection.set_authorizer(self._authorize)
-        self._connection.set_progress_handler(self._step, _EVERY)
+        self._connection.set_progress_handler(self._step, _STEPS_PER_CHECK)
 
     def leave(self) -> None:
         self._connection.set_authorizer(None)
         self._connection.set_progress_handler(None, 0)
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
 
     def _step(self) -> int:
-        self._steps += _EVERY
+        self._steps += _STEPS_PER_CHECK
         return self._is_over()
 
     def _charge(self, characters: int) -> None:
-        """A function looked at so many characters, which SQLite does not count."""
-        self._steps += characters // _FREE
+        """Count characters that a function processed, which SQLite does not count."""
+        self._steps += characters // _CHARACTERS_PER_STEP
         if self._is_over():
             raise ValueError(self.reason)
 
@@ -83,10 +83,10 @@ class Sandbox:
         return 1
 
     def _tighten(self, action: int, function: str) -> None:
-        """Steps of such a statement are worth more: each may copy a whole value."""
+        """Apply tighter limits to recursive statements and those that fill values."""
         if action == sqlite3.SQLITE_RECURSIVE:
             self._most = RECURSIVE_STEPS
-        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and function in _FILLING):
+        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and function in _FILLING_FUNCTIONS):
             self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
 
     def _authorize(self, action: int, one: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
@@ -103,7 +103,7 @@ class Sandbox:
 
 
 def _sets(pragma: str | None, argument: str | None) -> bool:
-    """Does a PRAGMA that tells a number also set it?"""
+    """Return whether a PRAGMA that returns a number also sets it."""
     return argument is not None and (pragma or "").lower() in {"user_version", "schema_version", "encoding"}
 
 
@@ -112,25 +112,25 @@ _MOST_DRAWN = 4096
 
 
 class Functions:
-    """What the statements of one connection call. Time and chance are those of the call under way."""
+    """The functions of one connection. Time and randomness are those of the current call."""
 
     def __init__(self, connection: sqlite3.Connection, charge: Charge) -> None:
         self._plain = sqlite3.connect(":memory:", check_same_thread=False)
         self._charge = charge
         self._now = ""
         self._unit: Callable[[], float] = lambda: 0.0
-        self._teach_time_and_chance(connection)
-        self._teach_texts(connection)
-        teach(connection, charge)
+        self._register_time_and_chance(connection)
+        self._register_texts(connection)
+        register_functions(connection, charge)
 
     def enter(self, now: datetime, draws: Draws) -> None:
-        """From now on a statement runs at this time and with this chance."""
+        """Use this time and these draws from now on."""
         self._now = now.strftime("%Y-%m-%d %H:%M:%S")
         count = iter(range(10**9))
         self._unit = lambda: draws.unit(f"sql/{next(count, 0)}")
 
-    def _teach_time_and_chance(self, connection: sqlite3.Connection) -> None:
-        """SQLite's own time and chance are the machine's: the world's take their place."""
+    def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
+        """Replace SQLite's time and randomness by the world's."""
         add = connection.create_function
         for name in _TIMES:
             add(name, -1, self._timed(name, 0))
@@ -142,11 +142,11 @@ class Functions:
             add(name, 0, lambda: self._now)
         add("curdate", 0, lambda: self._now[:10])
         add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
-        add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (it is another one in each call)
+        add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
         add("randomblob", 1, self._bytes)
 
-    def _teach_texts(self, connection: sqlite3.Connection) -> None:
-        """Those of SQLite's whose time grows with the product of two lengths, in time that grows with their sum."""
+    def _register_texts(self, connection: sqlite3.Connection) -> None:
+        """Replace functions whose time grows with the product of two lengths by linear ones."""
         for name, size, call in (
             ("like", 2, self._like), ("like", 3, self._like), ("glob", 2, self._glob), ("regexp", 2, self._regexp),
             ("replace", 3, self._replace), ("instr", 2, self._instr),

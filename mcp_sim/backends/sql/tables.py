@@ -1,4 +1,4 @@
-"""How are records rows of SQL tables: statements that make a table, values there and back?"""
+"""Convert records to rows of SQL tables and back."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, type_name
-from mcp_sim.types.json_text import decode_strict, encode
-from mcp_sim.types.lexicon.words import singular, snake
+from mcp_sim.types.json_values import decode_strict, encode
+from mcp_sim.types.lexicon.english import singular, snake
 
 ROWID = "rowid"
-"""The key of records whose table has no primary key of one column."""
+"""Key of records whose table has no single-column primary key."""
 
 _TYPES = {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it, whatever it holds."""
+    """Return a name as a quoted SQL identifier."""
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
 
 
 def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> str:
-    """The statement that makes the table of an entity. `tables` are the names of all tables, by entity."""
+    """Return the statement that creates an entity's table. `tables` maps entities to table names."""
     columns: list[str] = []
     for field in entity.fields.values():
         if field.derived is None:
@@ -40,16 +40,18 @@ def entity_statement(name: str, entity: Entity, tables: Mapping[str, str]) -> st
 
 
 def rows_statement(name: str, rows: Sequence[Record]) -> str:
-    """The statement that makes a table for rows of which nothing else is known."""
+    """Return the statement that creates a table for rows without a schema."""
     columns = dict.fromkeys(column for row in rows for column in row)
     key = key_of_rows(name, rows)
     kinds = {column: {type_name(row[column]) for row in rows if row.get(column) is not None} for column in columns}
-    told = [f"{quoted(column)} {_common(kinds[column])}{' PRIMARY KEY' if column == key else ''}" for column in columns]
-    return f"CREATE TABLE {quoted(name)} ({', '.join(told)})"
+    columns_sql = [
+        f"{quoted(column)} {_common(kinds[column])}{' PRIMARY KEY' if column == key else ''}" for column in columns
+    ]
+    return f"CREATE TABLE {quoted(name)} ({', '.join(columns_sql)})"
 
 
 def key_of_rows(name: str, rows: Sequence[Record]) -> str | None:
-    """The column that tells rows apart by its name and its values; None where there is none."""
+    """Return the key column by its name and values; None if there is none."""
     noun = singular(snake(name).rsplit("_", 1)[-1])
     for column in dict.fromkeys(column for row in rows for column in row):
         is_key = snake(column) in {"id", "key", "uuid", f"{noun}_id", f"{noun}id", f"{singular(snake(name))}_id"}
@@ -68,7 +70,7 @@ def _common(kinds: Iterable[str]) -> str:
 
 
 def to_sql(value: Json) -> str | float | None:
-    """A JSON value as SQLite holds it: flags are 0 and 1, what is nested is JSON text."""
+    """Return a JSON value for SQLite: booleans as 0 and 1, nested values as JSON text."""
     if isinstance(value, dict | list):
         return encode(value).decode()
     if isinstance(value, str):
@@ -79,7 +81,7 @@ def to_sql(value: Json) -> str | float | None:
 
 
 def from_sql(value: object, like: str) -> Json:
-    """A value of SQLite as JSON; `like` is the type that a record has there."""
+    """Return a SQLite value as JSON; `like` is the type of the field in the record."""
     if isinstance(value, bytes):
         raise Refused("invalid", "Binary values cannot be stored here; store a text")
     if isinstance(value, float) and not math.isfinite(value):
@@ -95,7 +97,7 @@ def from_sql(value: object, like: str) -> Json:
 
 
 def shown(value: object) -> Json:
-    """A value of a result."""
+    """Return a value of a result as JSON."""
     if isinstance(value, bytes):
         return value.hex()
     return None if isinstance(value, float) and not math.isfinite(value) else value
