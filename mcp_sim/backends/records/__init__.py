@@ -1,1 +1,1 @@
-"""Records: which a world begins with, which a question finds, what a call writes, and how a result shows them."""
+"""Tools on records: look up, select and write them, and render results."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.generate.timeline import is_over, status_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_rows, items, main_type, properties
-from mcp_sim.types.lexicon.words import last_word, plural, singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, vocabulary, words
 
 _FILLING = vocabulary("total count number num of the all overall current sum in on with have has")
 _SUMS = vocabulary("total sum")
@@ -23,7 +23,7 @@ _SHARES = vocabulary("rate percentage percent ratio share pct")
 _MONEY = vocabulary("revenue value sales spent spending worth income turnover cost amount price")
 _PRICED = ("total", "total_amount", "amount", "total_price", "grand_total", "price", "value", "cost", "balance")
 _AMOUNT = "amount"
-"""The field of what is spent, earned or paid; such records are summed up by what they come to."""
+"""The field of what is spent, earned or paid. Records that have it are summarised by its sums."""
 
 _OPEN = vocabulary("pending open remaining active incomplete todo unfinished outstanding unread undone")
 _DONE = vocabulary("completed complete done finished closed resolved read")
@@ -32,7 +32,7 @@ _KINDS = ("status", "state", "stage", "priority", "severity", "category", "type"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The records that are looked at, by entity, and the time at which they are."""
+    """The records to aggregate, by entity, and the time of the call."""
 
     rows: Mapping[str, Sequence[Record]]
     now: datetime
@@ -42,7 +42,10 @@ Measure: TypeAlias = Callable[[Seen], Json]
 
 
 def measure(name: str, entity: Entity | None, entities: Mapping[str, Entity], schema: Record) -> Measure | None:
-    """The number that a name asks for; None where it names nothing that records tell. `entity` is whose it is."""
+    """Return the measure that a name asks for, or None if the name matches nothing that records have.
+
+    `entity` is the entity that is measured if the name mentions none.
+    """
     asked = [singular(word) for word in words(name)]
     named = next((one for one in _longest_first(entities) if _within(words(one), asked)), None)
     subject = entities[named] if named is not None else entity
@@ -53,11 +56,11 @@ def measure(name: str, entity: Entity | None, entities: Mapping[str, Entity], sc
 
 
 def amount(name: str, entity: Entity, schema: Record) -> Measure | None:
-    """What a number of the records comes to, where a name says which and how; None where it says no such thing."""
+    """Return the measure of a number of the records, or None unless the name says which number and how to reduce it."""
     asked = [singular(word) for word in words(name)]
     left = [word for word in asked if word not in _FILLING | _MEANS | _LEAST | _MOST and word not in words(entity.name)]
-    says_how = not _SUMS.isdisjoint(asked) or {*asked} & (_MEANS | _LEAST | _MOST)
-    return _measured([*_ways(asked), *left], entity, schema) if says_how and left and _number(left, entity) else None
+    is_reduced = not _SUMS.isdisjoint(asked) or {*asked} & (_MEANS | _LEAST | _MOST)
+    return _measured([*_ways(asked), *left], entity, schema) if is_reduced and left and _number(left, entity) else None
 
 
 def _ways(asked: Sequence[str]) -> list[str]:
@@ -94,7 +97,7 @@ def _measured(rest: Sequence[str], entity: Entity, schema: Record) -> Measure:
 
 
 def _number(left: Sequence[str], entity: Entity) -> str | None:
-    """The number of a record that is meant: the one so named, else what a record costs."""
+    """Return the numeric field that is meant: the one with that name, else what a record costs."""
     numbers = {
         snake(name): name for name, one in entity.fields.items() if main_type(one.schema) in {"integer", "number"}
     }
@@ -126,16 +129,16 @@ def _share(state: Callable[[Record, datetime], bool], entity: Entity, *, of_one:
 
 
 def _in_state(left: Sequence[str], entity: Entity) -> Callable[[Record, datetime], bool]:
-    """Is a record in the state that words name: by a field that says so, by a flag, or by its date?"""
+    """Return a test whether a record is in the state that words name, by a state field, a flag or its date."""
     wanted, kinds = "_".join(left), kinds_of(entity)
     flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean"]
-    meant = next((name for name in flags if {*left} <= {*words(name)}), None)
+    flag = next((name for name in flags if {*left} <= {*words(name)}), None)
     over = next((name for name in flags if last_word(name) in _DONE), None)
-    dues = [name for name, one in entity.fields.items() if sense(name, one.schema) == "future"]
+    dues = [name for name, one in entity.fields.items() if time_meaning(name, one.schema) == "future"]
 
     def holds(record: Record, now: datetime) -> bool:
-        if meant is not None:
-            return record.get(meant) is True
+        if flag is not None:
+            return record.get(flag) is True
         if over is not None and wanted in _OPEN | _DONE | {"completion"}:
             return (record.get(over) is True) is (wanted not in _OPEN)
         if wanted == "overdue":
@@ -148,12 +151,12 @@ def _in_state(left: Sequence[str], entity: Entity) -> Callable[[Record, datetime
 
 
 def _is_past(value: Json, now: datetime) -> bool:
-    moment = moment_of(value)
+    moment = parse_time(value)
     return moment is not None and moment < now
 
 
 def kinds_of(entity: Entity) -> list[str]:
-    """The fields by which records are told apart in kinds: their state, what they are about, what they are."""
+    """Return the fields that divide records into kinds: state, category, type."""
     return [
         name
         for name, one in entity.fields.items()
@@ -162,7 +165,7 @@ def kinds_of(entity: Entity) -> list[str]:
 
 
 def grouping(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> tuple[Entity, str] | None:
-    """`by_status`, `orders_by_status`, `status_counts`, `categories`: the field whose values are counted."""
+    """Return the field to count by, as named by `by_status`, `orders_by_status`, `status_counts` or `categories`."""
     asked = [singular(word) for word in words(name)]
     named = next((one for one in _longest_first(entities) if _within(words(one), asked)), None)
     subject = entities[named] if named is not None else entity
@@ -176,7 +179,7 @@ def grouping(name: str, entity: Entity | None, entities: Mapping[str, Entity]) -
 
 
 def tally_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:
-    """How many records there are of each value."""
+    """Return a measure that counts the records per value of a field."""
     chosen = [str(one) for one in constants(entity.fields[field].schema) if one is not None]
 
     def tally(seen: Seen) -> dict[str, int]:
@@ -187,7 +190,7 @@ def tally_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, int]]:
 
 
 def _split_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, Json]]:
-    """What the records of each value come to."""
+    """Return a measure that sums the amounts per value of a field."""
 
     def split(seen: Seen) -> dict[str, Json]:
         amounts: dict[str, list[float]] = defaultdict(list)
@@ -199,7 +202,7 @@ def _split_by(entity: Entity, field: str) -> Callable[[Seen], dict[str, Json]]:
 
 
 def plain_summary(entity: Entity | None, entities: Mapping[str, Entity]) -> Measure:
-    """What is told where nothing says what to tell: how many there are of each kind, or what they come to."""
+    """Return the summary to show without a schema: counts per kind, or sums of amounts."""
     if entity is not None and _AMOUNT in entity.fields:
         split = {f"by_{snake(name)}": _split_by(entity, name) for name in kinds_of(entity)}
         whole = _measured(["amount"], entity, entity.fields[_AMOUNT].schema)
@@ -218,11 +221,11 @@ def plain_summary(entity: Entity | None, entities: Mapping[str, Entity]) -> Meas
     for name, one in entities.items():
         found[f"total_{plural(name)}"] = _counted(one)
         found |= {f"{plural(name)}_by_{snake(kind)}": tally_by(one, kind) for kind in kinds_of(one)[:1]}
-    return lambda seen: {name: tell(seen) for name, tell in found.items()}
+    return lambda seen: {name: fill_part(seen) for name, fill_part in found.items()}
 
 
 def place_measure(schema: Record, name: str, entity: Entity | None, entities: Mapping[str, Entity]) -> Measure | None:
-    """What stands at a place of a result of which the name says what it tells; None where it does not."""
+    """Return the measure for a place of a result by its name, or None if the name matches nothing."""
     kind, parts = main_type(schema), properties(schema)
     if kind in {"integer", "number"}:
         return measure(name, entity, entities, schema)
@@ -251,8 +254,8 @@ def _object(
 
 
 def _listed(parts: Mapping[str, Record], entity: Entity, field: str) -> Measure:
-    """`[{status, count}]`: a row for each value."""
-    told = next((part for part, one in parts.items() if main_type(one) == "string"), field)
+    """Return a measure that renders a row per value: `[{status, count}]`."""
+    text = next((part for part, one in parts.items() if main_type(one) == "string"), field)
     count = next((part for part, one in parts.items() if main_type(one) in {"integer", "number"}), "count")
     tally = tally_by(entity, field)
-    return lambda seen: [{told: value, count: number} for value, number in tally(seen).items()]
+    return lambda seen: [{text: value, count: number} for value, number in tally(seen).items()]

@@ -14,14 +14,15 @@ from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.infer.descriptions import describe_arguments, strict_choices
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import as_list, at, expanded, items, main_type, types_of
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, at, items, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 Test: TypeAlias = "Callable[[Json], str | None]"
-"""Why a value is not allowed; None where it is."""
+"""Returns why a value is not allowed, or None if it is."""
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(
@@ -43,7 +44,10 @@ _NUMBERS = frozenset({"integer", "number"})
 
 
 def declared_values_check(tool: Tool, plan: Plan) -> Check | None:
-    """What forbids a write: a value that the tool's words do not allow, or two out of order; None where any may be."""
+    """Return the check of values against the choices and ranges in descriptions, or None if there are none.
+
+    The check also refuses a time span that ends before it begins.
+    """
     schema = expanded(describe_arguments(tool).input_schema)
     parts = {path: at(schema, path) for path in plan.sets}
     tests = {path: _among(choices) for path, part in parts.items() if (choices := strict_choices(part))}
@@ -87,16 +91,19 @@ def _within(least: float, most: float) -> Test:
 
 
 def declared_ranges(schemas: dict[str, Record], about: str) -> dict[str, tuple[float, float]]:
-    """The least and the most of the numbers among arguments; what the tool says itself is of its only number."""
+    """Return the declared minimum and maximum of numeric arguments.
+
+    The description of the tool counts for its only numeric argument.
+    """
     numbers = {name: part for name, part in schemas.items() if main_type(part) in {"integer", "number"}}
-    told = {name: _range(str(part.get("description", ""))) for name, part in numbers.items()}
-    if len(told) == 1:
-        told = {name: found or _range(about) for name, found in told.items()}
-    return {name: found for name, found in told.items() if found is not None}
+    ranges = {name: _range(str(part.get("description", ""))) for name, part in numbers.items()}
+    if len(ranges) == 1:
+        ranges = {name: found or _range(about) for name, found in ranges.items()}
+    return {name: found for name, found in ranges.items() if found is not None}
 
 
 def _range(text: str) -> tuple[float, float] | None:
-    """The only range of which a text speaks, where it leaves no doubt."""
+    """Return the only range in a text, or None if the text is ambiguous."""
     found: Collection[tuple[str, ...]] = _RANGE.findall(text)
     if len(found) != 1 or _LOOSE.search(text):
         return None
@@ -105,7 +112,7 @@ def _range(text: str) -> tuple[float, float] | None:
 
 
 def time_spans(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """The pairs of arguments of which the first begins what the second ends: `check_in` and `check_out`."""
+    """Return the pairs of arguments that begin and end a time span: `check_in` and `check_out`."""
     by_name = {snake(path): path for path in paths}
     found = [(name, _ended(name, *pair)) for name in by_name for pair in _PAIRS]
     pairs = [(by_name[name], by_name[end]) for name, end in found if end != name and end in by_name]
@@ -118,7 +125,7 @@ def _ended(name: str, begun: str, ended: str) -> str:
 
 
 def is_reversed(begun: Json, ended: Json) -> bool:
-    """Is it over before it begins? Days are compared, and times that are written alike."""
+    """Whether a span ends before it begins. Compares dates, and times in the same format."""
     if not (isinstance(begun, str) and isinstance(ended, str) and _DAY.match(begun) and _DAY.match(ended)):
         return False
     is_alike = len(begun) == len(ended) and begun[19:] == ended[19:]
@@ -126,7 +133,7 @@ def is_reversed(begun: Json, ended: Json) -> bool:
 
 
 def schema_check(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
-    """What forbids a write that would make a record which a tool could not show; None where any may be shown."""
+    """Return the check that refuses a write whose record no tool could show, or None if any record can be shown."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items()}
     fields = entity.fields if "*" in arguments else [field for field in arguments if field in entity.fields]
@@ -147,7 +154,7 @@ def schema_check(tool: Tool, plan: Plan, domain: Domain) -> Check | None:
 
 
 def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
-    """What forbids a write of lists of objects that lack, also when they are completed, what results must tell."""
+    """Return the check of lists of objects against result schemas, after the lines are completed."""
     entity = domain.entities[plan.entity or ""]
     arguments = {field: path for path, field in plan.sets.items() if field in entity.fields}
     tests = {field: found for field in arguments if (found := _line_tests(domain, entity, field))}
@@ -157,8 +164,8 @@ def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | N
     def refused(_turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
         for field, lines in tests.items():
             value = effect.record.get(field)
-            is_told = isinstance(value, list) and any(isinstance(one, dict) for one in as_list(value))
-            reason = next((why for test in lines for why in test.problems(value)), None) if is_told else None
+            has_objects = isinstance(value, list) and any(isinstance(one, dict) for one in as_list(value))
+            reason = next((why for test in lines for why in test.problems(value)), None) if has_objects else None
             if reason is not None:
                 return invalid(tool, arguments[field], value, f"Invalid {arguments[field]}: {reason}")
         return effect
@@ -167,13 +174,13 @@ def line_schema_check(tool: Tool, plan: Plan, domain: Domain) -> Consequence | N
 
 
 def _line_tests(domain: Domain, entity: Entity, field: str) -> list[Validator]:
-    """What results say of the objects in a list."""
+    """Return the validators that result schemas give for the objects in a list."""
     lists = [schema for schema in _result_schemas(domain, entity, field) if "array" in types_of(schema)]
     return [test for schema in lists if items(schema) and (test := _validator(schema)) is not None]
 
 
 def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Validator]:
-    """What the results of tools say of a field beside its type; of its items, where one is added."""
+    """Return the validators that result schemas give for a field, or for its items if one item is added."""
     how, found = plan.how.get(field, "set"), list[Record]()
     for schema in _result_schemas(domain, entity, field) if how in {"set", "append", "join"} else ():
         part = items(schema) if how in {"append", "join"} and "array" in types_of(schema) else schema
@@ -183,7 +190,7 @@ def _tests(domain: Domain, entity: Entity, field: str, plan: Plan) -> list[Valid
 
 
 def _validator(schema: Record) -> Validator | None:
-    """None for a schema that does not stand by itself."""
+    """Return the validator of a schema, or None if the schema is not self-contained."""
     try:
         return Validator(schema)
     except ValueError:
@@ -196,7 +203,7 @@ def _result_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Reco
 
 
 def _reasons(test: Validator, value: Json) -> tuple[str, ...]:
-    """Why a value does not fit; nothing is said of one that would have to become something else first."""
+    """Return why a value does not fit. A value that is converted later has no reasons."""
     return test.problems(value) if _is_alike(value, test.schema) else ()
 
 
@@ -214,6 +221,6 @@ def _is_alike(value: Json, schema: Record) -> bool:
 
 
 def _is_completed(item: Json, schema: Record) -> bool:
-    """Is an item of a list completed before it is written, as objects are where objects are shown?"""
+    """Whether an item of a list is completed before it is written, like objects where results show objects."""
     kinds = {*types_of(schema)}
     return (isinstance(item, dict) and (not kinds or "object" in kinds)) or (isinstance(item, list) and not kinds)

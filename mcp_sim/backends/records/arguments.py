@@ -9,7 +9,8 @@ from typing import TypeAlias, cast
 from mcp_sim.infer.keys import is_id_name, to_integer
 from mcp_sim.types import Json, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, items, main_type, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Plan
 
@@ -20,7 +21,7 @@ ABSENT = object()
 
 
 def argument(path: str) -> Fetch:
-    """Reads an argument by its dotted path; ABSENT where it is not given."""
+    """Return a getter for the argument at a dotted path. It returns ABSENT if the argument is not given."""
     if "." not in path:
         return lambda arguments: arguments.get(path, ABSENT)
     parts = path.split(".")
@@ -37,7 +38,10 @@ def argument(path: str) -> Fetch:
 
 
 def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -> Answer:
-    """The answer to the call with each whole number as one: what its schema, its name or its field says is one."""
+    """Return an answer that gets whole numbers as integers.
+
+    An argument is a whole number by its schema, its name or the field that it sets.
+    """
     read = _converter(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
     if read is None:
         return answer
@@ -52,7 +56,7 @@ def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -
 
 
 def _fields_of_whole_numbers(plan: Plan, domain: Domain) -> frozenset[str]:
-    """The paths of arguments that name a record, or what a field holds that is a link or a whole number."""
+    """Return the paths of arguments that name a record, or set a link or an integer field."""
     entity = domain.entities.get(plan.entity or "", Entity(""))
     fields = {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}
     named = {path for path, field in fields.items() if field == entity.key or _is_whole(entity, field)}
@@ -65,7 +69,7 @@ def _is_whole(entity: Entity, name: str) -> bool:
 
 
 def _converter(schema: Record, path: str, name: str, known: frozenset[str]) -> Convert | None:
-    """How a value under a schema is read; None where nothing in it is a whole number."""
+    """Return the converter for values of a schema, or None if the schema has no whole numbers."""
     if main_type(schema) == "integer" or path in known or (name and is_id_name(name)):
         return to_integer
     if main_type(schema) == "array":

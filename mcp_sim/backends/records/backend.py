@@ -29,7 +29,7 @@ _WRITES = {"create": creation, "update": updating, "delete": removal}
 
 @backends.register("records")
 class Records(Backend):
-    """One record or many of an entity: found by key, by filters or by text; made, changed, removed."""
+    """Creates, gets, lists, searches, updates and deletes records of an entity, by key, filters or text."""
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         return with_whole_numbers(tool, plan, domain, self._compile(tool, plan, domain))
@@ -71,19 +71,19 @@ class Records(Backend):
 
 
 def _as_caller(place: str, answer: Answer) -> Answer:
-    """A tool that is about whoever calls, as a field of an only record tells."""
+    """Return an answer that takes the caller from a field of a singleton record."""
     only, _, field = place.rpartition(".")
 
     def called(turn: Turn, invent: Invent) -> Transition:
-        who = (turn.view.get(only, only) or {}).get(field)
-        told = {**turn.call.arguments, **({} if who is None else {CALLER: who})}
-        return answer(replace(turn, call=replace(turn.call, arguments=told)), invent)
+        caller_id = (turn.view.get(only, only) or {}).get(field)
+        with_caller = {**turn.call.arguments, **({} if caller_id is None else {CALLER: caller_id})}
+        return answer(replace(turn, call=replace(turn.call, arguments=with_caller)), invent)
 
     return called
 
 
 def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """What answers one choice; where its plan is a guess, it says so."""
+    """Return the answer of one choice. A guessed plan marks its transitions as guessed."""
     compiled = backends[plan.backend]().compile(tool, plan, domain)
     if not plan.guessed:
         return compiled
@@ -91,7 +91,7 @@ def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
 
 
 def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
-    """A tool that does one of several things, as an argument says."""
+    """Return the answer of a tool whose choice argument selects one of several operations."""
     name = plan.choice or ""
     usual: Json = properties(tool.input_schema).get(name, {}).get("default", ABSENT)
 
@@ -108,7 +108,7 @@ def _choosing(tool: Tool, plan: Plan, answers: Mapping[str, Answer]) -> Answer:
 
 
 def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
-    """A tool for records that stand in others: it writes them there, or lists them."""
+    """Return the answer of a tool that writes or lists records inside other records."""
     if plan.verb in _WRITES:
         return _writing(part_write(tool, plan, domain), render, reads_others=False)
     select = part_page(tool, plan, domain)
@@ -121,7 +121,7 @@ def _with_parts(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answe
 
 
 def _writing(write: Write, render: Render, *, reads_others: bool) -> Answer:
-    """A write, told as the state is after it; `reads_others`: the record shows something of other records."""
+    """Return the answer of a write, rendered after its changes if the record shows data of others (`reads_others`)."""
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
@@ -134,7 +134,11 @@ def _writing(write: Write, render: Render, *, reads_others: bool) -> Answer:
 
 
 def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, partly: bool) -> Answer:
-    """A batch: what can be done is done where the answer can tell the rest (`partly`), else all of it or nothing."""
+    """Return the answer of a batch.
+
+    If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written
+    or\nnone.
+    """
 
     name, entity = plan.each or "", plan.entity or ""
 
@@ -150,7 +154,7 @@ def _writing_many(tool: Tool, plan: Plan, write: WriteMany, render: Render, *, p
 
 
 def _refused(tool: Tool, found: Batch) -> Observation:
-    """Nothing was written: why, of each item that could not be done."""
+    """Return the failure of a batch that wrote nothing, with the reason of every failed item."""
     if len(found.done) + len(found.failed) == 1:
         return found.failed[0].why
     count = len(found.done) + len(found.failed)
@@ -175,7 +179,7 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
 
 
 def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> Answer:
-    """One record that stands in a record of another entity."""
+    """Return the answer that gets a record inside a record of another entity."""
     fetch = argument(plan.key or "")
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -189,7 +193,7 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, render: Render) -> A
 
 
 def _finding(tool: Tool, plan: Plan, domain: Domain, render: Render) -> Answer:
-    """One record, named by something else than its key: the first that matches, or the one that the plan says."""
+    """Return the answer that gets one record by filters: the first match, or the one that the plan ranks first."""
     entity = plan.entity or ""
     select = selector(tool, plan, domain.entities[entity], domain.entities)
     names, choose = tuple(plan.filters), row_chooser(plan.operation, domain.entities[entity])

@@ -1,4 +1,4 @@
-"""Where does the result of a batch tell what became of each item: rows, lists of failures, numbers of both?"""
+"""Render the outcome of a batch: rows, lists of failures, and counts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     types_of,
 )
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 FAILURES = vocabulary(
     "errors failed failures not_found notfound skipped rejected invalid missing failed_items unprocessed failed_ids"
 )
-"""Names of places that hold what could not be done."""
+"""Names of places that hold the failed items."""
 
 _WHY = vocabulary("error message reason detail details error_message why")
 _OUTCOMES = vocabulary("status result outcome state")
@@ -45,7 +45,7 @@ _BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
 
 
 def can_report_failures(schema: Record, entity: Entity) -> bool:
-    """Can a result of this form say that some items could not be done?"""
+    """Whether a result of this schema can report that some items failed."""
     for name, part in properties(schema).items():
         if snake(name) in FAILURES and main_type(part) in {"array", "integer", "object"}:
             return True
@@ -57,7 +57,7 @@ def can_report_failures(schema: Record, entity: Entity) -> bool:
 
 
 def _row_fails(row: Record, entity: Entity) -> bool:
-    """Can a row say that its item failed, without what only a record has?"""
+    """Whether a row can report a failed item without fields that only a record has."""
     own = {snake(name) for name in properties(row) if name not in entity.fields}
     needed = {name for name in required(row) if name in entity.fields and name != entity.key}
     return bool(own & (_WORKED | _WHY)) and not needed
@@ -67,7 +67,7 @@ def _row_fails(row: Record, entity: Entity) -> bool:
 
 
 def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fill:
-    """What fills the list of a batch: a row for each item that was done, and for the others where it can tell them."""
+    """Return what fills the rows of a batch: a row per written item, and per failed item if rows can report it."""
     row = items(schema)
     done = _done_row(entity, row, domain)
     if not _row_fails(row, entity):
@@ -76,9 +76,9 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record, domain: Domain) -> Fi
 
     def rows(facts: Facts) -> Json:
         found = _batch(facts)
-        told = [(part, done(facts, place)) for place, (part, _) in enumerate(found.done)]
-        told += [(one.part, failed(one)) for one in found.failed]
-        return [value for _, value in sorted(told, key=lambda entry: entry[0])]
+        rendered = [(part, done(facts, place)) for place, (part, _) in enumerate(found.done)]
+        rendered += [(one.part, failed(one)) for one in found.failed]
+        return [value for _, value in sorted(rendered, key=lambda entry: entry[0])]
 
     return rows
 
@@ -87,7 +87,7 @@ def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, i
     show = projector(entity, row, domain.entities)
     parts = properties(row)
     own = {name: part for name, part in parts.items() if name not in entity.fields}
-    said = [(name, told) for name, part in own.items() if (told := _good(snake(name), part)) is not None]
+    fixed = [(name, value) for name, part in own.items() if (value := _good(snake(name), part)) is not None]
     nested = [name for name, part in own.items() if main_type(part) == "object" and snake(name) in _names(entity)]
     inner = {name: projector(entity, parts[name], domain.entities) for name in nested}
     places = [name for name in own if snake(name) in _PLACES and main_type(own[name]) == "integer"]
@@ -98,9 +98,9 @@ def _done_row(entity: Entity, row: Record, domain: Domain) -> Callable[[Facts, i
         value: Json = show(effect.record, facts.view)
         if not own or not isinstance(value, dict):
             return value
-        kept = {name: told for name, told in as_object(value).items() if name not in own}
+        kept = {name: one for name, one in as_object(value).items() if name not in own}
         kept |= {name: show_one(effect.record, facts.view) for name, show_one in inner.items()}
-        kept |= dict(said) | dict.fromkeys(places, part) | dict.fromkeys(keys, effect.key)
+        kept |= dict(fixed) | dict.fromkeys(places, part) | dict.fromkeys(keys, effect.key)
         return {name: kept[name] for name in parts if name in kept}
 
     return done
@@ -119,7 +119,7 @@ def _good(name: str, schema: Record) -> Json:
 
 
 def _spelt(schema: Record, words: tuple[str, ...]) -> Json:
-    """The first of the words that the schema allows."""
+    """Return the first of the words that the schema allows."""
     choices = {snake(str(value)): value for value in constants(schema)}
     return next((choices[word] for word in words if word in choices), words[0])
 
@@ -129,33 +129,33 @@ def _failed_row(plan: Plan, entity: Entity, row: Record) -> Callable[[Failed], R
     keyed = _key_getter(plan)
 
     def failed(one: Failed) -> Record:
-        told: Record = {}
+        rendered: Record = {}
         for name, schema in parts.items():
             plain = snake(name)
             if plain in _WORKED and main_type(schema) == "boolean":
-                told[name] = False
+                rendered[name] = False
             elif plain in _OUTCOMES and name not in entity.fields and main_type(schema) == "string":
-                told[name] = _spelt(schema, _BAD)
+                rendered[name] = _spelt(schema, _BAD)
             elif plain in _WHY:
-                told[name] = sentence_of(one.why)
+                rendered[name] = sentence_of(one.why)
             elif plain in _PLACES and main_type(schema) == "integer":
-                told[name] = one.part
+                rendered[name] = one.part
             elif name == entity.key or plain in {"id", "key", f"{entity.name}_id"}:
-                told |= _fitting(name, keyed(one), schema)
-        return told
+                rendered |= _fitting(name, keyed(one), schema)
+        return rendered
 
     return failed
 
 
 def _fitting(name: str, key: Json, schema: Record) -> Record:
-    """The key in its place, or null, or nothing, as the schema allows."""
+    """Return the key under its name, null, or nothing, as the schema allows."""
     if isinstance(key, str | int) and not (isinstance(key, str) and "integer" in types_of(schema)):
         return {name: str(key) if main_type(schema) == "string" else key}
     return {name: None} if is_nullable(schema) else {}
 
 
 def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
-    """The key that a failed item named."""
+    """Return a getter for the key that a failed item named."""
     path = (plan.key or "").removeprefix(plan.each or "").strip(".")
     fetch = argument(path)
 
@@ -172,7 +172,7 @@ def _key_getter(plan: Plan) -> Callable[[Failed], Json]:
 
 
 def beside_rows(name: str, schema: Record, plan: Plan) -> Fill | None:
-    """What fills a property of a batch's result that is not its list of rows; None where the name tells nothing."""
+    """Return what fills a property beside the rows of a batch, or None if its name is not known."""
     kind = main_type(schema)
     if kind == "array" and name in FAILURES:
         return _failures(schema, plan)
@@ -201,7 +201,7 @@ def _typed(key: Key, schema: Record) -> Json:
 
 
 def _failures(schema: Record, plan: Plan) -> Fill:
-    """The items that could not be done, each as the list holds them: why, or which, or both."""
+    """Return what fills a list of failed items: reasons, keys, or both, as its rows require."""
     row, keyed = items(schema), _key_getter(plan)
     if main_type(row) == "integer":
         return lambda facts: [one.part for one in _batch(facts).failed]
@@ -219,30 +219,30 @@ def _line(key: Json, one: Failed) -> str:
 def _failure_object(one: Failed, key: Json, parts: Mapping[str, Record]) -> Record:
     if not parts:
         return plain_failure_row(one, key)
-    told: Record = {}
+    rendered: Record = {}
     for name, schema in parts.items():
         plain = snake(name)
         if plain in _WHY or plain in {"text", "description"}:
-            told[name] = sentence_of(one.why)
+            rendered[name] = sentence_of(one.why)
         elif plain in _PLACES or main_type(schema) == "integer":
-            told[name] = one.part
+            rendered[name] = one.part
         elif name in as_object(one.item):
-            told[name] = as_object(one.item)[name]
+            rendered[name] = as_object(one.item)[name]
         else:
-            told |= _fitting(name, key, schema)
-    return told
+            rendered |= _fitting(name, key, schema)
+    return rendered
 
 
 def plain_failure_row(one: Failed, key: Json) -> Record:
-    """An item that could not be done, where nothing says how that is told."""
+    """Render a failed item if no schema defines its form."""
     return {"index": one.part, **({"id": key} if key is not None else {}), "error": sentence_of(one.why)}
 
 
 def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
-    """The result of a batch of which nothing is known: what was done, and what could not be done, if anything."""
+    """Return what fills the result of a batch without a schema: the written records, and the failures, if any."""
     place, show, keyed = plan.envelope.rows or "results", projector(entity, {}, domain.entities), _key_getter(plan)
 
-    def told(facts: Facts) -> Json:
+    def fill(facts: Facts) -> Json:
         found = _batch(facts)
         done: list[Json] = [
             effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in found.done
@@ -250,7 +250,7 @@ def plain_batch(plan: Plan, entity: Entity, domain: Domain) -> Fill:
         failed: list[Json] = [plain_failure_row(one, keyed(one)) for one in found.failed]
         return {place: done, **({"errors": failed} if failed else {})}
 
-    return told
+    return fill
 
 
 def _batch(facts: Facts) -> Batch:

@@ -23,26 +23,26 @@ from mcp_sim.backends.records.line_items import booking_consequence, line_comple
 from mcp_sim.backends.records.refusals import conflict, neighbours, not_found
 from mcp_sim.backends.records.side_effects import membership_check, payment_consequence, side_effects
 from mcp_sim.backends.records.updates import changing
-from mcp_sim.generate.keys import Keys, is_used, keys_of, next_key, numbered_as
-from mcp_sim.generate.lookup import found_key
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.keys import KeyMaker, format_key, is_used, key_maker, next_key
+from mcp_sim.generate.lookup import find_key
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Children, Plan
 
 NewKey: TypeAlias = Callable[[Turn], "tuple[Key, tuple[Change, ...]]"]
 Copy: TypeAlias = Callable[[Turn], "Record | Observation"]
 
 _PARENT = "$parent"
-"""The argument, given by nobody, that names the record they belong to."""
+"""An internal argument that names the parent record of children."""
 
 
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
-    """The record that a call creates, compiled."""
+    """Compile a tool that creates a record."""
     entity = domain.entities[plan.entity or ""]
     name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
     make, copied = record_maker(plan, entity, domain), copier(tool, plan, entity)
@@ -51,20 +51,20 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     known = _key_finder(plan, entity)
 
     def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        said = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
-        if isinstance(said, Observation):
-            return said
-        said = complete(turn, said, {})
-        if isinstance(said, Observation):
-            return said
-        taken = known(turn.view, said)
+        values = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
+        if isinstance(values, Observation):
+            return values
+        values = complete(turn, values, {})
+        if isinstance(values, Observation):
+            return values
+        taken = known(turn.view, values)
         if taken is not None and turn.view.get(name, taken) is not None:
             return _existing(turn, tool, plan, taken, change)
         base = copied(turn)
         if isinstance(base, Observation):
             return base
         key, counted = (taken, ()) if taken is not None else number(turn)
-        record = make(turn, invent, {**base, **said, entity.key: key}, said)
+        record = make(turn, invent, {**base, **values, entity.key: key}, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
         return Effect(key, record, (put, *counted))
 
@@ -77,22 +77,22 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 
 def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
-    """The key that the caller chose; else, where a record may exist, that of the one with the same e-mail or name."""
+    """Return a function that finds the key given by the caller, or that of a record with the same identity."""
     identity = _identity(plan, entity) if plan.if_exists != "refuse" else ()
 
-    def known(view: View, said: Record) -> Key | None:
-        taken: Key | None = said.get(entity.key)
-        given = [name for name in identity if said.get(name) is not None]
+    def known(view: View, values: Record) -> Key | None:
+        taken: Key | None = values.get(entity.key)
+        given = [name for name in identity if values.get(name) is not None]
         if taken is not None or not given:
             return taken
-        alike = view.find(entity.name, given[0], said[given[0]])
-        return next((key for key, row in alike if all(row.get(name) == said[name] for name in given)), None)
+        alike = view.find(entity.name, given[0], values[given[0]])
+        return next((key for key, row in alike if all(row.get(name) == values[name] for name in given)), None)
 
     return known
 
 
 def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
-    """The field by whose value a record is known again; where none is its own, all that say what a number is for."""
+    """Return the fields that identify a record: a unique one, else all texts if the record has numbers."""
     fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
     naming = min((one.name for one in fields if is_unique(entity, one)), key=is_name, default=None)
     numbers = [one.name for one in fields if main_type(one.schema) in {"integer", "number"}]
@@ -103,7 +103,7 @@ def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
 def _existing(
     turn: Turn, tool: Tool, plan: Plan, key: Key, change: Callable[[Turn, Key], Effect | Observation]
 ) -> Effect | Observation:
-    """What becomes of a record that exists already."""
+    """Return the effect on a record that exists already, or the failure that it does."""
     entity = plan.entity or ""
     if plan.if_exists == "refuse":
         return conflict(tool, entity, key, "already exists")
@@ -116,28 +116,28 @@ def _existing(
 
 
 def _key_maker(plan: Plan, entity: Entity) -> NewKey:
-    """The key of a new record: the next of its siblings, or what a counter says, which then moves on."""
-    keys = keys_of(entity)
+    """Return a function that makes the key of a new record: the next in order, or the value of a counter."""
+    keys = key_maker(entity)
     if plan.counter is None:
         return lambda turn: (next_key(entity, keys, turn.view, turn.draws), ())
     only, _, field = plan.counter.rpartition(".")
     return lambda turn: _counted(turn, entity, keys, only, field)
 
 
-def _counted(turn: Turn, entity: Entity, keys: Keys, only: str, field: str) -> tuple[Key, tuple[Change, ...]]:
+def _counted(turn: Turn, entity: Entity, keys: KeyMaker, only: str, field: str) -> tuple[Key, tuple[Change, ...]]:
     state = turn.view.get(only, only) or {}
     key: Json = state.get(field)
     if not isinstance(key, int) or isinstance(key, bool):
         return next_key(entity, keys, turn.view, turn.draws), ()
     like = turn.view.last_key(entity.name)
-    while is_used(turn.view, entity.name, numbered_as(like, key)):
+    while is_used(turn.view, entity.name, format_key(like, key)):
         key += 1
     moved = {**state, field: key + 1}
-    return numbered_as(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
+    return format_key(like, key), (Change("put", only, only, moved, expected=turn.view.version(only, only)),)
 
 
 def copier(tool: Tool, plan: Plan, entity: Entity) -> Copy:
-    """The fields that a new record has from the one that it is a copy of, compiled."""
+    """Return a function that copies fields from the record that a call names. It fails if there is no such record."""
     if plan.copies is None:
         return lambda _turn: {}
     fetch, left_out = argument(plan.copies), {*_left_out(entity)}
@@ -145,7 +145,7 @@ def copier(tool: Tool, plan: Plan, entity: Entity) -> Copy:
 
     def copied(turn: Turn) -> Record | Observation:
         asked = fetch(turn.call.arguments)
-        key = found_key(turn.view, entity.name, asked)
+        key = find_key(turn.view, entity.name, asked)
         if key is None:
             others = neighbours(turn.view, entity)
             return not_found(tool, entity.name, None if asked is ABSENT else asked, plan.copies, others)
@@ -163,20 +163,23 @@ def _is_name(field: Field) -> bool:
 
 
 def _left_out(entity: Entity) -> Iterator[str]:
-    """What a copy has of its own: its key, its times, what only one record may have."""
+    """Yield the fields that a copy does not take: key, timestamps, unique values."""
     yield entity.key
     for field in entity.fields.values():
-        if sense(field.name, field.schema) in {"created", "updated"} or is_unique(entity, field):
+        if time_meaning(field.name, field.schema) in {"created", "updated"} or is_unique(entity, field):
             yield field.name
 
 
 def child_creations(tool: Tool, plan: Plan, domain: Domain) -> list[Consequence]:
-    """What is made together with a record, list by list; what is told has them where the call listed them."""
+    """Return the consequences that create the children in each list of a call.
+
+    The result contains the children of the lists that were given.
+    """
     return [partial(_with_children, one=one, make=_children_write(tool, one, domain)) for one in plan.children]
 
 
 def _children_write(tool: Tool, one: Children, domain: Domain) -> WriteMany:
-    """What makes them, as if a tool were called for them alone."""
+    """Return the batch write that creates children as if a tool were called for them alone."""
     sets = dict(one.sets) if one.link is None else {**one.sets, _PARENT: one.link}
     plan = Plan(tool.id, "create", one.entity, sets=sets, each=one.listed)
     return batch(tool, plan, creation(tool, plan, domain))
@@ -185,7 +188,7 @@ def _children_write(tool: Tool, one: Children, domain: Domain) -> WriteMany:
 def _with_children(
     turn: Turn, invent: Invent, effect: Effect, *, one: Children, make: WriteMany
 ) -> Effect | Observation:
-    """The effect with one list of them; nothing is made where one of them cannot be."""
+    """Add the children of one list to an effect. Fails if a child cannot be created."""
     if one.listed not in turn.call.arguments:
         return effect
     call = replace(turn.call, arguments={**turn.call.arguments, _PARENT: effect.key})

@@ -9,50 +9,50 @@ from itertools import chain
 from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.arguments import ABSENT
-from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, has_price, mends
-from mcp_sim.generate.conformance import conformings
-from mcp_sim.generate.links import inherited
-from mcp_sim.generate.lookup import found_key
-from mcp_sim.generate.time_fields import sense, time_writer
+from mcp_sim.generate.coherence import COUNTS, PRICES, TOTALS, adjustments, has_price
+from mcp_sim.generate.conformance import record_conformers
+from mcp_sim.generate.links import inherited_fields
+from mcp_sim.generate.lookup import find_key
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, fitting_type, is_nullable, is_rows, items, main_type, properties
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 Inherit: TypeAlias = Callable[[View, Record], None]
-"""Fills in what a record that is made now has from others, where it says nothing of it."""
+"""Sets fields of a new record, if absent, from the records that it references."""
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
-"""Brings the amounts of a record into line, except for those that a call gave itself."""
+"""Recomputes the dependent amounts of a record, except those that the call gave."""
 
 MOST_LINK_CANDIDATES = 32
-"""A link that nobody gave leads to one of so many records."""
+"""The most records that a link is chosen from, if no argument gives it."""
 
 _SHARED = ("price", "unit_price", "name", "product_name", "item_name", "title", "sku", "currency")
 
 
-# what nobody gave -----------------------------------------------------------------------------------------------------
+# initial values -------------------------------------------------------------------------------------------------------
 
 
 def record_maker(
     plan: Plan, entity: Entity, domain: Domain
 ) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
-    """The whole record, in the order of the entity's fields."""
+    """Return a function that completes a new record, in the order of the entity's fields."""
     rules = [rule for rule in _defaults(plan, entity) if rule.field.name not in plan.fixed]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
-    order, settle, bequeath = tuple(entity.fields), settling(entity, domain), inherited_defaults(entity, domain)
+    order, settle, inherit = tuple(entity.fields), settling(entity, domain), inherited_defaults(entity, domain)
 
-    def make(turn: Turn, invent: Invent, record: Record, said: Mapping[str, Json]) -> Record:
+    def make(turn: Turn, invent: Invent, record: Record, values: Mapping[str, Json]) -> Record:
         for field in lists:
             if field.name in record and not isinstance(record[field.name], list):
                 record[field.name] = [record[field.name]]
-        bequeath(turn.view, record)
+        inherit(turn.view, record)
         for rule in rules:
             if rule.field.name not in record:
                 rule.fill(turn, invent, record)
-        settle(record, said.keys())
+        settle(record, values.keys())
         return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
 
     return make
@@ -60,9 +60,10 @@ def record_maker(
 
 @dataclass(frozen=True, slots=True)
 class _Default:
-    """What a field that nobody gave holds from the beginning. `settled`: a value that is no question.
+    """The initial value of a field that no argument gives.
 
-    `stamp` writes the time of the call, in a field that tells when the record was made.
+    `settled` is a value that needs no model. `stamp` returns the time of the call, for fields that hold a creation
+    time.
     """
 
     entity: str
@@ -86,18 +87,18 @@ class _Default:
             record[field.name] = value
 
     def _current(self, view: View) -> Json:
-        """What an only record says, a session for instance; None where it does not."""
+        """Return the value in a singleton record, such as a session, or None."""
         if self.place is None:
             return None
         only, field = self.place
         value: Json = (view.get(only, only) or {}).get(field)
         if value is not None and self.field.link is not None:
-            return found_key(view, self.field.link, value)
+            return find_key(view, self.field.link, value)
         return value
 
 
 def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
-    """What a link that nobody gave refers to: a record that the world has, or ABSENT where it has none."""
+    """Return the key for a link that no argument gives, or ABSENT if there are no records to link to."""
     if field.link is None:
         return ABSENT
     keys = _link_candidates(turn, field, field.link)
@@ -109,7 +110,7 @@ def _linked(turn: Turn, invent: Invent, entity: str, field: Field) -> Json:
 
 
 def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
-    """Records that a link may lead to; the first is the one that chance has chosen."""
+    """Yield keys that a link may refer to. The first is chosen by the seed."""
     first = turn.draws.unit(f"link/{field.name}")
     count = min(turn.view.count(target), MOST_LINK_CANDIDATES)
     found = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
@@ -120,9 +121,9 @@ def _defaults(plan: Plan, entity: Entity) -> Iterator[_Default]:
     for field in entity.fields.values():
         if field.name == entity.key or field.derived is not None:
             continue
-        stamped = sense(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
+        stamped = time_meaning(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
         only, _, name = plan.from_state.get(field.name, "").rpartition(".")
-        stamp = time_writer(field.name, field.schema) if stamped else None
+        stamp = time_formatter(field.name, field.schema) if stamped else None
         yield _Default(entity.name, field, stamp, _initial_value(field), (only, name) if only else None)
 
 
@@ -148,11 +149,11 @@ def _initial_value(field: Field) -> Json:
 
 
 def inherited_defaults(entity: Entity, domain: Domain) -> Inherit:
-    """What is had from others in this entity, compiled."""
-    rules = [rule for rule in inherited(domain, entity) if "default" not in entity.fields[rule.name].schema]
+    """Compile what new records of an entity inherit."""
+    rules = [rule for rule in inherited_fields(domain, entity) if "default" not in entity.fields[rule.name].schema]
     lines = [*_lines(entity, domain), *_totals(entity, domain)]
 
-    def bequeath(view: View, record: Record) -> None:
+    def inherit(view: View, record: Record) -> None:
         for rule in rules:
             source = _source(view, rule.target, record.get(rule.link)) if rule.name not in record else None
             value = source.get(rule.theirs) if source is not None else None
@@ -161,11 +162,11 @@ def inherited_defaults(entity: Entity, domain: Domain) -> Inherit:
         for complete in lines:
             complete(view, record)
 
-    return bequeath
+    return inherit
 
 
 def _lines(entity: Entity, domain: Domain) -> Iterator[Inherit]:
-    """What a line says that names a product and not its price."""
+    """Yield what sets the prices and names of lines that name a product."""
     for name, field in entity.fields.items():
         parts = properties(items(field.schema)) if is_rows(field.schema) and has_price(field.schema) else {}
         for part in parts:
@@ -176,7 +177,7 @@ def _lines(entity: Entity, domain: Domain) -> Iterator[Inherit]:
 
 
 def _totals(entity: Entity, domain: Domain) -> Iterator[Inherit]:
-    """What so many of a product cost, where the record tells it and not the price of one."""
+    """Yield what sets the total price of a record that has a quantity but no unit price."""
     fields = {snake(name): name for name, field in entity.fields.items() if field.derived is None}
     count, total = _first(COUNTS, fields), _first(TOTALS, fields)
     if count is None or total is None or _first(PRICES, fields) is not None:
@@ -203,7 +204,7 @@ def _total_setter(total: str, count: str, link: str, target: str, price: str) ->
 
 
 def _shared_parts(parts: Mapping[str, Record], target: Entity) -> dict[str, str]:
-    """Which parts of a line the product tells, and under which name."""
+    """Map the parts of a line to the product's fields that define them."""
     names = {snake(name): name for name in target.fields}
     found: dict[str, str] = {}
     for part, schema in parts.items():
@@ -234,15 +235,15 @@ def _completed(view: View, line: Json, link: str, target: str, theirs: Mapping[s
 
 
 def _source(view: View, target: str, asked: Json) -> Record | None:
-    key = found_key(view, target, asked)
+    key = find_key(view, target, asked)
     return None if key is None else view.get(target, key)
 
 
 def settling(entity: Entity, domain: Domain) -> Settle:
-    """What follows in a record of this entity, compiled."""
-    conforms = conformings(domain, entity)
-    stamps = {name for name, field in entity.fields.items() if sense(name, field.schema) is not None}
-    rules = [(name, mend) for name, mend in mends(entity) if name not in stamps]
+    """Compile the dependent fields of an entity."""
+    conforms = record_conformers(domain, entity)
+    stamps = {name for name, field in entity.fields.items() if time_meaning(name, field.schema) is not None}
+    rules = [(name, mend) for name, mend in adjustments(entity) if name not in stamps]
 
     def settle(record: Record, given: Container[str]) -> None:
         for name, mend in rules:

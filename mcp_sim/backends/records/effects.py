@@ -9,21 +9,22 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.json_schema.shapes import as_list, as_object, at, expanded, types_of
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
 Check: TypeAlias = Callable[[Turn], "Observation | None"]
-"""What forbids a write before anything is written; None where nothing does."""
+"""Returns the failure that forbids a write before anything is written, or None."""
 
 Step: TypeAlias = Callable[[View], "Change | Observation | None"]
-"""One more change on what is written so far, or what forbids all of it; None where there is nothing to change."""
+"""Returns one more change on top of the changes so far, None for no change, or the failure of the whole write."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A record as it is after the call (before it, where the call removes it), and what is written."""
+    """The record after the call (before it, if the call removes the record), and the changes."""
 
     key: Key
     record: Record
@@ -31,11 +32,11 @@ class Effect:
 
 
 Consequence: TypeAlias = Callable[[Turn, Invent, Effect], "Effect | Observation"]
-"""The effect together with what follows from it, or what forbids all of it."""
+"""Returns the effect with its consequences, or the failure of the whole write."""
 
 
 def with_checks(write: Write, *checks: Check | None) -> Write:
-    """The write, refused where one of these forbids it; the first that does says why."""
+    """Return the write with checks before it. The first failure is returned."""
     known = [check for check in checks if check is not None]
     if not known:
         return write
@@ -51,7 +52,7 @@ def with_checks(write: Write, *checks: Check | None) -> Write:
 
 
 def with_consequences(write: Write, *consequences: Consequence | None) -> Write:
-    """The write with what follows from it, each on what those before it left: all of it or nothing."""
+    """Return the write with its consequences, each on the changes of those before: all of them or none."""
     known = [follow for follow in consequences if follow is not None]
     if not known:
         return write
@@ -68,7 +69,7 @@ def with_consequences(write: Write, *consequences: Consequence | None) -> Write:
 
 
 def apply_steps(turn: Turn, entity: str, effect: Effect, steps: Iterable[Step]) -> Effect | Observation:
-    """The effect on a record of this entity with a change for each of the steps, each on what those before it left."""
+    """Add the changes of steps to an effect, each step on the changes of those before."""
     view, changes = turn.view.after(effect.changes), list(effect.changes)
     for step in steps:
         change = step(view)
@@ -83,7 +84,7 @@ def apply_steps(turn: Turn, entity: str, effect: Effect, steps: Iterable[Step]) 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An item that could not be done: its place from 0, what was given, and why."""
+    """An item that failed: its index from 0, what was given, and the failure."""
 
     part: int
     item: Json
@@ -92,7 +93,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What became of the items, by their places, the state after them, and all that is written."""
+    """The outcome of each item by its index, and the state after all of them."""
 
     done: tuple[tuple[int, Effect], ...]
     failed: tuple[Failed, ...]
@@ -107,7 +108,7 @@ WriteMany: TypeAlias = Callable[[Turn, Invent], Batch]
 
 
 def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
-    """One write after the other, each on what the one before left."""
+    """Return a write of all items, one after another, each on the changes of those before."""
     path = (plan.each or "").split(".")
     listed = _items(tool, plan)
 
@@ -128,7 +129,7 @@ def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
 
 
 def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
-    """The items that a call lists: a list, one of them alone, or a text with commas between them."""
+    """Return a function that lists the items of a call: a list, a single item, or a comma-separated text."""
     fetch = argument(plan.each or "")
     is_text = "array" not in types_of(at(expanded(tool.input_schema), plan.each or ""))
 
@@ -144,7 +145,7 @@ def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
 
 
 def _turn_for_item(turn: Turn, view: View, path: Sequence[str], part: int, item: Json) -> Turn:
-    """The turn as if the call were about one item alone, with chance of its own."""
+    """Return the turn as if the call had one item, with draws of its own."""
     call = replace(turn.call, arguments=_with(turn.call.arguments, path, item))
     draws = turn.draws
     own = Draws(draws.seed, draws.stream, f"{draws.scope}#{part}", draws.occurrence)

@@ -10,22 +10,22 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import argument
 from mcp_sim.backends.records.record_lookup import find_inside
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found
-from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
-from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
 
 Refunded: TypeAlias = Callable[[Record], Record]
-"""The field of payments as it is afterwards, by its name; {} where nothing is paid back."""
+"""Returns the field of payments after refunds, or {} without refunds."""
 
 Settled: TypeAlias = Callable[[Turn, Record, Record], Record]
-"""The field of payments after a record got other parts, by its name; {} where nothing is to be paid."""
+"""Returns the field of payments after an exchange of parts, or {} if nothing is due."""
 
 Swapped: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
-"""The field as it is afterwards, by its name; {} where nothing is exchanged."""
+"""Returns the field of parts after an exchange, {} without one, or a failure."""
 
 _REFUNDS = re.compile(r"\b(?:refunded|full refund)\b", re.IGNORECASE)
 _AMOUNTS = frozenset({"amount", "total", "sum", "value"})
@@ -34,7 +34,7 @@ _PRICES = ("price", "unit_price", "cost", "amount")
 
 @dataclass(frozen=True, slots=True)
 class Payments:
-    """A list of payments in a record: its field, the properties of an entry, and which tell the type and the amount."""
+    """A list of payments in a record: its field, the properties of an entry, and those of type and amount."""
 
     field: str
     names: tuple[str, ...]
@@ -42,17 +42,20 @@ class Payments:
     amount: str
 
     def spelt(self, word: str, entries: Sequence[Record]) -> str:
-        """The type of a new entry, in the case of those that there are."""
+        """Return the type of a new entry, in the letter case of the existing entries."""
         return next((_as(word, entry[self.kind]) for entry in entries if isinstance(entry.get(self.kind), str)), word)
 
 
 def payments_of(entity: Entity) -> Payments | None:
-    """The list of payments that the records of an entity have; None where there is none."""
+    """Return the list of payments that records of an entity have, or None."""
     return next((found for name, field in entity.fields.items() if (found := _payments(name, field)) is not None), None)
 
 
 def refunding(tool: Tool, plan: Plan, entity: Entity) -> Refunded:
-    """The payments of a record with as many refunds, where it has a list in which each has an amount and a type."""
+    """Compile the refunds of a tool that refunds all payments of a record.
+
+    Each payment gets a refund entry with the same amount.
+    """
     payments = payments_of(entity)
     if payments is None or not (plan.fixed and _REFUNDS.search(tool.description)):
         return lambda _record: {}
@@ -69,7 +72,7 @@ def refunding(tool: Tool, plan: Plan, entity: Entity) -> Refunded:
 
 
 def _payments(field: str, known: Field) -> Payments | None:
-    """What a field holds, if it is a list of entries with a type and an amount."""
+    """Return the description of a field that lists entries with a type and an amount, or None."""
     parts = properties(items(known.schema))
     types = (name for name, part in parts.items()
              if main_type(part) in {"string", ""} and words(name)[-1:] in (("type",), ("kind",)))  # fmt: skip
@@ -83,7 +86,7 @@ def _as(word: str, other: str) -> str:
 
 
 def settling_difference(tool: Tool, plan: Plan, entity: Entity) -> Settled:
-    """One more payment, or refund, of what the parts cost more or less, where the tool speaks of the difference."""
+    """Compile the payment or refund of a price difference, if the tool mentions the difference."""
     payments, swap = payments_of(entity), plan.swap
     if payments is None or swap is None or not _mentions_difference(tool):
         return lambda _turn, _before, _exchanged: {}
@@ -96,15 +99,15 @@ def settling_difference(tool: Tool, plan: Plan, entity: Entity) -> Settled:
         entries = [as_object(entry) for entry in as_list(before.get(payments.field))]
         kind = payments.spelt("payment" if owed > 0 else "refund", entries)
         known = {payments.kind: kind, payments.amount: abs(owed)}
-        told = {name: known.get(name, turn.call.arguments.get(name)) for name in payments.names}
-        return {payments.field: [*entries, told]}
+        entry = {name: known.get(name, turn.call.arguments.get(name)) for name in payments.names}
+        return {payments.field: [*entries, entry]}
 
     return settled
 
 
 def _mentions_difference(tool: Tool) -> bool:
-    told = (str(part.get("description", "")) for part in properties(tool.input_schema).values())
-    return any("difference" in text.lower() for text in (tool.description, *told))
+    descriptions = (str(part.get("description", "")) for part in properties(tool.input_schema).values())
+    return any("difference" in text.lower() for text in (tool.description, *descriptions))
 
 
 def _cost(parts: Json) -> float:
@@ -113,7 +116,7 @@ def _cost(parts: Json) -> float:
 
 
 def swapping(tool: Tool, plan: Plan, domain: Domain) -> Swapped:
-    """The parts of a record after those that a call names were exchanged, compiled."""
+    """Compile the exchange of the parts that a call names."""
     swap = plan.swap
     if swap is None:
         return lambda _turn, _key, _record: {}
@@ -139,7 +142,7 @@ def swapping(tool: Tool, plan: Plan, domain: Domain) -> Swapped:
     def _found(turn: Turn, value: Json) -> Record | None:
         if source.inside is not None:
             return find_inside(turn.view, source, value)
-        key = found_key(turn.view, source.name, value)
+        key = find_key(turn.view, source.name, value)
         return None if key is None else turn.view.get(source.name, key)
 
     return swapped

@@ -12,11 +12,11 @@ from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import How, Plan
 
 _FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
-"""States that nothing but a new beginning leads out of."""
+"""States that only a restart leaves."""
 
 _RESTARTS = vocabulary("open active draft pending new enabled restored reopened todo")
 _NAMING = ("id", "key", "name", "title")
@@ -24,12 +24,12 @@ _MOST = 10**300
 
 
 def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
-    """What forbids it to a record that is in the wrong state: it is there already, or cannot get there from here."""
+    """Compile the check that refuses a transition: the record has the state already, or cannot reach it."""
     entity, verb = plan.entity or "", _participle(plan)
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
     repeats = tool.annotations.get("idempotentHint") is True
 
-    def stands(key: Key, before: Record) -> Observation | None:
+    def check(key: Key, before: Record) -> Observation | None:
         for name, value in target.items():
             there: Json = before.get(name)
             if equal(there, value) and not repeats and name not in plan.requires:
@@ -51,7 +51,7 @@ def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation |
         why = f"cannot be {verb}: its {name.replace('_', ' ')} is {quoted(there)}, not {choices_text(allowed)}"
         return conflict(tool, entity, key, why, status=there)
 
-    return stands
+    return check
 
 
 def _flagged(name: str, there: bool, plan: Plan, verb: str) -> str:
@@ -62,8 +62,8 @@ def _flagged(name: str, there: bool, plan: Plan, verb: str) -> str:
 
 
 def _participle(plan: Plan) -> str:
-    said = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
-    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if said is None else _state_text(said))
+    state = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
+    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if state is None else _state_text(state))
 
 
 def _state_text(state: Json) -> str:
@@ -80,13 +80,13 @@ def _restarts(state: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What forbids it, as the rest of a sentence about the record."""
+    """Why a value cannot enter a field, as the rest of a sentence about the record."""
 
     why: str
 
 
 def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
-    """The field as it is afterwards, or what forbids it."""
+    """Return the field's value after the change, or why it is refused."""
     if how == "set":
         return value
     if how == "toggle":
@@ -111,7 +111,7 @@ def _cut(before: Json, value: Json, field: Field) -> Json | Refused:
 
 
 def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json]:
-    """What names something is there once; numbers and objects may repeat, unless the schema forbids it."""
+    """Return the list with values added. Names and references occur once; numbers and objects may repeat."""
     once = field.link is not None or field.schema.get("uniqueItems") or main_type(items(field.schema)) == "string"
     found = list(listed)
     for value in values:
@@ -137,7 +137,7 @@ def _name(one: Json) -> Json:
 
 
 def _matches(one: Json, value: Json) -> bool:
-    """Is this the entry that a value names: itself, or an object with it as id or name?"""
+    """Whether a value names an entry of a list: equals it, or is its id or name."""
     if isinstance(one, dict) and not isinstance(value, dict):
         naming = (part for name, part in cast("Record", one).items() if name in _NAMING or name.endswith("_id"))
         return any(equal(part, value) for part in naming)
@@ -165,7 +165,7 @@ def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Ref
 
 
 def _sum(one: float, other: float) -> float | None:
-    """Without the noise of binary fractions; None where it is too large to be told."""
+    """Return the sum without the noise of binary fractions, or None if it is too large."""
     try:
         total = one + other
     except OverflowError:

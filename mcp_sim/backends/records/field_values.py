@@ -11,10 +11,11 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.refusals import invalid, neighbours, not_found
 from mcp_sim.generate.conformance import field_schemas
-from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Json, Observation, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import as_object, at, expanded, items, takes_null, type_name, types_of
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, at, items, takes_null, type_name, types_of
 from mcp_sim.types.json_values import decode_strict
 from mcp_sim.types.plans import Plan
 
@@ -25,7 +26,7 @@ _PLAIN = frozenset(("integer", "number", "boolean"))
 
 
 def amount_check(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]:
-    """The failure that an amount is nothing, or less."""
+    """Compile the check that refuses amounts of zero or less."""
     asked = [(name, argument(name)) for name in plan.positive]
 
     def check(turn: Turn) -> Observation | None:
@@ -40,9 +41,9 @@ def amount_check(tool: Tool, plan: Plan) -> Callable[[Turn], Observation | None]
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """An argument, the field that it sets ('*': each by its own name), and what it is where it is not given.
+    """An argument, the field that it sets (`*`: each property by its own name), and its default.
 
-    `keep` tells how the field keeps it.
+    `keep` converts the value to what the field stores.
     """
 
     fetch: Fetch
@@ -53,7 +54,7 @@ class Assignment:
 
 
 def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Assignment]:
-    """What each argument sets, compiled."""
+    """Compile what each argument sets."""
     schema, entity = input_of(tool, plan), domain.entities[plan.entity or ""]
     return [
         Assignment(
@@ -68,12 +69,12 @@ def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = T
 
 
 def input_of(tool: Tool, plan: Plan) -> Record:
-    """The schema of the arguments for one record: where several are written at once, of one item beside the others."""
+    """Return the schema of the arguments for one record. In a batch, one item replaces the list."""
     return with_item(expanded(tool.input_schema), plan.each.split(".")) if plan.each else expanded(tool.input_schema)
 
 
 def with_item(schema: Record, path: Sequence[str]) -> Record:
-    """The schema with a list replaced by one of its items."""
+    """Return the schema with the list at a path replaced by one of its items."""
     if not path:
         return items(schema) or schema
     parts = as_object(schema.get("properties"))
@@ -81,26 +82,27 @@ def with_item(schema: Record, path: Sequence[str]) -> Record:
 
 
 def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
-    """The fields that the arguments set; what has an argument of its own is not taken from an object of many.
+    """Return the fields that the arguments set.
 
-    A default of null says nothing, nor does null for a field that takes none.
+    An argument for a field wins over an object of many fields. Null sets no field that cannot be null, nor does a
+    default\nof null.
     """
-    arguments, said, many = turn.call.arguments, Record(), Record()
+    arguments, values, many = turn.call.arguments, Record(), Record()
     for rule in sets:
         value = rule.fetch(arguments)
         if value is ABSENT or (value is None and not rule.takes_null):
             if rule.default is not ABSENT and rule.default is not None:
-                said[rule.field] = rule.default
+                values[rule.field] = rule.default
         elif rule.field != "*":
-            said[rule.field] = rule.keep(value)
+            values[rule.field] = rule.keep(value)
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
-    return {**many, **said} if many else said
+    return {**many, **values} if many else values
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A field that arguments set, the entity that it links to, and the argument."""
+    """A link field that an argument sets, the entity that it links to, and the path of the argument."""
 
     field: str
     target: Entity
@@ -108,7 +110,7 @@ class Link:
 
 
 def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
-    """The links that arguments set; what is taken out of a list needs no record any more."""
+    """Return the links that arguments set, except those that are removed from a list."""
     return [
         Link(field, domain.entities[entity.fields[field].link or ""], path)
         for path, field in plan.sets.items()
@@ -118,26 +120,28 @@ def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
     ]
 
 
-def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], said: Record) -> Record | Observation:
-    """What is said, with the keys of the records that it names; or the failure that there is no such record."""
+def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record) -> Record | Observation:
+    """Replace the names of linked records by keys, or return the failure that a record does not exist."""
     found = Record()
     for link in links:
-        value: Json = said.get(link.field)
+        value: Json = values.get(link.field)
         if value is None:
             continue
         named = cast("list[Json]", value) if isinstance(value, list) else [value]
-        keys = [found_key(turn.view, link.target.name, one) for one in named]
+        keys = [find_key(turn.view, link.target.name, one) for one in named]
         if None in keys:
             return not_found(
                 tool, link.target.name, named[keys.index(None)], link.path, neighbours(turn.view, link.target)
             )
         found[link.field] = keys if isinstance(value, list) else keys[0]
-    return {**said, **found} if found else said
+    return {**values, **found} if found else values
 
 
 def converter(domain: Domain, entity: Entity, field: str) -> Convert:
-    """A number becomes a text where there are only texts, a text the number or the flag that it says where there are
-    only these, and a day or a time of a day the moment that results promise.
+    """Return what converts an argument to what a field stores.
+
+    Numbers become texts in fields that hold only texts. Texts become numbers or booleans in fields that hold only
+    those.\nDates become date-times where results declare them.
     """
     if field not in entity.fields:
         return _unchanged
@@ -167,6 +171,6 @@ def _moment(value: Json) -> Json:
 def _plain(value: Json, kinds: frozenset[str]) -> Json:
     if isinstance(value, str):
         with suppress(ValueError):
-            said = decode_strict(value.strip().lower())
-            return said if type_name(said) in kinds or (isinstance(said, int) and "number" in kinds) else value
+            values = decode_strict(value.strip().lower())
+            return values if type_name(values) in kinds or (isinstance(values, int) and "number" in kinds) else value
     return value

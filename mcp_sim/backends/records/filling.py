@@ -1,4 +1,4 @@
-"""What stands at each place of a result's schema?"""
+"""Fill the places of a result's schema."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from mcp_sim.backends.records.refusals import label, value_text
 from mcp_sim.backends.records.result_schemas import is_optional, is_success_flag
 from mcp_sim.backends.records.result_values import NUMBERS, Facts, Fill, as_text, nothing, record_value, row_sum, status
 from mcp_sim.backends.records.sentences import DONE, sentence_writer
-from mcp_sim.generate.time_fields import sense, written
+from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.descriptions import choices_of
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import (
-    IMPOSSIBLE,
     as_object,
     constants,
-    expanded,
     is_nullable,
     is_open,
     items,
@@ -27,7 +26,7 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     required,
 )
-from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
@@ -39,7 +38,7 @@ _MESSAGES = frozenset(
 
 
 class Filler:
-    """Compiles a schema into what fills it, place by place."""
+    """Compiles the schema of a result into functions that fill its places."""
 
     def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
         self.tool, self.plan, self.domain = tool, plan, domain
@@ -49,7 +48,7 @@ class Filler:
         self.places = _places(plan.envelope) | {path: record_value(field) for path, field in plan.shows.items()}
 
     def filled(self, schema: Record, path: str) -> Fill:
-        """What fills the place at `path`."""
+        """Return what fills the place at `path`."""
         if path == self.envelope.rows and self.is_batch:
             return batch_rows(self.plan, self.entity, schema, self.domain)
         if path == self.envelope.rows:
@@ -65,7 +64,7 @@ class Filler:
         return self._part(schema, path, needed=True) or (lambda _facts: None)
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
-        """What a list tells in an object that has no place for rows: the rows, if anything may stand there."""
+        """Return what fills an object without a place for rows: the rows, if its schema is open."""
         if properties(schema):
             return self._object(schema, path)
         if not is_open(schema):
@@ -77,9 +76,9 @@ class Filler:
         }
 
     def _is_plain(self, schema: Record) -> bool:
-        """True where the place holds the record and nothing beside it."""
+        """Whether the place holds the record and nothing else."""
         names = properties(schema)
-        if any(self._only_tells(snake(name), part) for name, part in names.items()):
+        if any(self._is_confirmation(snake(name), part) for name, part in names.items()):
             return False
         return all(name in self.entity.fields for name in names) and not any(
             place
@@ -110,7 +109,10 @@ class Filler:
     def _part(
         self, schema: Record, path: str, *, needed: bool, usual: bool = False, of_record: bool = False
     ) -> Fill | None:
-        """What fills one property; None where it is left out. `usual`: its schema does not say that it may be."""
+        """Return what fills one property, or None if it is left out.
+
+        `usual`: the property is filled although it is not required.
+        """
         if schema == IMPOSSIBLE:
             return None
         chosen = constants(schema)
@@ -126,7 +128,7 @@ class Filler:
         name = path.rpartition(".")[2]
         if self.plan.verb in DONE and is_success_flag(name, schema):
             return lambda _facts: True
-        if self._is_sentence(snake(name), schema) or self._only_tells(snake(name), schema):
+        if self._is_sentence(snake(name), schema) or self._is_confirmation(snake(name), schema):
             return self._sentence()
         if (of_record or self.envelope.record is None) and name in self.entity.fields:
             return self._field(name, schema, needed=needed)
@@ -136,20 +138,20 @@ class Filler:
         )
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
-        """`status` and the like in the result of a write that shows no record: it says what was done."""
-        says = name in {"status", "result", "message"} or name.endswith("_status")
+        """Whether a `status` in the result of a write without a record holds a sentence."""
+        is_status = name in {"status", "result", "message"} or name.endswith("_status")
         plain = main_type(schema) == "string" and not choices_of(schema)
-        return says and plain and self.envelope.record is None and self.plan.verb in DONE
+        return is_status and plain and self.envelope.record is None and self.plan.verb in DONE
 
-    def _only_tells(self, name: str, schema: Record) -> bool:
-        """Does a property of a write's result say what was done, since records have no such field?"""
-        is_told = name in _CONFIRMATIONS and main_type(schema) == "string" and self.plan.verb in DONE
-        return is_told and name not in map(snake, self.entity.fields)
+    def _is_confirmation(self, name: str, schema: Record) -> bool:
+        """Whether a property of a write's result confirms what was done, because records have no such field."""
+        is_listed = name in _CONFIRMATIONS and main_type(schema) == "string" and self.plan.verb in DONE
+        return is_listed and name not in map(snake, self.entity.fields)
 
     def _sentence(self) -> Fill:
         entity, done = label(self.entity.name), DONE[self.plan.verb]
-        told_state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
-        done = f"{done}: {told_state}" if told_state else f"{done} successfully"
+        state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
+        done = f"{done}: {state}" if state else f"{done} successfully"
         given = [argument(path) for path in self.plan.sets] if self.entity.singleton else []
 
         def sentence(facts: Facts) -> Json:
@@ -160,7 +162,7 @@ class Filler:
         return sentence
 
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
-        """A field of the record, standing among other things."""
+        """Return what fills a field of the record among other properties."""
         one: Record = {"type": "object", "properties": {name: schema}, "required": [name] if needed else []}
         show = projector(self.entity, one, self.domain.entities)
         key = self.entity.key
@@ -174,7 +176,7 @@ class Filler:
         return field
 
     def _named(self, name: str, schema: Record) -> Fill | None:
-        """What a property's name alone asks for: counts, pages, arguments, messages, times."""
+        """Return what fills a property that is defined by its name: a count, page, argument, message or time."""
         kind = main_type(schema)
         if self.is_batch and (beside := beside_rows(name, schema, self.plan)) is not None:
             return beside
@@ -190,12 +192,12 @@ class Filler:
             return status(schema)
         if name in {"error", "errors", "warning", "warnings"} or name.startswith("prev"):
             return nothing(schema)
-        if sense(name, schema) is not None and kind in {"string", "integer"}:
-            return lambda facts: written(facts.turn.now, name, schema)
+        if time_meaning(name, schema) is not None and kind in {"string", "integer"}:
+            return lambda facts: format_time(facts.turn.now, name, schema)
         return None
 
     def _echo(self, argument: str, schema: Record) -> Fill:
-        """An argument as it was given; else what it is by default."""
+        """Return what repeats an argument, or its default."""
         inner = properties(expanded(self.tool.input_schema))[argument]
         default = inner.get("default", None if is_nullable(schema) else ABSENT)
         make = value_maker(self.entity.name, argument, schema) if default is ABSENT else None
@@ -215,7 +217,7 @@ class Filler:
         return sentence_writer(self.plan, self.entity, self.domain.entities)
 
     def _open(self, name: str, schema: Record, path: str) -> Fill:
-        """A required property of which nothing is known: null, nothing, or the same value for the same call."""
+        """Return what fills a required property without a known meaning: null, empty, or a generated value."""
         if is_nullable(schema):
             return lambda _facts: None
         if main_type(schema) == "object" and properties(schema):
@@ -232,7 +234,7 @@ class Filler:
 
 
 def _places(envelope: Envelope) -> dict[str, Fill]:
-    """The places of an envelope that hold one value, with what fills them."""
+    """Return the single values of an envelope, by their places."""
     fills: dict[str | None, Fill] = {
         envelope.total: lambda facts: facts.page.total,
         envelope.cursor: lambda facts: facts.page.cursor,

@@ -13,12 +13,12 @@ from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.backends.records.ordering import Row
 from mcp_sim.backends.records.projection import Derive, derived_value
 from mcp_sim.backends.records.search_terms import term_parser
-from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, constants
 from mcp_sim.types.json_values import NOWHERE, value_at
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.world.tables import lowered
 
@@ -27,15 +27,16 @@ Test: TypeAlias = Callable[[Record], bool]
 _DAY = timedelta(days=1)
 _PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 ANY = vocabulary("all any both everything")
-"""Choices of an argument that narrow nothing."""
+"""Choices of an argument that filter nothing."""
 
 
 def equal(left: Json, right: Json) -> bool:
+    """Whether two values are equal. A boolean is not a number."""
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 def test_maker(rule: Filter, derived: Mapping[str, Derive]) -> Callable[[Json, View], Test]:
-    """The test of one filter, for the value that a call gives and the state that it looks at."""
+    """Return a function that makes the test of a filter for the given value and state."""
     field = rule.field
     if field in derived:
         return lambda wanted, view: _derived_test(derived[field], wanted, view)
@@ -53,7 +54,7 @@ def test_maker(rule: Filter, derived: Mapping[str, Derive]) -> Callable[[Json, V
 
 
 def _derived_test(shown: Derive, wanted: Json, view: View) -> Test:
-    """A derived field shows the wanted value; texts are the same in upper and lower case."""
+    """Return a test that a derived field has the wanted value, ignoring case."""
     lowered = wanted.lower() if isinstance(wanted, str) else wanted
 
     def test(record: Record) -> bool:
@@ -68,7 +69,7 @@ def _any_of(field: str, wanted: list[Json]) -> Test:
 
 
 def _containing(field: str, wanted: Json) -> Test:
-    """In a list: each of the wanted values; in a text: the wanted text, upper and lower case being the same."""
+    """Return a test that a list contains all wanted values, or a text the wanted text, ignoring case."""
     parts = cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
     lowered = [str(part).lower() for part in parts]
 
@@ -82,7 +83,7 @@ def _containing(field: str, wanted: Json) -> Test:
 
 
 def _texts_compared(field: str, op: str, wanted: Json) -> Test:
-    """Texts compare as texts; a number is no text."""
+    """Return a test that compares texts. Numbers do not match."""
     compare = COMPARISONS[op]
 
     def test(record: Record) -> bool:
@@ -93,20 +94,20 @@ def _texts_compared(field: str, op: str, wanted: Json) -> Test:
 
 
 def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
-    """The test of a time that is asked for by its year or its month; None for any other value."""
+    """Return the test of a time that is given as a year or month, or None for other values."""
     schema = entity.fields[field].schema if field in entity.fields else {}
-    if not isinstance(wanted, str) or not _PART_OF_TIME.fullmatch(wanted) or sense(field, schema) is None:
+    if not isinstance(wanted, str) or not _PART_OF_TIME.fullmatch(wanted) or time_meaning(field, schema) is None:
         return None
     return lambda record: str(record.get(field) or "").startswith(wanted)
 
 
 def bound_of(rule: Filter, entity: Entity, derived: Container[str], wanted: Json) -> Bound | None:
-    """The bound that an argument sets: to numbers, or to moments; None where it sets none."""
+    """Return the bound that an argument sets for numbers or times, or None if it sets none."""
     schema = entity.fields[rule.field].schema if rule.field in entity.fields else {}
     op = rule.op
     if rule.field in derived or op not in COMPARISONS:
         return None
-    if sense(rule.field, schema) is not None:
+    if time_meaning(rule.field, schema) is not None:
         return _bound_of_time(rule.field, op, wanted)
     if isinstance(wanted, int | float):
         return Bound(rule.field, op, wanted, _number)
@@ -114,8 +115,8 @@ def bound_of(rule: Filter, entity: Entity, derived: Container[str], wanted: Json
 
 
 def _bound_of_time(field: str, op: str, wanted: Json) -> Bound:
-    """Up to a day includes the day; after a day begins with the next one."""
-    moment = moment_of(wanted)
+    """Return the bound of a time. A date as an upper bound includes the day."""
+    moment = parse_time(wanted)
     if moment is None:
         return Bound(field, op, nan, _seconds)
     if isinstance(wanted, str) and len(wanted) == 10 and op in {"lte", "gt"}:
@@ -128,11 +129,13 @@ def _number(value: Json) -> float:
 
 
 def _seconds(value: Json) -> float:
-    moment = moment_of(value)
+    moment = parse_time(value)
     return nan if moment is None else moment.timestamp()
 
 
 def exclusion_test(unwanted: Sequence[str], fields: Sequence[str]) -> Test:
+    """Return a test that none of the words occur in the fields."""
+
     def test(record: Record) -> bool:
         whole = lowered(record, fields)
         return not any(word in whole for word in unwanted)
@@ -141,6 +144,8 @@ def exclusion_test(unwanted: Sequence[str], fields: Sequence[str]) -> Test:
 
 
 def text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
+    """Return a test that all of the words occur in the fields."""
+
     def test(record: Record) -> bool:
         whole = lowered(record, fields)
         return all(word in whole for word in words)
@@ -149,7 +154,7 @@ def text_test(words: Sequence[str], fields: Sequence[str]) -> Test:
 
 
 class AllRows(Sequence[Row]):
-    """All records of an entity, in the order of creation, read no further than they are asked for."""
+    """All records of an entity in the order of creation, read lazily."""
 
     __slots__ = ("_count", "_entity", "_view")
 
@@ -176,7 +181,7 @@ class AllRows(Sequence[Row]):
 def matching_rows(
     tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]
 ) -> Callable[[View, Mapping[str, Json]], Sequence[Row]]:
-    """The rows that pass every filter that a call gives; the first equality is looked up, not searched."""
+    """Return a function that selects the rows passing all given filters. The first equality uses the index."""
     derived = {
         f.name: found for f in entity.fields.values() if (found := derived_value(entity, f, entities)) is not None
     }
@@ -188,10 +193,10 @@ def matching_rows(
         for fetch, rule in rules
         if rule.op != "equals" or rule.field in derived
     ]
-    stands = plan.fixed.items() if plan.verb in {"list", "search"} else ()
-    always = [(field, value) for field, value in stands if value is not False]
-    unset = [field for field, value in stands if value is False]
-    name, query, searched, understood = entity.name, argument(plan.query or ""), plan.searched, term_parser(entity)
+    fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
+    always = [(field, value) for field, value in fixed if value is not False]
+    unset = [field for field, value in fixed if value is False]
+    name, query, searched, parse_terms = entity.name, argument(plan.query or ""), plan.searched, term_parser(entity)
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if _is_given(value := fetch(arguments))]
@@ -200,10 +205,10 @@ def matching_rows(
         asked = [(value, rule, maker) for fetch, rule, maker in tested if _is_given(value := fetch(arguments))]
         bounds = [bound for value, rule, _ in asked if (bound := bound_of(rule, entity, derived, value))]
         tests = [maker(value, view) for value, rule, maker in asked if not bound_of(rule, entity, derived, value)]
-        asked_for = understood(query(arguments))
-        words, tests = asked_for.words, [*tests, *spans.values(), *asked_for.tests, *map(_is_unset, unset)]
-        if asked_for.unwanted:
-            tests.append(exclusion_test(asked_for.unwanted, searched))
+        parsed = parse_terms(query(arguments))
+        words, tests = parsed.words, [*tests, *spans.values(), *parsed.tests, *map(_is_unset, unset)]
+        if parsed.unwanted:
+            tests.append(exclusion_test(parsed.unwanted, searched))
         if equalities or not (words or bounds):
             rows = _found(view, name, equalities)
             tests += [bound.holds for bound in bounds] + ([text_test(words, searched)] if words else [])
@@ -220,7 +225,7 @@ def matching_rows(
 
 
 def fixed_tests(plan: Plan) -> list[Test]:
-    """What a list asks of all that it shows, whatever is given."""
+    """Return the tests that a list applies to every call."""
     return [_is_unset(field) if value is False else _holds(field, value) for field, value in plan.fixed.items()]
 
 
@@ -229,15 +234,15 @@ def _holds(field: str, value: Json) -> Test:
 
 
 def _is_unset(field: str) -> Test:
-    """Does a flag not say yes? A record may do without one."""
+    """Return a test that a flag is not true. The flag may be absent."""
     return lambda record: record.get(field) is not True
 
 
 def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:
-    """Reads an argument; ABSENT where it narrows nothing.
+    """Return a getter for a filter argument. It returns ABSENT if the argument filters nothing.
 
-    That is so where it says `all`, one of its choices and no value of the field, and where it lets in what else is not
-    shown.
+    An argument filters nothing if it is `all` (as a choice that is no value of the field), or if it includes what
+    is\notherwise hidden.
     """
     fetch, schema, field = argument(name), at(tool.input_schema, name), entity.fields.get(rule.field)
     if rule.only is not None:
@@ -253,7 +258,7 @@ def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetc
 
 
 def _spread(entity: Entity, field: str) -> int:
-    """How many records share a value of this field, roughly: 0 a few, 1 some, 2 many."""
+    """Estimate how many records share a value of a field: 0 for few, 1 for some, 2 for many."""
     known = entity.fields.get(field)
     if field == entity.key or known is None:
         return 0
@@ -271,7 +276,7 @@ def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> S
 
 
 def _value_in(record: Record, field: str) -> Json:
-    """What stands in a field, or at a path into it."""
+    """Return the value of a field, or at a path into it."""
     if "." not in field or field in record:
         return record.get(field)
     value = value_at(record, field)

@@ -10,17 +10,17 @@ from typing import TypeAlias, cast
 
 from mcp_sim.backends.records.effects import Consequence, Effect, apply_steps
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found, quoted, value_text
-from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, properties
 from mcp_sim.types.json_values import with_value
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import plural, snake, words
+from mcp_sim.types.lexicon.english import plural, snake, words
 from mcp_sim.types.plans import Plan
 
 Completed: TypeAlias = Callable[[Turn, Record, Record], "Record | Observation"]
-"""Takes what a call says of a record, and the record before; what it says with whole lines, or what forbids it."""
+"""Returns the given fields with complete lines, or a failure. Takes the turn, the given fields, the record before."""
 
 _BOOKS = frozenset({"book", "reserve"})
 _THINGS = "seat|room|place|spot|slot|ticket|unit|table"
@@ -33,7 +33,10 @@ _HOW_MANY = ("quantity", "seats", "count", "number", "tickets")
 
 @dataclass(frozen=True, slots=True)
 class LineItems:
-    """A list whose lines name records of `target` in `link`. `path` sets it, `parts` are those of a line."""
+    """A list of lines that name records of `target` in the part `link`.
+
+    `path` is the argument that sets the list. `parts` are the properties of a line.
+    """
 
     field: str
     path: str
@@ -43,7 +46,7 @@ class LineItems:
 
 
 def lines_of(plan: Plan, domain: Domain) -> list[LineItems]:
-    """The lists that a plan sets whose lines name records that are given."""
+    """Return the lists that a plan sets whose lines reference given records."""
     entity = domain.entities[plan.entity or ""]
     if entity.name not in domain.given:
         return []
@@ -67,15 +70,15 @@ def _own_key(entity: Entity) -> set[str]:
 
 
 def line_completer(tool: Tool, plan: Plan, domain: Domain) -> Completed:
-    """The lines that a call gives with what they lack, compiled; a line that is there already stays as it is."""
+    """Compile the completion of lines with data of the records that they name. Existing lines are kept."""
     known = lines_of(plan, domain)
 
-    def completed(turn: Turn, said: Record, before: Record) -> Record | Observation:
-        found = dict(said)
+    def completed(turn: Turn, values: Record, before: Record) -> Record | Observation:
+        found = dict(values)
         for lines in known:
             whole: list[Json] = []
-            kept = _kept(lines, said, before)
-            for line in as_list(said.get(lines.field)):
+            kept = _kept(lines, values, before)
+            for line in as_list(values.get(lines.field)):
                 made = _same(line, kept) or _completed(tool, turn, lines, as_object(line), before)
                 if isinstance(made, Observation):
                     return made
@@ -84,23 +87,23 @@ def line_completer(tool: Tool, plan: Plan, domain: Domain) -> Completed:
                 found[lines.field] = whole
         return found
 
-    return completed if known else lambda _turn, said, _before: said
+    return completed if known else lambda _turn, values, _before: values
 
 
-def _kept(lines: LineItems, said: Record, before: Record) -> list[Record]:
-    """The lines that stay as they are: none where something else of the record changes with them."""
-    others = (name for name in said if name != lines.field and not isinstance(said[name], list | dict))
-    is_as_before = bool(before) and all(said[name] == before.get(name) for name in others)
+def _kept(lines: LineItems, values: Record, before: Record) -> list[Record]:
+    """Return the existing lines that are kept: none if other fields of the record change."""
+    others = (name for name in values if name != lines.field and not isinstance(values[name], list | dict))
+    is_as_before = bool(before) and all(values[name] == before.get(name) for name in others)
     return [as_object(line) for line in as_list(before.get(lines.field))] if is_as_before else []
 
 
 def _same(line: Json, kept: Iterable[Record]) -> Record | None:
-    said = as_object(line)
-    return next((one for one in kept if said and all(one.get(name) == value for name, value in said.items())), None)
+    values = as_object(line)
+    return next((one for one in kept if values and all(one.get(name) == value for name, value in values.items())), None)
 
 
 def _completed(tool: Tool, turn: Turn, lines: LineItems, line: Record, before: Record) -> Record | Observation:
-    key = found_key(turn.view, lines.target.name, line.get(lines.link))
+    key = find_key(turn.view, lines.target.name, line.get(lines.link))
     if key is None:
         return not_found(tool, lines.target.name, line.get(lines.link), f"{lines.path}.{lines.link}")
     record = turn.view.get(lines.target.name, key) or {}
@@ -112,24 +115,22 @@ def _completed(tool: Tool, turn: Turn, lines: LineItems, line: Record, before: R
     found = {name: at for name in lacking if (at := place_of(record, name, words)) is not None}
     if entry is not None and len(found) < len(lacking) and isinstance(entry.get("status"), str):
         return conflict(tool, lines.target.name, key, f"is not available: it is {quoted(entry['status'])}")
-    told_of = {name: value_in(record, at) for name, at in found.items()}
+    added = {name: value_in(record, at) for name, at in found.items()}
     return {
-        name: {**line, **told_of}[name]
-        for name in dict.fromkeys((*lines.parts, *line))
-        if name in line or name in found
+        name: {**line, **added}[name] for name in dict.fromkeys((*lines.parts, *line)) if name in line or name in found
     }
 
 
-# what a record tells --------------------------------------------------------------------------------------------------
+# values of records ----------------------------------------------------------------------------------------------------
 
 
 def choice_words(line: Record, arguments: Mapping[str, Json]) -> list[str]:
-    """The texts by which something may be chosen: those of the line first."""
+    """Return the texts that can select an option, those of the line first."""
     return [value for value in (*line.values(), *arguments.values()) if isinstance(value, str)]
 
 
 def entry_for(record: Record, line: Record) -> tuple[Record | None, str | None]:
-    """The entry that a part of a line picks (`date` of `dates`), and the part for which there is none."""
+    """Return the entry that a part of a line selects (`date` of `dates`), and the part that has no entry."""
     for name, value in line.items():
         held: Json = record.get(plural(name))
         if isinstance(held, dict) and isinstance(value, str):
@@ -139,7 +140,7 @@ def entry_for(record: Record, line: Record) -> tuple[Record | None, str | None]:
 
 
 def place_of(record: Record, name: str, words: Sequence[str]) -> tuple[str, ...] | None:
-    """Where a value of this name stands in a record: by itself, or under one of the words (`prices.economy`)."""
+    """Return the path of a value in a record: at the top, or under one of the words (`prices.economy`)."""
     if name in record and not isinstance(record[name], dict | list):
         return (name,)
     for field, held in _mappings(record):
@@ -159,6 +160,7 @@ def _mappings(record: Record) -> Iterator[tuple[str, Record]]:
 
 
 def value_in(record: Record, place: Sequence[str]) -> Json:
+    """Return the value at a path of a record."""
     value: Json = record
     for part in place:
         value = cast("Record", value)[part]
@@ -166,7 +168,7 @@ def value_in(record: Record, place: Sequence[str]) -> Json:
 
 
 def booking_consequence(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
-    """What a booking takes; refused where there is not so much left. None where a tool books nothing."""
+    """Compile what a booking takes from stock, or None if the tool books nothing. Fails if not enough is left."""
     known = lines_of(plan, domain) if plan.verb == "create" and _BOOKS & {*words(tool.name)} else []
 
     def taken(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
@@ -183,7 +185,7 @@ def _named(known: list[LineItems], record: Record) -> Iterator[tuple[LineItems, 
 
 def _taken(tool: Tool, turn: Turn, view: View, *, lines: LineItems, line: Record) -> Change | Observation | None:
     name = lines.target.name
-    key = found_key(view, name, line.get(lines.link))
+    key = find_key(view, name, line.get(lines.link))
     record = view.get(name, key) if key is not None else None
     place = None if record is None else _available_place(record, line, turn)
     if key is None or record is None or place is None:

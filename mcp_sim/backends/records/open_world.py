@@ -11,9 +11,9 @@ from typing import cast
 
 from mcp_sim.backends.records.arguments import ABSENT, Fetch, argument
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.generate.lookup import found_key
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.lookup import find_key
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
@@ -24,19 +24,19 @@ from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.plans import Filter, Plan
 
 MOST_CANDIDATES = 32
-"""A link leads to one of so many records."""
+"""The most records that a link is chosen from."""
 
 FEWEST = 2
-"""At least so many records are made up for a list, and less than twice as many."""
+"""The fewest records that are generated for a list. The most is one less than twice as many."""
 
 AGE = timedelta(days=30)
-"""So long before the world's start a record was made that nobody mentioned."""
+"""How long before the start of the world generated records may date back."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
-    """What answers a tool where records may be made up: what is asked for and not there is made, and pinned."""
+    """Return the answer of a tool in an open world: records that a call names and that are missing are generated."""
     entity = domain.entities.get(plan.entity or "")
     if entity is None or plan.backend != "records" or not (domain.open or entity.open):
         return answer
@@ -48,12 +48,12 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
 
 
 def _marked_guessed(answer: Answer) -> Answer:
-    """What nobody can know is marked as guessed, however sure it is what was asked for."""
+    """Return an answer that marks its transitions as guessed."""
     return lambda turn, invent: replace(answer(turn, invent), guessed=True)
 
 
 def _with_named_record(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
-    """The record of a key that nobody mentioned yet."""
+    """Return an answer that generates the record of an unknown key."""
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         key = fetch(turn.call.arguments)
@@ -65,10 +65,10 @@ def _with_named_record(answer: Answer, fetch: Fetch, entity: Entity) -> Answer:
 
 
 def _with_matching_records(answer: Answer, plan: Plan, domain: Domain, entity: Entity) -> Answer:
-    """Records of which nothing is known but what a question says of them: one for a get, a few for a list."""
+    """Return an answer that generates records that match the filters: one for a get, a few for a list."""
     asked = [(argument(name), rule) for name, rule in plan.filters.items()]
     needed = required(domain.tools[plan.tool].input_schema) & plan.filters.keys()
-    keys, fewest = keys_of(entity), 1 if plan.verb == "get" else FEWEST
+    keys, fewest = key_maker(entity), 1 if plan.verb == "get" else FEWEST
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         arguments = turn.call.arguments
@@ -89,14 +89,14 @@ def _with_matching_records(answer: Answer, plan: Plan, domain: Domain, entity: E
 
 
 def _is_specific(rule: Filter, value: Json) -> bool:
-    """Does a question say what a field is, or may be?"""
+    """Whether a filter gives the value of a field, or its possible values."""
     if rule.op == "in":
         return isinstance(value, list) and 0 < len(cast("list[Json]", value)) <= MOST_CANDIDATES
     return rule.op == "equals" and isinstance(value, str | int | float) and value != ""
 
 
 def _each(given: Record) -> Iterator[Record]:
-    """What a question says of a record: for each of the values that it lists."""
+    """Yield the given fields for each value of a list."""
     listed = next((name for name, value in given.items() if isinstance(value, list)), None)
     if listed is None:
         yield given
@@ -106,13 +106,13 @@ def _each(given: Record) -> Iterator[Record]:
 
 
 def _links_exist(view: View, entity: Entity, known: Record) -> bool:
-    """Do the links that a question names lead to records?"""
+    """Whether the links among the given fields refer to records."""
     links = {name: entity.fields[name].link for name in known if name in entity.fields}
-    return all(link is None or found_key(view, link, known[name]) is not None for name, link in links.items())
+    return all(link is None or find_key(view, link, known[name]) is not None for name, link in links.items())
 
 
 def _exists(view: View, entity: Entity, known: Record) -> bool:
-    """Is there a record of which all this is true?"""
+    """Whether a record has all these values."""
     (field, first), *others = known.items()
     rows = view.find(entity.name, field, first)
     return any(all(record.get(name) == value for name, value in others) for _, record in rows)
@@ -130,9 +130,10 @@ def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: list[Change]) 
 
 
 def may_exist(view: View, entity: Entity, key: Json) -> bool:
-    """May there be a record of this id that nobody mentioned yet?
+    """Whether a record of this key may be generated.
 
-    Not where it was deleted, if it looks odd, or if it is that of something else which there is not.
+    It may not if it was deleted, if its key has another form than the existing keys, or if it needs a linked record
+    that\ndoes not exist.
     """
     if isinstance(key, bool) or not isinstance(key, str | int) or entity.singleton:
         return False
@@ -148,9 +149,9 @@ def may_exist(view: View, entity: Entity, key: Json) -> bool:
 
 
 def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Record:
-    """The record of an id: what is `known` of it; times before now, links to what there is, and else what is invented.
+    """Generate the record of a key, with the `known` fields.
 
-    What can do without a value has none.
+    Times lie before the start of the world, links refer to existing records, and optional values are left out.
     """
     record: Record = {**(known or {}), entity.key: key}
     for field in entity.fields.values():
@@ -162,12 +163,12 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
 
 
 def link_candidates(view: View, entity: str) -> list[Key]:
-    """The records that a link may lead to, the first few."""
+    """Return the first keys that a link may refer to."""
     return [key for key, _ in islice(view.rows(entity), MOST_CANDIDATES)]
 
 
 def choose_key(keys: list[Key], draws: Draws, purpose: str) -> Key:
-    """One of these keys, by the world's chance."""
+    """Choose one of the keys by the seed."""
     return keys[int(draws.unit(f"link/{purpose}") * len(keys))]
 
 
@@ -180,7 +181,7 @@ def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Rec
         return [key] if main_type(field.schema) == "array" else key
     if is_nullable(field.schema) and not field.required:
         return None
-    if sense(field.name, field.schema) is not None:
+    if time_meaning(field.name, field.schema) is not None:
         chance = Chance(turn.draws.key + f"{entity.name}/{record[entity.key]}".encode("utf-8", "surrogatepass"))
         made = value_maker(entity.name, field.name, field.schema)
         return made(chance, record, Moment(turn.start - AGE, turn.start))
@@ -188,7 +189,7 @@ def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Rec
 
 
 def _form(key: Key) -> str:
-    """What ids of one sort have in common: everything but their digits."""
+    """Return what keys of the same form have in common: everything but the digits."""
     if isinstance(key, int):
         return "number" if key > 0 else "odd"
     return "uuid" if _UUID.fullmatch(key) else re.sub(r"\d+", "0", key)

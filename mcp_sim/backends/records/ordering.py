@@ -1,4 +1,4 @@
-"""In which order are rows shown: as was asked for, the best hits of a search first, else as they were made?"""
+"""Order rows: by the argument, by relevance of a search, or as they were created."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.records.refusals import invalid
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, Observation, Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, at, constants, expanded, items
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, at, constants, items
 from mcp_sim.types.json_values import canonical
-from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 
 Row: TypeAlias = tuple[Key, Record]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], "Sequence[Row] | Observation"]
-"""Takes the rows, what to sort by, the direction, and the words that were searched for."""
+"""Takes the rows, what to sort by, the direction, and the searched text. Returns the rows or a failure."""
 
 _NEWEST = vocabulary("newest recent latest most_recent date_desc")
 _OLDEST = vocabulary("oldest earliest date_asc")
@@ -32,7 +33,7 @@ _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
 
 
 def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
-    """The order of this tool's rows, compiled."""
+    """Compile the order of a tool's rows."""
     fields = {snake(name): name for name in entity.fields}
     allowed = {str(value) for value in _allowed(tool, plan)}
     created = next((name for name, meaning in _times(entity) if meaning == "created"), None)
@@ -64,7 +65,7 @@ def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
 
 
 def _times(entity: Entity) -> list[tuple[str, str | None]]:
-    return [(name, sense(name, field.schema)) for name, field in entity.fields.items()]
+    return [(name, time_meaning(name, field.schema)) for name, field in entity.fields.items()]
 
 
 def _allowed(tool: Tool, plan: Plan) -> list[Json]:
@@ -73,7 +74,7 @@ def _allowed(tool: Tool, plan: Plan) -> list[Json]:
 
 
 def _parts(asked: Json) -> list[str]:
-    """What to sort by, the first thing first: `status,-title` or a list."""
+    """Return what to sort by, the most important first: `status,-title` or a list."""
     given = as_list(asked) or [asked]
     texts = [one for one in given if isinstance(one, str)]
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
@@ -88,19 +89,19 @@ def _default_order(rows: Sequence[Row], plan: Plan, direction: Json, text: str, 
 
 
 def _distance(name: Json, wanted: str) -> int:
-    """How far a record's name is from what was searched for: the same, begins so, has it, has the words, has not."""
-    told = name.lower() if isinstance(name, str) else ""
-    if told == wanted:
+    """Rank a name against the searched text: equal, prefix, substring, all words, none of these."""
+    lowered = name.lower() if isinstance(name, str) else ""
+    if lowered == wanted:
         return 0
-    if told.startswith(wanted):
+    if lowered.startswith(wanted):
         return 1
-    if wanted in told:
+    if wanted in lowered:
         return 2
-    return 3 if all(word in told for word in wanted.split()) else 4
+    return 3 if all(word in lowered for word in wanted.split()) else 4
 
 
 def _sort_key(asked: str) -> tuple[str, bool]:
-    """`-name`, `name desc`, `name:desc` and `name_desc`: the field, and whether it goes down."""
+    """Return the field and whether it descends, of `-name`, `name desc`, `name:desc` or `name_desc`."""
     if asked[:1] in "+-":
         return asked[1:], asked[0] == "-"
     found = re.fullmatch(r"(.+?)[\s:_.]+(asc|ascending|desc|descending)", asked, re.IGNORECASE)
@@ -112,7 +113,7 @@ def _is_down(direction: Json) -> bool:
 
 
 def _sorted(rows: Sequence[Row], field: str, *, reverse: bool) -> list[Row]:
-    """Stable; records without the field come last in either direction."""
+    """Sort stably. Records without the field come last in either direction."""
     there = [row for row in rows if row[1].get(field) is not None]
     lacking = [row for row in rows if row[1].get(field) is None]
     try:

@@ -1,4 +1,4 @@
-"""What does a write do to records that stand in others: an item that is put into an order, changed, taken out?"""
+"""List and write records inside other records, such as items of an order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp_sim.backends.records.record_lookup import find_inside, finder, parts_of
 from mcp_sim.backends.records.refusals import conflict, not_found
 from mcp_sim.backends.records.selection import Page
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.keys import following, keys_of
+from mcp_sim.generate.keys import following_key, key_maker
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.json_schema.shapes import as_list
@@ -24,11 +24,11 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import Plan
 
 Stored: TypeAlias = Callable[[Turn, Key, Json], Change]
-"""The change that puts a list of parts, or a mapping, into the record of a key."""
+"""Returns the change that stores a list or mapping of parts in the record of a key."""
 
 
 def part_write(tool: Tool, plan: Plan, domain: Domain) -> Write:
-    """What a call writes into the record that holds the parts, compiled."""
+    """Compile a tool that writes a part into the record that holds it."""
     entity = domain.entities[plan.entity or ""]
     place = cast("Inside", entity.inside)
     if plan.verb == "create":
@@ -37,7 +37,7 @@ def part_write(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 
 def part_page(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Page | Observation]:
-    """The parts of one record, or those of all."""
+    """Compile a tool that lists the parts of one record, or of all."""
     entity = domain.entities[plan.entity or ""]
     place, find = cast("Inside", entity.inside), _holder(tool, plan, domain)
     always = fixed_tests(plan)
@@ -65,7 +65,7 @@ def _held(view: View, place: Inside, key: Key | None) -> Iterator[Record]:
 
 
 def _holder(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Key | Observation]:
-    """The record in which the parts stand, as a call names it."""
+    """Return a function that finds the record which holds the parts."""
     place = cast("Inside", domain.entities[plan.entity or ""].inside)
     named = Plan(plan.tool, "get", place.entity, key=plan.holder)
     return finder(tool, named, domain.entities[place.entity])
@@ -95,13 +95,13 @@ def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: I
         holder = find(turn)
         if isinstance(holder, Observation):
             return holder
-        said = {**plan.fixed, **assigned_values(turn, sets)}
+        values = {**plan.fixed, **assigned_values(turn, sets)}
         held: Json = (turn.view.get(place.entity, holder) or {}).get(place.field)
         there = {part.get(entity.key) for part in parts_of(held)}
-        if said.get(entity.key) in there - {None}:
-            return conflict(tool, entity.name, said[entity.key], "already exists")
-        key = said.get(entity.key) or _new_key(turn, entity, parts_of(held))
-        part = make(turn, invent, {**said, entity.key: key}, said)
+        if values.get(entity.key) in there - {None}:
+            return conflict(tool, entity.name, values[entity.key], "already exists")
+        key = values.get(entity.key) or _new_key(turn, entity, parts_of(held))
+        part = make(turn, invent, {**values, entity.key: key}, values)
         if is_nameless:
             part = {name: value for name, value in part.items() if name != entity.key}
         whole: Json = [*as_list(held), part]
@@ -113,15 +113,15 @@ def _putting_in(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: I
 
 
 def _new_key(turn: Turn, entity: Entity, siblings: list[Record]) -> Key:
-    """The id after that of the last part, in its form, that no other part has."""
+    """Return the next id after the last part, in its form, that no other part has."""
     last = next((part[entity.key] for part in reversed(siblings) if part.get(entity.key) is not None), entity.key_like)
-    keys, chance = keys_of(replace(entity, key_like=last)), Chance(turn.draws.key + entity.name.encode())
-    key = following(last)
+    keys, chance = key_maker(replace(entity, key_like=last)), Chance(turn.draws.key + entity.name.encode())
+    key = following_key(last)
     for index in count(len(siblings)):
         key = key if key is not None else keys(index, chance)
         if find_inside(turn.view, entity, key) is None:
             return key
-        key = following(key)
+        key = following_key(key)
     raise AssertionError("counting has no end")
 
 
@@ -149,13 +149,13 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, entity: Entity, place: Ins
 
 
 def _holder_of(view: View, entity: Entity, place: Inside, key: Json) -> Key | None:
-    """The record in which a part of this key stands."""
+    """Return the key of the record that holds the part of this key, or None."""
     found = view.find(place.entity, f"{place.field}.*.{entity.key}", key)
     return next((holder for holder, _ in found), None)
 
 
 def _with(held: Json, part: Record, after: Record | None) -> Json:
-    """The parts, with another in the place of one, or without it."""
+    """Return the parts with one replaced, or removed if `after` is None."""
     if isinstance(held, dict):
         body = {name: after if one is part else one for name, one in cast("Record", held).items()}
         return {name: one for name, one in body.items() if one is not None}

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from mcp_sim.backends.records.arguments import ABSENT
-from mcp_sim.generate.conformance import conforming
-from mcp_sim.generate.schema_constraints import judge
+from mcp_sim.generate.conformance import schema_conformer
+from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 Derive: TypeAlias = Callable[[View, Record], Json]
 Show: TypeAlias = Callable[[Record, View], Json]
@@ -25,7 +25,7 @@ _SECRETS = vocabulary("password password_hash hashed_password passwd passphrase"
 
 
 def derived_value(entity: Entity, field: Field, entities: Mapping[str, Entity]) -> Derive | None:
-    """The value of a derived field, read from the state as it is; None for a field that is stored."""
+    """Return a function that reads a derived field from the state, or None for a stored field."""
     if field.derived is None:
         return None
     if field.derived.startswith("#"):
@@ -53,8 +53,8 @@ def _linked(via: str, target: str, name: str) -> Derive:
 
 
 def projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -> Show:
-    """A record as a schema shows it: the declared properties, or all there is where none are declared."""
-    show, conform = _projector(entity, schema, entities), conforming(entity, schema)
+    """Compile the projection of a record to a schema: its declared properties, or all fields if it declares none."""
+    show, conform = _projector(entity, schema, entities), schema_conformer(entity, schema)
     if conform is None:
         return show
 
@@ -96,7 +96,7 @@ def _projector(entity: Entity, schema: Record, entities: Mapping[str, Entity]) -
 
 
 def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]) -> Callable[[Record, View], Record]:
-    """All that a record says, but for what is shown by tools that ask for it alone, and for passwords."""
+    """Return a projection to all fields, except hidden ones and passwords."""
     hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in _SECRETS)
     return lambda record, view: {
         **{name: value for name, value in record.items() if name not in hidden},
@@ -105,15 +105,15 @@ def _whole(entity: Entity, derived: Mapping[str, Callable[[View, Record], Json]]
 
 
 def _fitting(whole: Callable[[Record, View], Record], values: Record) -> Show:
-    """What of a record a mapping may hold whose values are of one schema."""
+    """Return the projection without the values that a mapping's schema does not allow."""
     if not values:
         return whole
-    allows = judge(values)
+    allows = validity_test(values)
     return lambda record, view: {name: value for name, value in whole(record, view).items() if allows(value)}
 
 
 def _partial(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
-    """The record's fields, and for those that it lacks what the schema asks for."""
+    """Return the fields of a record, with substitutes for missing ones."""
     body: Record = {}
     for name, instead in lacking.items():
         value = record[name] if name in record else instead(record)
@@ -123,7 +123,7 @@ def _partial(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) ->
 
 
 def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
-    """What a field shows that the record lacks: nothing, null, or where it must be there the same value every time."""
+    """Return the substitute for a missing field: nothing, null, or if required a fixed generated value."""
     if not needed:
         return lambda _record: ABSENT
     if is_nullable(schema):
@@ -135,7 +135,7 @@ def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> C
 def _derived_part(
     entity: Entity, name: str, schema: Record, entities: Mapping[str, Entity]
 ) -> Callable[[Record, View], Json]:
-    """A derived field under the schema of its place; null or nothing where the record links to nothing."""
+    """Return the projection of a derived field. It gives null or nothing if the link is empty."""
     field = entity.fields[name]
     derive = derived_value(entity, field, entities)
     via = (field.derived or "").partition(".")[0]
@@ -152,7 +152,7 @@ def _derived_part(
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:
-    """A row that is one value: the key where the type fits, else the name."""
+    """Return the projection to a single value: the key, in the type of the schema."""
     key = entity.key
     if main_type(schema) == "integer" and not isinstance(entity.key_like, int):
         make = value_maker(entity.name, key, schema)

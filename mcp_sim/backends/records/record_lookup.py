@@ -9,13 +9,13 @@ from typing import TypeAlias, cast
 from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.ordering import Row
 from mcp_sim.backends.records.refusals import invalid, neighbours, not_found, noun, value_text
-from mcp_sim.generate.lookup import found_key
-from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.lookup import find_key
+from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.generate.timeline import is_over
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Owner, Picked, Plan
 
 Pick: TypeAlias = Callable[[Turn, Key, Record], "Record | Observation"]
@@ -31,7 +31,10 @@ _URGENCY = {
 
 
 def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
-    """The key of the record that a call names, or the failure that there is none; an only record needs no name."""
+    """Compile the lookup of the record that a call names. It returns the key or a failure.
+
+    A singleton needs no key.
+    """
     name, only = entity.name, entity.singleton and plan.key is None
     fetch = argument(plan.key or "")
 
@@ -41,7 +44,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
-        key = found_key(turn.view, name, asked)
+        key = find_key(turn.view, name, asked)
         if key is None and others:
             named = (one for field in others for one, _ in turn.view.find(name, field, asked))
             key = next(named, None)
@@ -55,13 +58,13 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
 
 
 def _other_names(plan: Plan, entity: Entity) -> list[str]:
-    """The fields by which an argument may name a record as well as by its key: the name, of `id_or_name`."""
+    """Return the fields that an argument may name a record by, besides the key: `name` for `id_or_name`."""
     either = snake(plan.key or "").split("_or_")
     return [name for name in entity.fields if name != entity.key and snake(name) in either[1:] + either[:-1]]
 
 
 def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
-    """The key of the first record that has all the values which a call names it by."""
+    """Compile the lookup of the first record that has all given values."""
     asked = [(path, argument(path), rule.field) for path, rule in plan.filters.items()]
 
     def find(turn: Turn) -> Key | Observation:
@@ -80,7 +83,7 @@ def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
 
 
 def owner_check(tool: Tool, plan: Plan) -> Callable[[Turn, Key], Observation | None]:
-    """The failure that there is no such owner, or that the record is another's."""
+    """Compile the check that the named owner exists and owns the record."""
     asked = [(owner, argument(owner.argument)) for owner in plan.owners]
     entity = plan.entity or ""
 
@@ -89,7 +92,7 @@ def owner_check(tool: Tool, plan: Plan) -> Callable[[Turn, Key], Observation | N
             named = fetch(turn.call.arguments)
             if named is ABSENT or named is None:
                 continue
-            whose = found_key(turn.view, owner.entity, named)
+            whose = find_key(turn.view, owner.entity, named)
             if whose is None:
                 return not_found(tool, owner.entity, named, owner.argument)
             if not _owns(turn.view, owner, entity, key, whose):
@@ -106,7 +109,7 @@ def _owns(view: View, owner: Owner, entity: str, key: Key, whose: Key) -> bool:
 
 
 def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
-    """The record that a value names, wherever it stands; None where there is none."""
+    """Return the record that a value names inside a record of another entity, or None."""
     place = entity.inside
     if place is None or not isinstance(value, str | int) or isinstance(value, bool):
         return None
@@ -116,12 +119,12 @@ def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
 
 
 def parts_of(held: Json) -> list[Record]:
-    """The records that a field holds, as a list or by their keys."""
+    """Return the records that a field holds, as a list or by their keys."""
     return cast("list[Record]", [*held.values()] if isinstance(held, dict) else as_list(held))
 
 
 def entry_picker(tool: Tool, plan: Plan) -> Pick:
-    """The record with the entry that the call names in the place of all; the failure that it has no such entry."""
+    """Compile the replacement of a mapping by the entry that a call picks. It fails if there is no such entry."""
     picked = plan.picked
     if picked is None:
         return lambda _turn, _key, record: record
@@ -138,7 +141,7 @@ def entry_picker(tool: Tool, plan: Plan) -> Pick:
 
 
 def with_entry(record: Record, picked: Picked, asked: Json) -> Record | None:
-    """The record with one entry in the place of the mapping; None where it has no such entry."""
+    """Return the record with one entry instead of the mapping, or None if there is no such entry."""
     held: Json = record.get(picked.field)
     entries = cast("Record", held) if isinstance(held, dict) else {}
     if not isinstance(asked, str) or asked not in entries:
@@ -150,7 +153,7 @@ def with_entry(record: Record, picked: Picked, asked: Json) -> Record | None:
 
 
 def row_picker(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
-    """The rows that have the entry which the call names, each with it."""
+    """Return a function that keeps the rows that have the picked entry, each with that entry."""
     picked = plan.picked
     fetch = argument(picked.argument if picked is not None else "")
 
@@ -165,7 +168,7 @@ def row_picker(plan: Plan) -> Callable[[Turn, Sequence[Row]], Sequence[Row]]:
 
 
 def row_chooser(way: str, entity: Entity) -> Choose:
-    """The record that is meant, compiled; the first there is, where nothing says which."""
+    """Compile the choice of one row: random, next, newest or oldest, else the first."""
     if way == "random":
         return lambda turn, rows: turn.draws.choice("any", rows) if rows else None
     if way == "next":
@@ -178,27 +181,27 @@ def row_chooser(way: str, entity: Entity) -> Choose:
 
 
 def _by_time(rows: Sequence[Row], made: str | None, *, newest: bool) -> Row | None:
-    """Of those of the same time, or where no time is told, what was written last is the newest."""
-    times = [moment_of(row[1].get(made)) if made is not None else None for row in rows]
-    told = [(time, at) for at, time in enumerate(times) if time is not None] if None not in times else []
-    if not told:
+    """Return the newest or oldest row. Without times, or for equal times, the one written last is the newest."""
+    times = [parse_time(row[1].get(made)) if made is not None else None for row in rows]
+    dated = [(time, at) for at, time in enumerate(times) if time is not None] if None not in times else []
+    if not dated:
         return None if not rows else rows[-1 if newest else 0]
-    return rows[(max(told) if newest else min(told))[1]]
+    return rows[(max(dated) if newest else min(dated))[1]]
 
 
 def _time_field(entity: Entity) -> str | None:
-    """The field that tells when a record was made, or when that was which it tells of."""
-    senses = {name: sense(name, field.schema) for name, field in entity.fields.items()}
+    """Return the field with the time of creation, or of the event that a record describes."""
+    senses = {name: time_meaning(name, field.schema) for name, field in entity.fields.items()}
     return next((name for wanted in ("created", "occurred") for name, one in senses.items() if one == wanted), None)
 
 
 def _urgency(entity: Entity) -> Callable[[Row], tuple[int, datetime]]:
-    """What is urgent comes before what is due, and that before what is not."""
+    """Return a sort key: by priority, then by due date."""
     priority = next((name for name in entity.fields if snake(name) in {"priority", "urgency"}), None)
-    due = next((name for name, field in entity.fields.items() if sense(name, field.schema) == "future"), None)
+    due = next((name for name, field in entity.fields.items() if time_meaning(name, field.schema) == "future"), None)
 
     def urgency(row: Row) -> tuple[int, datetime]:
-        return _rank(row[1], priority), (moment_of(row[1].get(due)) if due is not None else None) or _EVER
+        return _rank(row[1], priority), (parse_time(row[1].get(due)) if due is not None else None) or _EVER
 
     return urgency
 

@@ -22,13 +22,13 @@ from mcp_sim.backends.records.text_templates import (
 )
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A recorded list: what stands before its rows, the rows, and what stands after."""
+    """A recorded list: the text before its rows, the rows, the text after them, and the separator."""
 
     head: str
     rows: list[str]
@@ -37,7 +37,7 @@ class _Parts:
 
 
 def _parts(text: str, key: str) -> _Parts | None:
-    """The rows of a text: lines that begin alike, each with what is indented below it."""
+    """Split a text into rows: lines that begin alike, each with the indented lines below it."""
     lines = text.split("\n")
     kinds = [_kind(line, key) for line in lines]
     first = next(
@@ -73,6 +73,7 @@ def _below(lines: Sequence[str], first: int) -> int:
 
 
 def list_writer(found: Sequence[Sample], reader: SlotFinder, entity: Entity, domain: Domain) -> WriteText | None:
+    """Return what writes lists like the recorded ones, or None if no recorded text has rows."""
     key = key_pattern(entity)
     full = [(sample, parts) for sample in found if (parts := _parts(sample.text, key)) is not None]
     if not full:
@@ -104,7 +105,7 @@ def _numbered(row: Sequence[Piece], number: int) -> list[Piece]:
 
 
 def _agreeing(text: str, facts: Facts, entity: Entity) -> str:
-    """`1 task` and `2 tasks`, whichever the example had."""
+    """Adjust the number of a noun: `1 task`, `2 tasks`."""
     one = noun(entity.name)
     many = plural(one.replace(" ", "_")).replace("_", " ")
     count = len(facts.page.rows)
@@ -114,7 +115,7 @@ def _agreeing(text: str, facts: Facts, entity: Entity) -> str:
 
 
 def recorded_writer(tool: Tool, plan: Plan, domain: Domain) -> WriteText | None:
-    """How the tool words its results, as its examples show; None where there is none."""
+    """Return what words the results of a tool like its examples, or None without examples."""
     found = [sample for sample in samples(domain.examples, tool) if not is_failure(sample.text)]
     entity = domain.entities[plan.entity or ""]
     if not found:

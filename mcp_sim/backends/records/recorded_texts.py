@@ -12,7 +12,7 @@ from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Domain, Example
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 _FAILS = re.compile(
@@ -24,14 +24,14 @@ _FAILS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A recorded text, and what the call was given."""
+    """A recorded text and the arguments of its call."""
 
     arguments: Record
     text: str
 
 
 def result_text(result: Json) -> str | None:
-    """The text that a recorded result is, or that it only wraps; None for data."""
+    """Return the text that a recorded result is or wraps, or None for data."""
     if isinstance(result, str):
         return result
     body = as_object(result)
@@ -40,7 +40,7 @@ def result_text(result: Json) -> str | None:
 
 
 def samples(examples: Iterable[Example], tool: Tool) -> Iterator[Sample]:
-    """The recorded texts of a tool."""
+    """Yield the recorded texts of a tool."""
     for example in examples:
         result: Json = example.result
         if example.is_blocks and len(result) == 1:
@@ -51,12 +51,12 @@ def samples(examples: Iterable[Example], tool: Tool) -> Iterator[Sample]:
 
 
 def is_failure(text: str) -> bool:
-    """Does a text tell of a failure?"""
+    """Whether a text reports a failure."""
     return _FAILS.search(text) is not None
 
 
 def with_recorded_failures(tool: Tool, plan: Plan, domain: Domain) -> Tool:
-    """The tool with failures worded as recorded ones are, where the spec has no words for them."""
+    """Return the tool with failures worded like recorded ones, unless the spec words them."""
     if not isinstance(tool.render_failure, VendorErrors) and tool.render_failure is not render_plain_failure:
         return tool
     own: Mapping[str, Template] = tool.render_failure.templates if isinstance(tool.render_failure, VendorErrors) else {}
@@ -79,7 +79,7 @@ def _kind_of_failure(text: str) -> str | None:
 
 
 def _template(sample: Sample, plan: Plan) -> str:
-    """A failure with its value as a slot."""
+    """Return the failure as a template with a slot for the value."""
     value: Json = argument(plan.key or "")(sample.arguments)
     values = (
         [value] if value is not ABSENT else [one for one in sample.arguments.values() if isinstance(one, str | int)]

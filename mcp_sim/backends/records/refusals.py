@@ -1,4 +1,4 @@
-"""How is said what forbids a call: what is missing, taken, in the wrong state or not enough, each by its name?"""
+"""Failures of calls: not found, conflict, invalid."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import encode
 
 _SHOWN = 10
-"""So many alternatives are named."""
+"""The most alternatives that a message lists."""
 
 _RESERVED = frozenset({"kind", "message", "self"})
 
 
 def label(entity: str) -> str:
-    """The entity as a sentence begins with it: `pull_request` is `Pull request`."""
+    """Return the entity as the beginning of a sentence: `Pull request` for `pull_request`."""
     text = noun(entity)
     return text[:1].upper() + text[1:]
 
 
 def noun(entity: str) -> str:
-    """The entity in the midst of a sentence."""
+    """Return the entity inside a sentence: `pull request`."""
     return entity.rpartition(".")[2].replace("_", " ")
 
 
 def value_text(value: Json) -> str:
-    """A value as a sentence names it."""
+    """Return a value as a sentence names it."""
     return value if isinstance(value, str) and value and not value.isspace() else repr(value)
 
 
 def quoted(value: Json) -> str:
-    """A value in the midst of a sentence: texts in quotes, all else as JSON."""
+    """Return a value inside a sentence: texts in quotes, other values as JSON."""
     return f"'{value}'" if isinstance(value, str) else encode(value).decode()
 
 
 def choices_text(values: Iterable[Json]) -> str:
-    """The values among which one may choose: `'open' or 'pending'`, and no more than fit into a sentence."""
+    """Return the choices as a text, cut off if they are many: `'open' or 'pending'`."""
     shown = [quoted(value) for value in islice(values, _SHOWN + 1)]
     if len(shown) > _SHOWN:
         return ", ".join([*shown[:_SHOWN], "..."])
@@ -48,12 +48,12 @@ def choices_text(values: Iterable[Json]) -> str:
 def not_found(
     tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = (), *, where: str = ""
 ) -> Observation:
-    """The failure that no such record exists. `name` is the argument that asked for it, `others` what there is.
+    """Return the failure that a record does not exist.
 
-    `where` says where it was looked for: ` for customer C1`.
+    `name` is the argument that asked for it, `others` are existing keys. `where` limits the search: ` for customer C1`.
     """
     slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
-    slots = {slot: said for slot, said in slots.items() if slot not in _RESERVED}
+    slots = {slot: content for slot, content in slots.items() if slot not in _RESERVED}
     more: Record = {"entity": entity, "key": value, "id": value, "argument": name, "value": value}
     sentence = f"{label(entity)} {value_text(value)} not found{where}"
     if others:
@@ -63,25 +63,25 @@ def not_found(
 
 
 def neighbours(view: View, entity: Entity) -> Sequence[Key]:
-    """The names that one may choose from, where records have names instead of ids and there are only a few."""
+    """Return the existing keys, if they are natural names and few."""
     if not entity.natural or view.count(entity.name) > _SHOWN:
         return ()
     return [key for key, _ in view.rows(entity.name)]
 
 
 def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
-    """The failure that a record is not as it would have to be: `Order W1 cannot be cancelled: ...`."""
+    """Return the failure that the state of a record forbids the call: `Order W1 cannot be cancelled: ...`."""
     return tool.failure("conflict", f"{label(entity)} {value_text(key)} {what}", entity=entity, key=key, id=key,
                         **{"value": key, **slots})  # fmt: skip
 
 
 def invalid(tool: Tool, argument: str | None, value: Json, sentence: str) -> Observation:
-    """The failure that an argument says something impossible."""
+    """Return the failure that an argument is invalid."""
     return tool.failure("invalid", sentence, argument=argument, value=value, key=value)
 
 
 def sentence_of(failure: Observation) -> str:
-    """What a failure says, as a part of another answer."""
+    """Return the message of a failure, as part of another result."""
     body = failure.body
     value: Json = getattr(body, "value", None) if not hasattr(body, "message") else getattr(body, "message", "")
     return value if isinstance(value, str) else encode(value).decode()

@@ -16,7 +16,7 @@ from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import plural, singular, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, singular, vocabulary, words
 from mcp_sim.types.plans import Plan
 
 Gone: TypeAlias = Callable[[View, Key, Change], "tuple[Change, ...] | str"]
@@ -30,9 +30,9 @@ _ANYTHING = vocabulary("data content record item information everything resource
 
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
-    """The record that a call removes, compiled."""
+    """Compile a tool that deletes a record."""
     entity = domain.entities[plan.entity or ""]
-    find, stood, others, name = (
+    find, check_state, others, name = (
         finder(tool, plan, entity),
         state_check(tool, plan),
         referring(domain, entity.name),
@@ -47,7 +47,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
         if isinstance(key, Observation):
             return key
         record = turn.view.get(name, key) or {}
-        refused = stood(key, record)
+        refused = check_state(key, record)
         if refused is not None:
             return refused
         removed = Change("remove", name, key, expected=turn.view.version(name, key))
@@ -60,18 +60,18 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 
 def takes_along(description: str, domain: Domain, entity: str) -> list[Referrer]:
-    """The links of the records that go too: of those that a description names, else of all it might mean."""
-    said = _ALONG.search(description)
-    if said is None:
+    """Return the links whose records are deleted too: those that the description names, else all it may mean."""
+    named_group = _ALONG.search(description)
+    if named_group is None:
         return []
-    spoken = {singular(word) for word in words(said[1].lower())}
+    named_words = {singular(word) for word in words(named_group[1].lower())}
     links = [one for one in referring(domain, entity) if not one.is_list]
-    named = [one for one in links if spoken & {*words(one.entity)[-1:]}]
-    return named or (links if spoken & _ANYTHING else [])
+    named = [one for one in links if named_words & {*words(one.entity)[-1:]}]
+    return named or (links if named_words & _ANYTHING else [])
 
 
 def cascade(domain: Domain, entity: str, along: list[Referrer]) -> Gone:
-    """What is written where records go with one of an entity, and with each of them those that must link to it."""
+    """Compile the deletion of a record with the records that link to it, and of those that require them."""
     others = {name: referring(domain, name) for name in domain.entities}
 
     def links_to(name: str) -> Iterator[Referrer]:
@@ -106,14 +106,14 @@ def cascade(domain: Domain, entity: str, along: list[Referrer]) -> Gone:
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """A field of another entity (or of the same) that links here."""
+    """A field of an entity that links to another entity, or to its own."""
 
     entity: str
     field: Field
 
     @property
     def holds(self) -> bool:
-        """Is there no such record without the link?"""
+        """Whether the record cannot exist without the link."""
         return self.field.required and not is_nullable(self.field.schema) and not self.is_list
 
     @property
@@ -121,14 +121,14 @@ class Referrer:
         return main_type(self.field.schema) == "array"
 
     def rows(self, view: View, key: Key) -> Sequence[tuple[Key, Record]]:
-        """The records that link to the one with this key."""
+        """Return the records that link to the one with this key."""
         if self.is_list:
             name = self.field.name
             return [row for row in view.rows(self.entity) if key in as_list(row[1].get(name))]
         return view.find(self.entity, self.field.name, key)
 
     def without(self, record: Record, key: Key) -> Record:
-        """The record when the link is let go."""
+        """Return the record without the link."""
         name = self.field.name
         if self.is_list:
             return {**record, name: [one for one in record[name] if one != key]}
@@ -137,14 +137,14 @@ class Referrer:
         return {field: value for field, value in record.items() if field != name}
 
     def following(self, record: Record, key: Key, new_key: Key) -> Record:
-        """The record when what it links to has another key."""
+        """Return the record with the link changed to a new key."""
         name = self.field.name
         value = [new_key if one == key else one for one in record[name]] if self.is_list else new_key
         return {**record, name: value}
 
 
 def referring(domain: Domain, entity: str) -> list[Referrer]:
-    """All fields that link to an entity's records."""
+    """Return all fields that link to an entity's records."""
     return [
         Referrer(other.name, field)
         for other in domain.entities.values()
@@ -154,7 +154,7 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
 
 
 def let_go(view: View, referrers: Sequence[Referrer], key: Key, removed: Change) -> tuple[Change, ...] | str:
-    """The changes that leave no link behind, or what forbids it."""
+    """Return the changes that remove a record and the links to it, or why that is forbidden."""
     touched: dict[tuple[str, Key], Record] = {}
     for one in referrers:
         rows = [row for row in one.rows(view, key) if (one.entity, row[0]) != (removed.entity, key)]
@@ -167,7 +167,7 @@ def let_go(view: View, referrers: Sequence[Referrer], key: Key, removed: Change)
 
 
 def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
-    """The changes that let every link follow."""
+    """Return the changes that point all links to a new key."""
     return _rewritten(view, referrers, key, lambda one, record: one.following(record, key, new_key))
 
 

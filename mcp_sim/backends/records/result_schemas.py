@@ -16,22 +16,22 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     schema_of,
 )
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 _SUCCESS = vocabulary("success ok successful deleted removed updated created acknowledged found")
 
 
 def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
-    """The outputSchema, if it says what is in a result; else the shape of an example; else what the description shows.
+    """Return the schema of a tool's results: the output schema if it is specific, else that of an example.
 
-    Where nothing tells, it is the plainest, which holds what there is to tell.
+    Without both, it is what the description shows, else a plain schema of the plan's envelope.
     """
-    said = result_schema(tool) if tool.output_schema is not None else None
-    if said is not None and _is_confirmation(said, plan, domain):
+    declared = result_schema(tool) if tool.output_schema is not None else None
+    if declared is not None and _is_confirmation(declared, plan, domain):
         return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
-    if said is not None and not is_open(said):
-        return said
+    if declared is not None and not is_open(declared):
+        return declared
     example = example_of(tool, domain)
     if example is not None:
         return schema_of(example)
@@ -39,7 +39,7 @@ def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
 
 
 def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
-    """Does a write answer with a mapping of texts, which is no record: what was deleted, or holds more than texts?"""
+    """Whether a write returns a mapping of texts that cannot be its record."""
     if plan.verb not in {"create", "update", "delete"} or main_type(map_of(schema)) != "string":
         return False
     fields = domain.entities[plan.entity or ""].fields.values()
@@ -47,6 +47,7 @@ def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
 
 
 def example_of(tool: Tool, domain: Domain) -> Json:
+    """Return the first recorded result of a tool that is an object or a list, or None."""
     values = [example for example in domain.examples if not example.is_blocks]
     results: list[Json] = [example.result for example in values if example.tool in {tool.id, tool.name}]
     return next((value for value in results if as_object(value) or as_list(value)), None)
@@ -70,17 +71,20 @@ def _plain_schema(plan: Plan) -> Record:
 
 
 def is_optional(schema: Record) -> bool:
-    """True where the description says that it may be missing."""
+    """Whether the description says that the value may be missing."""
     return "optional" in str(schema.get("description", "")).lower()
 
 
 def is_success_flag(name: str, schema: Record) -> bool:
-    """Does a property of a result say whether a call worked?"""
+    """Whether a property of a result reports if the call succeeded."""
     return main_type(schema) == "boolean" and (snake(name) in _SUCCESS or snake(name).endswith("_status"))
 
 
 def required_by_default(schema: Record) -> Record:
-    """The schema with all required that is not said to be optional, where it requires nothing in so many words."""
+    """Return the schema with all properties required that are not described as optional.
+
+    Objects that declare `required` are kept.
+    """
     parts = {name: required_by_default(part) for name, part in properties(schema).items()}
     needed = schema.get("required", [name for name, part in parts.items() if not is_optional(part)])
     inner = required_by_default(items(schema)) if items(schema) else None

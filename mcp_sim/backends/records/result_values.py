@@ -14,7 +14,7 @@ from mcp_sim.types import Json, Key, Observation, Record, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 EMPTY = Page((), 0)
 _PRICES = ("price", "unit_price", "price_each", "cost", "unit_cost")
@@ -26,9 +26,9 @@ _NUMBERS = frozenset({"integer", "number"})
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a result can speak of. `view` is the state that it shows: after the call's own changes.
+    """What a result can show. `view` is the state after the call's own changes.
 
-    `record` and `key` are those of the one record, `page` the rows of a list, `batch` what became of several items.
+    `record` and `key` are those of a single record, `page` is a list, `batch` is the outcome of several items.
     """
 
     turn: Turn
@@ -44,7 +44,7 @@ Render: TypeAlias = Callable[[Facts], Observation]
 
 
 def record_value(field: str) -> Fill:
-    """A field of the record that stands under another name."""
+    """Return what fills a place with a field of the record that has another name."""
 
     def fill(facts: Facts) -> Json:
         value = value_at(facts.record or {}, field)
@@ -54,7 +54,7 @@ def record_value(field: str) -> Fill:
 
 
 def as_text(fill: Fill) -> Fill:
-    """The same, of a place that must hold a text: an empty one where there is nothing to tell."""
+    """Return what fills a place that must be a text. Absent values become an empty text."""
 
     def fill_text(facts: Facts) -> Json:
         value = fill(facts)
@@ -64,12 +64,14 @@ def as_text(fill: Fill) -> Fill:
 
 
 def status(schema: Record) -> Fill:
+    """Return what fills a status of success, as one of the schema's choices."""
     choices = [value for value in constants(schema) if str(value).lower() in {"ok", "success", "successful", "done"}]
     word: Any = choices[0] if choices else next(iter(constants(schema)), "success")
     return lambda _facts: word
 
 
 def nothing(schema: Record) -> Fill | None:
+    """Return what fills a place with null or an empty value."""
     if is_nullable(schema):
         return lambda _facts: None
     return (lambda _facts: []) if main_type(schema) == "array" else lambda _facts: ""
@@ -100,7 +102,7 @@ NUMBERS: dict[str, Fill] = {
 
 
 def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
-    """What fills a number beside rows; None where no number of theirs is meant."""
+    """Return what fills a number with an aggregate of the rows, or None if its name does not ask for one."""
     if main_type(schema) not in {"integer", "number"}:
         return None
     numbers = {snake(known): known for known, one in entity.fields.items() if main_type(one.schema) in _NUMBERS}
@@ -116,7 +118,7 @@ def row_sum(name: str, schema: Record, entity: Entity) -> Fill | None:
 
 
 def _cost(record: Record, line: str | None, price: str | None, count: str | None) -> Json:
-    """What one row comes to: what it says itself, else its price, as often as it says."""
+    """Return the amount of a row: its total, else its price times its quantity."""
     if line is not None:
         return record.get(line)
     each, times = record.get(price or ""), record.get(count or "", 1)

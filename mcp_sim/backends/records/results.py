@@ -22,14 +22,15 @@ from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, returns_key,
 from mcp_sim.infer.result_schemas import text_place
 from mcp_sim.types import Json, Observation, Tool, ToolResult
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import expanded, is_open
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import is_open
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
-    """The observation that tells the facts in this tool's form."""
+    """Compile what renders the facts of a call as this tool's observation."""
     place = plan.envelope.text
     if place is None:
         return _result(tool, plan, domain)
@@ -38,13 +39,13 @@ def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
 
 
 def _undeclared(tool: Tool) -> Tool:
-    """The tool as if it declared no result."""
+    """Return the tool without its output schema."""
     return replace(tool, definition={name: part for name, part in tool.definition.items() if name != "outputSchema"})
 
 
-def _as_text(told: Observation, place: str) -> Observation:
-    """A result that stands in one of the properties of what was declared, as a text."""
-    value = cast("ToolResult", told.body).value
+def _as_text(observation: Observation, place: str) -> Observation:
+    """Return the result as a text in one property."""
+    value = cast("ToolResult", observation.body).value
     return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
 
 
@@ -79,7 +80,7 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
 
 
 def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
-    """The observation that tells nothing but the key, where a result is no more than a text."""
+    """Return what renders only the key, or None if the result is more than a text."""
     place, field = text_place(tool), domain.entities[plan.entity or ""].key
     if plan.envelope.text is not None:
         return lambda facts: Observation(ToolResult({field: facts.key}, form="json"))
@@ -89,7 +90,7 @@ def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
 
 
 def _bare_result(fill: Fill) -> Render:
-    """The observation that tells one field alone: a text as it is, anything else as JSON; nothing as no text."""
+    """Return what renders a single field: texts as they are, other values as JSON, absent ones as an empty text."""
 
     def render(facts: Facts) -> Observation:
         value = fill(facts)
@@ -101,7 +102,7 @@ def _bare_result(fill: Fill) -> Render:
 
 
 def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render | None:
-    """The observation in words, where recorded results or the description show that the tool speaks so."""
+    """Return what renders results in words, or None if recorded results and the description show data."""
     if plan.each is not None and plan.verb in DONE:
         return None
     write, place = recorded_writer(tool, plan, domain), text_place(tool)
@@ -121,11 +122,10 @@ def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Re
 
 
 def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
-    """Does a tool without an outputSchema tell what it did or found in words?
+    """Whether a tool without an output schema describes its outcome in words.
 
-    It does where its description says so. What it created or changed it tells in words, too: but not where a tool of
-    its server says that it returns data or shows such records as data, where others declare that they return texts and
-    it does not, where it is described to nobody, or where its records are kept as data from the beginning.
+    It does if its description says so. Creates and updates do as well, unless the server has tools that return or
+    show\nrecords as data or declare text results, the tool has no description, or its records are given as data.
     """
     if is_prose(tool.description):
         return True
@@ -138,25 +138,25 @@ def _answers_in_words(tool: Tool, plan: Plan, domain: Domain) -> bool:
 
 
 def _shows(reading: Plan | None, entity: str | None) -> bool:
-    """Is this the plan of a tool that shows records of this kind, one or many?"""
+    """Whether a plan shows records of an entity, one or many."""
     return reading is not None and reading.verb in {"get", "list", "search"} and reading.entity == entity
 
 
 def _stored_entity(plan: Plan, domain: Domain) -> str | None:
-    """The entity in whose table the records of a plan are: that around them, where they stand in others."""
+    """Return the entity that stores the records of a plan: the holder, if they are inside other records."""
     place = domain.entities[plan.entity or ""].inside
     return plan.entity if place is None else place.entity
 
 
 def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
-    """Can the result of a batch say that some of its items could not be done?"""
+    """Whether the result of a batch can report that some of its items failed."""
     if tool.output_schema is None and example_of(tool, domain) is None:
         return True
     return can_report_failures(result_form(tool, plan, domain), domain.entities[plan.entity or ""])
 
 
 def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
-    """The observation that tells what became of each item."""
+    """Return what renders the outcome of each item."""
     entity = domain.entities[plan.entity or ""]
     filler = Filler(tool, plan, domain)
     fill = plain_batch(plan, entity, domain) if bare else filler.filled(result_form(tool, plan, domain), "")
@@ -175,7 +175,7 @@ def _sentence_result(plan: Plan) -> Render:
 
 
 def only_fields(plan: Plan, domain: Domain) -> Fill:
-    """The fields that a plan shows alone: `plan_id.price` is the price of the plan that `plan_id` links to."""
+    """Return what shows only the plan's fields. `plan_id.price` is the price of the plan that `plan_id` links to."""
     entity = domain.entities[plan.entity or ""]
     parts = [(path.rpartition(".")[2], _part(path, entity, domain)) for path in plan.only]
 

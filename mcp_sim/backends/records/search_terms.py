@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.types import COMPARISONS, Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, main_type
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 Test: TypeAlias = Callable[[Record], bool]
 
@@ -24,7 +24,7 @@ _SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a text asks for. `unwanted` words occur nowhere in a hit."""
+    """What a text searches for. `unwanted` words must not occur."""
 
     words: Sequence[str] = ()
     unwanted: Sequence[str] = ()
@@ -35,10 +35,10 @@ NOTHING = Terms()
 
 
 def term_parser(entity: Entity) -> Callable[[Json], Terms]:
-    """Reads the text of a search over this entity; a clause about what is no field is a word like any other."""
+    """Compile a parser of searches over an entity. Clauses about unknown fields count as words."""
     fields = {snake(name): name for name in entity.fields if entity.fields[name].derived is None}
 
-    def understood(text: Json) -> Terms:
+    def parse(text: Json) -> Terms:
         if not isinstance(text, str):
             return NOTHING
         if ":" not in text and not re.search(r"[<>=]|(^|\s)-\w", text):
@@ -58,11 +58,11 @@ def term_parser(entity: Entity) -> Callable[[Json], Terms]:
         left = re.sub(r"(?:^|\s)-\w[^\s\"'(),;]*", " ", left)
         return Terms(_WORD.findall(left), unwanted, tuple(tests))
 
-    return understood
+    return parse
 
 
 def unknown_clause(entity: Entity) -> Callable[[Json], str | None]:
-    """The clause of a text that names a field which there is not; None where all is understood."""
+    """Return a function that finds the first clause about an unknown field, or None."""
     fields = {snake(name) for name in entity.fields}
 
     def clause(text: Json) -> str | None:
@@ -76,9 +76,9 @@ def _test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> 
     schema = entity.fields[name].schema
     if sign in _SIGNS:
         compare = COMPARISONS[_SIGNS[sign]]
-        if sense(name, schema) is not None:
-            bound = moment_of(value)
-            return lambda record: _compared(compare, moment_of(record.get(name)), bound) is wanted
+        if time_meaning(name, schema) is not None:
+            bound = parse_time(value)
+            return lambda record: _compared(compare, parse_time(record.get(name)), bound) is wanted
         number = _number(value)
         return lambda record: _compared(compare, _number(record.get(name)), number) is wanted
     lowered = value.lower()
@@ -87,8 +87,8 @@ def _test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> 
     return lambda record: _holds(record.get(name), lowered, whole=whole) is equal
 
 
-def _compared(compare: Callable[[Json, Json], Json], there: Json, bound: Json) -> bool:
-    return there is not None and bound is not None and bool(compare(there, bound))
+def _compared(compare: Callable[[Json, Json], Json], held: Json, bound: Json) -> bool:
+    return held is not None and bound is not None and bool(compare(held, bound))
 
 
 def _number(value: Json) -> float | None:
@@ -98,11 +98,11 @@ def _number(value: Json) -> float | None:
         return None
 
 
-def _holds(there: Json, wanted: str, *, whole: bool) -> bool:
-    """Does a field hold the value: all of it (`whole`), or as a part of its text, or as one of a list?"""
-    if isinstance(there, list):
-        return any(_holds(one, wanted, whole=True) for one in as_list(there))
-    if there is None:
+def _holds(held: Json, wanted: str, *, whole: bool) -> bool:
+    """Whether a field has the value: entirely (`whole`), as part of its text, or as an item of a list."""
+    if isinstance(held, list):
+        return any(_holds(one, wanted, whole=True) for one in as_list(held))
+    if held is None:
         return wanted in {"null", "none"}
-    told = str(there).lower()
-    return told == wanted if whole else wanted in told
+    text = str(held).lower()
+    return text == wanted if whole else wanted in text

@@ -29,7 +29,7 @@ _LONGEST_OFFSET = 18
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The rows of one page, how many there are on all pages, and where this page stands."""
+    """The rows of a page, the total of all pages, and the position of the page."""
 
     rows: Sequence[Row]
     total: int
@@ -43,7 +43,10 @@ class Page:
 
 
 def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]], Page | Observation]:
-    """The page that the arguments choose; where a tool has no way to choose everything, or as much as it ever tells."""
+    """Compile the choice of a page by the arguments.
+
+    Without paging arguments it returns all rows, up to the maximum.
+    """
     paging = plan.paging
     if not paging.is_asked:
         return lambda rows, _arguments: Page(rows[: paging.most], len(rows))
@@ -54,8 +57,8 @@ def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]
     def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
         wrong = next((name for name in chooses if name and _is_negative(arguments.get(name))), None)
         if wrong is not None:
-            told = arguments[wrong]
-            return invalid(tool, wrong, told, f"{wrong} must not be negative, but is {told}")
+            value = arguments[wrong]
+            return invalid(tool, wrong, value, f"{wrong} must not be negative, but is {value}")
         limit = _integer_or(limits(arguments), paging.size)
         limit = limit if paging.most is None else min(limit, paging.most)
         offset = _integer_or(offsets(arguments), 0)
@@ -83,7 +86,7 @@ def _integer_or(value: Json, otherwise: int) -> int:
 
 
 def _cursor(offset: int, question: str) -> str:
-    """Opaque: where the next page begins, bound to the question that it continues."""
+    """Return an opaque cursor: the offset of the next page, bound to the query."""
     return base64.urlsafe_b64encode(f"{offset}.{question}".encode()).decode().rstrip("=")
 
 
@@ -97,28 +100,28 @@ def _read_cursor(cursor: str, question: str) -> int | None:
 
 
 def _query_digest(arguments: Mapping[str, Json], chooses: frozenset[str | None]) -> str:
-    """A digest of what was asked for, except the page: a cursor continues one question, not another."""
+    """Return a digest of the arguments except those of paging, so that a cursor fits only its own query."""
     kept = {name: value for name, value in arguments.items() if name not in chooses}
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> Select:
-    """The page that a call asks for, or the failure that says what is wrong with the question; compiled."""
+    """Compile the selection of rows. It returns a page, or a failure if the query is invalid."""
     matching = matching_rows(tool, plan, entity, entities)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction, query = argument(plan.sort or ""), argument(plan.order or ""), argument(plan.query or "")
     picked = row_picker(plan)
-    unread, understood = unknown_clause(entity), term_parser(entity)
+    find_unknown, parse_terms = unknown_clause(entity), term_parser(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         found = matching(turn.view, arguments)
         found = found if plan.picked is None else picked(turn, found)
-        clause = unread(query(arguments)) if not found else None
+        clause = find_unknown(query(arguments)) if not found else None
         if clause is not None:
             known = ", ".join(entity.fields)
             return invalid(tool, plan.query, query(arguments), f"Cannot search by {clause}; choose from {known}")
-        words = " ".join(understood(query(arguments)).words)
+        words = " ".join(parse_terms(query(arguments)).words)
         rows = order(found, sort(arguments), direction(arguments), words)
         return rows if isinstance(rows, Observation) else paged(rows, arguments)
 
@@ -126,7 +129,7 @@ def selector(tool: Tool, plan: Plan, entity: Entity, entities: Mapping[str, Enti
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:
-    """The failure that whose records must be asked for is not there, where all that there was at first is given."""
+    """Compile the check that the required parent records exist, for entities with given records."""
     fields = domain.entities[plan.entity or ""].fields
     needed = {path: rule.field for path, rule in plan.filters.items() if path in required(tool.input_schema)}
     targets = {path: fields[name].link for path, name in needed.items() if name in fields}
@@ -138,8 +141,10 @@ def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Obs
     asked = [(link.field, argument(link.path)) for link in links]
 
     def missing(turn: Turn) -> Observation | None:
-        said: Record = {field: fetch(turn.call.arguments) for field, fetch in asked}
-        found = resolve_links(turn, tool, links, {field: value for field, value in said.items() if value is not ABSENT})
+        values: Record = {field: fetch(turn.call.arguments) for field, fetch in asked}
+        found = resolve_links(
+            turn, tool, links, {field: value for field, value in values.items() if value is not ABSENT}
+        )
         return found if isinstance(found, Observation) else None
 
     return missing

@@ -1,4 +1,4 @@
-"""How does a tool tell in words what it did or found, where nothing shows how its vendor does?"""
+"""Word results in sentences, for tools without recorded texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp_sim.types import Json, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.plans import Plan
 
 WriteText: TypeAlias = Callable[[Facts], str]
@@ -22,7 +22,7 @@ _NAMES = ("name", "title", "subject", "summary", "label", "full_name", "display_
 
 
 def sentence_writer(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) -> WriteText:
-    """What was done or found, with all that is to be known of it."""
+    """Return what describes the outcome of a call with all fields."""
     show = projector(entity, {}, entities)
 
     def record_of(record: Record, view: View) -> Record:
@@ -38,44 +38,45 @@ def sentence_writer(plan: Plan, entity: Entity, entities: Mapping[str, Entity]) 
 
     named = "" if entity.singleton else " {}"
 
-    def said(facts: Facts) -> str:
+    def write_text(facts: Facts) -> str:
         head = f"{label(entity.name)}{named.format(value_text(facts.key))} {done} successfully"
         return "\n".join([head, *_lines(record_of(facts.record or {}, facts.view))])
 
-    return said
+    return write_text
 
 
 def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
-    """What was done, in one sentence: to which record, and what people know a new one by."""
+    """Return what confirms a write in one sentence, with the name of a new record."""
     done, name = DONE[plan.verb], name_field(entity)
     head = label(entity.name) if entity.singleton else f"{label(entity.name)} {{}}"
 
-    def said(facts: Facts) -> str:
+    def write_text(facts: Facts) -> str:
         sentence = f"{head.format(value_text(facts.key))} {done} successfully"
         called = (facts.record or {}).get(name or "") if plan.verb == "create" else None
         return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
 
-    return said
+    return write_text
 
 
 def nothing_found(entity: Entity) -> str:
+    """Return the sentence for an empty list: `No tasks found`."""
     return f"No {plural(noun(entity.name).replace(' ', '_')).replace('_', ' ')} found"
 
 
 def counted(count: int, entity: Entity) -> str:
-    """`1 task`, `3 tasks`."""
+    """Return the number with its noun: `1 task`, `3 tasks`."""
     one = noun(entity.name)
     return f"{count} {one if count == 1 else plural(one.replace(' ', '_')).replace('_', ' ')}"
 
 
 def name_field(entity: Entity) -> str | None:
-    """The field that people know a record by."""
+    """Return the field with the name of a record, or None."""
     named = {snake(name): name for name in entity.fields}
     return next((named[name] for name in _NAMES if name in named and named[name] != entity.key), None)
 
 
 def written(value: Json) -> str:
-    """A value as a sentence has it."""
+    """Return a value as part of a sentence."""
     if isinstance(value, str):
         return value
     parts = as_list(value)

@@ -11,14 +11,14 @@ from mcp_sim.backends.records.arguments import ABSENT, argument
 from mcp_sim.backends.records.effects import Check, Consequence, Effect, Step, apply_steps
 from mcp_sim.backends.records.field_changes import Refused, enter_value, state_check
 from mcp_sim.backends.records.refusals import conflict, invalid, not_found, noun, value_text
-from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import values_at, with_value
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import singular, snake
+from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.plans import Also, Among, Plan
 
 _LEFT = ("balance", "amount", "credit")
@@ -26,7 +26,7 @@ _PAID = ("amount", "sum", "value")
 
 
 def side_effects(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
-    """What a write does elsewhere; None where it does nothing there."""
+    """Compile the effects of a write on other records, or return None if it has none."""
     rules = [_Rule(tool, plan, one, domain) for one in plan.also if one.entity in domain.entities]
 
     def done_elsewhere(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
@@ -38,20 +38,20 @@ def side_effects(tool: Tool, plan: Plan, domain: Domain) -> Consequence | None:
 
 
 class _Rule:
-    """One thing that is done elsewhere, compiled."""
+    """One effect on another entity, compiled."""
 
     def __init__(self, tool: Tool, plan: Plan, also: Also, domain: Domain) -> None:
         self.tool, self.also, self.entity = tool, also, domain.entities[also.entity]
         self.field = self.entity.fields.get(also.field) or Field(also.field, {})
         self.moves = plan.verb == "update" and plan.entity == also.entity
-        self.stood = state_check(tool, replace(plan, fixed={})) if self.moves else None
+        self.check_state = state_check(tool, replace(plan, fixed={})) if self.moves else None
 
     def steps(self, turn: Turn, effect: Effect) -> Iterator[Step]:
         for asked, value in self._targets(turn, effect.record):
             yield partial(self._change, asked=asked, value=value, effect=effect)
 
     def _targets(self, turn: Turn, record: Record) -> Iterator[tuple[Json, Json]]:
-        """The records that a call names, each with what gets into its field; none where it names none."""
+        """Yield the records that a call names, each with the value for its field."""
         key, value = self.also.key, self.also.value
         lines, _, part = (key or "").partition(".")
         listed: Json = _named(turn, record, lines) if part else ABSENT
@@ -64,11 +64,11 @@ class _Rule:
             yield argument(part)(line), self.also.fixed if count is ABSENT else count
 
     def _change(self, view: View, asked: Json, value: Json, effect: Effect) -> Change | Observation | None:
-        """What is written, or what forbids it; None where the call says no record, or nothing of it is counted."""
+        """Return the change, a failure, or None if the call names no record or its field counts nothing."""
         name = self.entity.name
         if asked is ABSENT or asked is None or value is ABSENT or value is None:
             return None
-        key = found_key(view, name, asked)
+        key = find_key(view, name, asked)
         if key is None:
             return not_found(self.tool, name, asked, self.also.key)
         before = view.get(name, key) or {}
@@ -83,13 +83,13 @@ class _Rule:
         return Change("put", name, key, {**before, self.field.name: found}, expected=view.version(name, key))
 
     def _refused(self, key: Key, before: Record, effect: Effect) -> Observation | None:
-        """What forbids it to a record of the kind that the call writes: it is the same one, or in the wrong state."""
+        """Return the failure if the target is the written record itself, or is in the wrong state."""
         if self.moves and key == effect.key:
             return conflict(self.tool, self.entity.name, key, "cannot receive from itself")
-        return None if self.stood is None else self.stood(key, before)
+        return None if self.check_state is None else self.check_state(key, before)
 
     def _unmet_requirement(self, key: Key, before: Record) -> Observation | None:
-        """What forbids it to a record that is not as it must be."""
+        """Return the failure if the target does not have the required value."""
         needed, field = self.also.requires, self.field.name
         if needed is None or equal(before.get(field), needed):
             return None
@@ -98,13 +98,13 @@ class _Rule:
 
 
 def _named(turn: Turn, record: Record, name: str) -> Json:
-    """An argument of the call; else a field of the record that it writes."""
+    """Return an argument of the call, else the field of the written record."""
     given = argument(name)(turn.call.arguments)
     return record.get(name, ABSENT) if given is ABSENT else given
 
 
 def membership_check(tool: Tool, plan: Plan) -> Check | None:
-    """What forbids a write that names parts of another record: that has none such. None where it names none."""
+    """Compile the check that parts named by a call belong to another record, or return None if it names none."""
 
     def refused(turn: Turn) -> Observation | None:
         before = _record_before(turn, plan)
@@ -116,7 +116,7 @@ def membership_check(tool: Tool, plan: Plan) -> Check | None:
 
 def _record_before(turn: Turn, plan: Plan) -> Record:
     asked = argument(plan.key or "")(turn.call.arguments)
-    key = None if asked is ABSENT else found_key(turn.view, plan.entity or "", asked)
+    key = None if asked is ABSENT else find_key(turn.view, plan.entity or "", asked)
     return {} if key is None else turn.view.get(plan.entity or "", key) or {}
 
 
@@ -135,12 +135,12 @@ def _refused(tool: Tool, turn: Turn, one: Among, before: Record) -> Observation 
 
 def _holder(turn: Turn, view: View, one: Among, before: Record) -> tuple[Key, Record] | None:
     asked = argument(one.by)(turn.call.arguments)
-    key = found_key(view, one.entity, before.get(one.by) if asked is ABSENT else asked)
+    key = find_key(view, one.entity, before.get(one.by) if asked is ABSENT else asked)
     return None if key is None else (key, view.get(one.entity, key) or {})
 
 
 def _part(record: Record, one: Among, value: Json) -> Record | None:
-    """The part that an id names: by its key in a mapping, or by an id of its own in a list."""
+    """Return the part with an id: by its key in a mapping, or by its own id in a list."""
     held: Json = record.get(one.field)
     if isinstance(held, dict):
         found: Json = cast("Record", held).get(value) if isinstance(value, str) else None
@@ -153,7 +153,7 @@ def _part(record: Record, one: Among, value: Json) -> Record | None:
 
 
 def payment_consequence(tool: Tool, plan: Plan) -> Consequence | None:
-    """What is left of what a new record is paid with; refused where that is not enough. None where nothing says it."""
+    """Compile what a new record takes from its means of payment, or return None. Fails if too little is left."""
 
     def paid(turn: Turn, _invent: Invent, effect: Effect) -> Effect | Observation:
         lines = ((one, line) for one in plan.among for line in _lines(turn, one))

@@ -13,11 +13,11 @@ from mcp_sim.backends.records.recorded_texts import Sample, result_text
 from mcp_sim.backends.records.refusals import noun
 from mcp_sim.backends.records.result_values import Facts
 from mcp_sim.backends.records.sentences import name_field, written
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, constants, main_type
-from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Plan
 
 Sort: TypeAlias = Literal["key", "field", "argument", "count", "total", "number"]
@@ -32,7 +32,7 @@ _JOINTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a text, what stands there, and how the example spells it."""
+    """A slot of a template: what fills it, and how the example spells it."""
 
     sort: Sort
     name: str = ""
@@ -43,6 +43,7 @@ Piece: TypeAlias = str | Slot
 
 
 def fill_slots(pieces: Sequence[Piece], facts: Facts, record: Record, key: Key | None, show: Show, view: View) -> str:
+    """Render a template for a record."""
     fields: Record | None = None
     text: list[str] = []
     for piece in pieces:
@@ -68,13 +69,13 @@ def _value(slot: Slot, facts: Facts, fields: Record, key: Key | None) -> Json:
 
 
 def _spelt(value: Json, sample: str) -> str:
-    """A value as the example spells such values."""
+    """Return a value in the spelling of the example."""
     if value is None:
         return "None"
     if isinstance(value, bool):
         yes, no = ("Yes", "No") if sample.lower() in {"yes", "no"} else ("True", "False")
-        said = yes if value else no
-        return said if sample[:1].isupper() or not sample else said.lower()
+        spelling = yes if value else no
+        return spelling if sample[:1].isupper() or not sample else spelling.lower()
     if (
         isinstance(value, str)
         and sample[:1].isupper()
@@ -87,7 +88,7 @@ def _spelt(value: Json, sample: str) -> str:
 
 
 def recorded_fields(domain: Domain, entity: Entity) -> dict[str, Record]:
-    """What the examples together tell of each record: its key as a text -> its fields."""
+    """Collect the fields of each record from all examples, by its key as a text."""
     known: dict[str, Record] = {}
     for example in domain.examples:
         plan = domain.plans.get(example.tool)
@@ -104,7 +105,7 @@ def recorded_fields(domain: Domain, entity: Entity) -> dict[str, Record]:
 
 
 def key_pattern(entity: Entity) -> str:
-    """What a key of this entity looks like; a pattern that nothing matches, where it looks like any word."""
+    """Return a pattern of the entity's keys. It matches nothing if keys look like any word."""
     like = entity.key_like
     if isinstance(like, str) and re.fullmatch(_UUID, like):
         return _UUID
@@ -121,20 +122,20 @@ def key_pattern(entity: Entity) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SlotFinder:
-    """Finds in a recorded text what will be another for another record."""
+    """Finds the parts of a recorded text that differ for another record."""
 
     plan: Plan
     entity: Entity
     known: Mapping[str, Record]
 
     def pieces(self, sample: Sample, extra: Sequence[tuple[str, Slot]] = ()) -> list[Piece]:
-        """The text in pieces: words as they are, and slots."""
+        """Split the text into fixed texts and slots."""
         text = sample.text
         spans = [*self._labelled(text), *self._values(sample, extra), *self._patterns(text)]
         return _cut(text, spans)
 
     def _labelled(self, text: str) -> Iterator[tuple[int, int, Slot]]:
-        """`Status: open`: what follows the name of a field."""
+        """Yield the values after names of fields: `Status: open`."""
         for name, field in self.entity.fields.items():
             spelt = r"[ _-]?".join(re.escape(word) for word in words(name))
             sort: Sort = "key" if name == self.entity.key else "field"
@@ -146,19 +147,19 @@ class SlotFinder:
                     yield start, start + len(value.rstrip()), Slot(sort, name, value.strip())
 
     def _values(self, sample: Sample, extra: Sequence[tuple[str, Slot]]) -> Iterator[tuple[int, int, Slot]]:
-        """What the call was given, and what other examples tell of the same record."""
-        spoken = [*extra]
+        """Yield the arguments of the call, and the values that other examples show of the same record."""
+        occurrences = [*extra]
         taken = {*self.plan.sets, self.plan.key}
         for path, field in self.plan.sets.items():
-            spoken += _occurrences(argument(path)(sample.arguments), self._slot(field))
+            occurrences += _occurrences(argument(path)(sample.arguments), self._slot(field))
         if self.plan.key is not None:
-            spoken += _occurrences(argument(self.plan.key)(sample.arguments), Slot("key"))
+            occurrences += _occurrences(argument(self.plan.key)(sample.arguments), Slot("key"))
         for name, value in sample.arguments.items():
-            spoken += _occurrences(value, Slot("argument", name)) if name not in taken else []
+            occurrences += _occurrences(value, Slot("argument", name)) if name not in taken else []
         for key, record in self.known.items():
             if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", sample.text):
-                spoken += [one for name, value in record.items() for one in _occurrences(value, self._slot(name))]
-        for value, slot in sorted(spoken, key=lambda one: -len(one[0])):
+                occurrences += [one for name, value in record.items() for one in _occurrences(value, self._slot(name))]
+        for value, slot in sorted(occurrences, key=lambda one: -len(one[0])):
             for found in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", sample.text):
                 yield found.start(), found.end(), replace(slot, sample=value)
 
@@ -166,7 +167,7 @@ class SlotFinder:
         return Slot("key") if field == self.entity.key else Slot("field", field)
 
     def _patterns(self, text: str) -> Iterator[tuple[int, int, Slot]]:
-        """Keys, states in brackets, times."""
+        """Yield keys, states in brackets, and times."""
         for found in re.finditer(key_pattern(self.entity), text):
             yield found.start(), found.end(), Slot("key")
         for name, field in self.entity.fields.items():
@@ -174,10 +175,12 @@ class SlotFinder:
                 if isinstance(value, str):
                     for found in re.finditer(rf"(?i)(?<=[\[(]){re.escape(value)}(?=[\])])", text):
                         yield found.start(), found.end(), Slot("field", name, found[0])
-        times = [name for name, field in self.entity.fields.items() if sense(name, field.schema) is not None]
+        times = [name for name, field in self.entity.fields.items() if time_meaning(name, field.schema) is not None]
         changed = self.plan.verb == "update"
         times.sort(
-            key=lambda name: sense(name, self.entity.fields[name].schema) != ("updated" if changed else "created")
+            key=lambda name: (
+                time_meaning(name, self.entity.fields[name].schema) != ("updated" if changed else "created")
+            )
         )
         for found in re.finditer(_TIME, text) if times else ():
             yield found.start(), found.end(), Slot("field", times[0], found[0])
@@ -185,7 +188,7 @@ class SlotFinder:
     # rows
 
     def row(self, blocks: Sequence[str]) -> list[Piece]:
-        """The pieces of a row: what differs between the rows is something of the record."""
+        """Split a row into pieces. The parts that differ between rows are slots."""
         segments = [_JOINTS.split(block) for block in blocks]
         first, others = segments[0], segments[1:]
         taken: set[str] = set()
@@ -207,7 +210,7 @@ class SlotFinder:
     def _meant(
         self, segment: str, expected: str | None, same: bool, *, has_others: bool, taken: set[str]
     ) -> Slot | None:
-        """The slot that a segment of a row is; None where it is always the same words."""
+        """Return the slot for a segment of a row, or None if it is fixed text."""
         text = segment.strip()
         if not text:
             return None
@@ -223,7 +226,7 @@ class SlotFinder:
         return self._text_slot(text, taken) if has_others or name_field(self.entity) not in taken else None
 
     def _field_of(self, text: str, taken: set[str]) -> str | None:
-        """The field that a value can only be of: one of its choices, a time, a number, yes or no."""
+        """Return the field that a value can only belong to: by its choices, known values or type."""
         for name, field in self.entity.fields.items():
             if name in taken or name == self.entity.key:
                 continue
@@ -232,7 +235,7 @@ class SlotFinder:
             if any(str(record.get(name)) == text for record in self.known.values() if name in record):
                 return name
             kind = main_type(field.schema)
-            if re.fullmatch(_TIME, text) and sense(name, field.schema) is not None:
+            if re.fullmatch(_TIME, text) and time_meaning(name, field.schema) is not None:
                 return name
             if re.fullmatch(r"-?[\d,]+(\.\d+)?", text) and kind in {"number", "integer"}:
                 return name
@@ -253,13 +256,13 @@ class SlotFinder:
         return Slot("key") if "" not in taken else None
 
     def _is_free(self, name: str, field: Field) -> bool:
-        """May the field hold any text?"""
-        plain = main_type(field.schema) == "string" and sense(name, field.schema) is None
+        """Whether the field may hold any text."""
+        plain = main_type(field.schema) == "string" and time_meaning(name, field.schema) is None
         return plain and name != self.entity.key and not constants(field.schema)
 
 
 def _occurrences(value: Json, slot: Slot) -> list[tuple[str, Slot]]:
-    """How a value may stand in a text; too little to be recognised is left out."""
+    """Return a value as it may occur in a text. Values too short to be recognised are left out."""
     if value is ABSENT or value is None or isinstance(value, dict | bool):
         return []
     text = written(value)
@@ -267,7 +270,7 @@ def _occurrences(value: Json, slot: Slot) -> list[tuple[str, Slot]]:
 
 
 def _cut(text: str, spans: Iterable[tuple[int, int, Slot]]) -> list[Piece]:
-    """The text with the spans as slots; where two overlap, the first one told counts."""
+    """Return the text with the spans as slots. Of overlapping spans the first counts."""
     chosen: list[tuple[int, int, Slot]] = []
     for start, end, slot in spans:
         if start < end and all(end <= other[0] or start >= other[1] for other in chosen):

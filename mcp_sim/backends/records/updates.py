@@ -1,4 +1,4 @@
-"""What does an update write: only what is given, and the time of the change; from which state, and what forbids it?"""
+"""Update records: the given fields, the time of the change, versions and changed keys."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from mcp_sim.backends.records.refusals import conflict
 from mcp_sim.backends.records.removal import referring, renamed
 from mcp_sim.backends.records.side_effects import membership_check, side_effects
 from mcp_sim.generate.edits import VERSION
-from mcp_sim.generate.time_fields import sense, time_writer
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
@@ -34,7 +34,7 @@ _MONEY = vocabulary("balance funds cash money credit savings")
 
 
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
-    """The record as a call changes it, compiled."""
+    """Compile a tool that updates a record."""
     entity = domain.entities[plan.entity or ""]
     find, change, amounts = finder(tool, plan, entity), changing(tool, plan, domain), amount_check(tool, plan)
 
@@ -46,39 +46,39 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
 
 
 def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
-    """What becomes of a record that exists."""
+    """Compile the change of an existing record."""
     entity = domain.entities[plan.entity or ""]
     sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
-    stood, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
+    check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
     swapped, refunded = swapping(tool, plan, domain), refunding(tool, plan, entity)
     paid, complete = settling_difference(tool, plan, entity), line_completer(tool, plan, domain)
     moves, rename = _automatic_fields(entity), _key_changer(tool, entity, domain)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
-        said = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
-        if isinstance(said, Observation):
-            return said
+        values = resolve_links(turn, tool, links, {**plan.fixed, **assigned_values(turn, sets)})
+        if isinstance(values, Observation):
+            return values
         before = turn.view.get(name, key) or {}
-        refused = stood(key, before)
+        refused = check_state(key, before)
         if refused is not None:
             return refused
-        said = complete(turn, nest_paths(said, before), before)
-        if isinstance(said, Observation):
-            return said
-        new_key = said.pop(entity.key, key)
-        after = _changed_fields(tool, plan, entity, key, before, said)
+        values = complete(turn, nest_paths(values, before), before)
+        if isinstance(values, Observation):
+            return values
+        new_key = values.pop(entity.key, key)
+        after = _changed_fields(tool, plan, entity, key, before, values)
         if isinstance(after, Observation):
             return after
         exchanged = swapped(turn, key, before)
         if isinstance(exchanged, Observation):
             return exchanged
         beside = {**exchanged, **refunded(before), **paid(turn, before, exchanged)}
-        said, after = {**said, **beside}, {**after, **beside}
-        is_same = not said or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
+        values, after = {**values, **beside}, {**after, **beside}
+        is_same = not values or (plan.how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())
         record = {**before, **after, **moves(before, after, turn.now)}
-        settle(record, said.keys())
+        settle(record, values.keys())
         if not equal(new_key, key):
             return rename(turn, key, new_key, record)
         return Effect(key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),))
@@ -87,13 +87,13 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
 
 
 def _changed_fields(
-    tool: Tool, plan: Plan, entity: Entity, key: Key, before: Record, said: Mapping[str, Json]
+    tool: Tool, plan: Plan, entity: Entity, key: Key, before: Record, values: Mapping[str, Json]
 ) -> Record | Observation:
-    """What was given, as the fields have it afterwards."""
+    """Return the given fields as they are after the change, or a failure."""
     if not plan.how:
-        return dict(said)
+        return dict(values)
     after = Record()
-    for name, value in said.items():
+    for name, value in values.items():
         field = entity.fields.get(name) or Field(name, {})
         if _is_no_amount(plan, name, value):
             return conflict(tool, entity.name, key, "is refused: the amount must be positive", field=name)
@@ -105,7 +105,7 @@ def _changed_fields(
 
 
 def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
-    """Is nothing, or less, of some money paid in or taken out?"""
+    """Whether a deposit or withdrawal of money is zero or less."""
     if plan.how.get(field) not in {"add", "subtract"} or not isinstance(value, int | float):
         return False
     if snake(field).rsplit("_", 1)[-1] not in _MONEY:
@@ -117,9 +117,9 @@ def _is_no_amount(plan: Plan, field: str, value: Json) -> bool:
 
 
 def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], datetime], Record]:
-    """The time of the last change, and versions that count changes."""
+    """Return a function that sets the time of the last change and increments versions."""
     stored = [field for field in entity.fields.values() if field.derived is None and field.name != entity.key]
-    stamps = {f.name: time_writer(f.name, f.schema) for f in stored if sense(f.name, f.schema) == "updated"}
+    stamps = {f.name: time_formatter(f.name, f.schema) for f in stored if time_meaning(f.name, f.schema) == "updated"}
     versions = [
         field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
     ]
@@ -141,7 +141,7 @@ def _automatic_fields(entity: Entity) -> Callable[[Record, Mapping[str, Json], d
 def _key_changer(
     tool: Tool, entity: Entity, domain: Domain
 ) -> Callable[[Turn, Key, Key, Record], Effect | Observation]:
-    """The record under another key; what links to it follows."""
+    """Return a function that stores the record under another key. Links follow."""
     others, name = referring(domain, entity.name), entity.name
 
     def rename(turn: Turn, key: Key, new_key: Key, record: Record) -> Effect | Observation:
