@@ -1,4 +1,4 @@
-"""Two agents meet the same fault: one repeats the call, the other looks first.
+"""Run two agents into the same fault: one repeats the call, the other checks first.
 
 python examples/quickstart/quickstart.py
 """
@@ -16,7 +16,7 @@ TICKET = {"subject": "Printer on fire", "requester": "mila@example.org", "priori
 
 
 async def main() -> None:
-    """Meet the fault once, then go on from there in two worlds."""
+    """Meet the fault once, then continue in two forks."""
     async with Simulator.load(SCENARIO).open() as world:
         answer = await world.call("create_ticket", TICKET)
         assert isinstance(answer.body, ToolResult)
@@ -30,14 +30,14 @@ async def main() -> None:
 
 
 async def is_open(world: World) -> bool:
-    """Is there a ticket of this subject already?"""
+    """Return whether there is a ticket with this subject."""
     answer = await world.call("list_tickets", {"requester": TICKET["requester"]})
     assert isinstance(answer.body, ToolResult)
     return any(ticket["subject"] == TICKET["subject"] for ticket in answer.body.value["tickets"])
 
 
 def report(world: World) -> None:
-    """What the scenario expected of this agent."""
+    """Print the verdicts of the scenario's expectations."""
     print(f"\n{world.name}")
     for entry, verdict in world.grade():
         print(f"  {verdict.outcome:8} {entry.id}: {verdict.because}")
