@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 LIMITS = vocabulary(
     "limit page_size per_page max_results max_count maxcount size top first num_results number_of_results result_limit "

@@ -12,7 +12,7 @@ from mcp_sim.infer.envelopes import ROW_NAMES
 from mcp_sim.infer.filters import KnownFields, find_filter, is_time
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, line_parts, main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, snake, words
+from mcp_sim.types.lexicon.english import plural, snake, words
 from mcp_sim.types.plans import Filter, Paging, Verb
 
 _SET_VERBS = frozenset({"set", "adjust", "change", "update"})
@@ -23,12 +23,12 @@ _AT_MOST = re.compile(
     r"|\b(\d{1,4}) most (?:recent|relevant) ((?:\w+ ){0,2})",
     re.IGNORECASE,
 )
-"""How a description says how many records are told at most."""
+"""Phrases of descriptions that limit the number of records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What each argument of a tool is for. `unexplained` are those that fit nothing."""
+    """Roles of a tool's arguments. `unexplained` are the arguments without a role."""
 
     key: str | None = None
     sets: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -38,13 +38,13 @@ class Roles:
     order: str | None = None
     paging: Paging = NO_PAGING
     holder: str | None = None
-    """What names the record in which those of the entity stand."""
+    """The argument that names the record that contains those of the entity."""
 
     unexplained: tuple[str, ...] = ()
 
 
 def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str | None) -> Roles:
-    """The roles of the arguments of a tool that shows many records."""
+    """Return the roles of the arguments of a tool that shows several records."""
     arguments = properties(schema)
     by_name = {snake(name): name for name in arguments if name != key}
     paging = find_paging(by_name, arguments)
@@ -64,7 +64,10 @@ def assign_read_roles(verb: Verb, known: KnownFields, schema: Record, key: str |
 
 
 def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb: str = "") -> Roles:
-    """The roles of the arguments of a tool that writes one record. `verb`: a word that fields may begin with."""
+    """Return the roles of the arguments of a tool that writes one record.
+
+    `verb` is a word that field names may begin with.
+    """
     sets: dict[str, str] = {}
     unexplained: list[str] = []
     leaves = dict(_leaves(schema, known))
@@ -93,13 +96,16 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb
 
 
 def _is_option(path: str, schema: Record) -> bool:
-    """Does an argument say how a call is made, and nothing of records? The id that every call must say is of one."""
+    """Whether an argument controls how a call is made and is no part of a record.
+
+    A required id is part of one.
+    """
     name = snake(path.rsplit(".", 1)[-1])
     return name in OPTIONS and not (name.endswith("_id") and path in required(schema))
 
 
 def _match_by_lines(known: KnownFields, unexplained: Mapping[str, Record], taken: AbstractSet[str]) -> dict[str, str]:
-    """A list whose lines look as those of one field do, under another name: `payments` that the `history` shows."""
+    """Match lists to fields whose rows have the same parts: an argument `payments` to a field `history`."""
     found: dict[str, str] = {}
     for path, part in unexplained.items():
         parts = {snake(name) for name in line_parts(part)}
@@ -110,19 +116,22 @@ def _match_by_lines(known: KnownFields, unexplained: Mapping[str, Record], taken
 
 
 def _may_hold(field: Record, argument: Record) -> bool:
-    """Can what a field holds be what is given? What is shown as an object is not set by its name alone."""
+    """Whether a field can hold the argument. A scalar does not set a field that is shown as an object."""
     return not properties(field) or main_type(argument) not in {"string", "integer", "number", "boolean"}
 
 
 def _find_with_verb(verb: str, argument: str, known: KnownFields) -> str | None:
-    """`cancel_order(reason)` sets `cancel_reason`, `return_order(item_ids)` sets `return_items`."""
+    """Find fields that begin with the verb: `cancel_order(reason)` sets `cancel_reason`."""
     bare = argument.removesuffix("_ids").removesuffix("_id")
     names = (argument, plural(bare), bare)
     return next((known.fields[f"{verb}_{name}"] for name in names if f"{verb}_{name}" in known.fields), None)
 
 
 def _leaves(schema: Record, known: KnownFields) -> Iterator[tuple[str, Record]]:
-    """Arguments by path: those inside `fields: {...}` and the like one by one, `fields.*` where undeclared."""
+    """Yield arguments by path.
+
+    Those inside `fields: {...}` and the like come one by one, as `fields.*` if they are not declared.
+    """
     for name, part in properties(schema).items():
         wraps = snake(name) in CONTAINERS or snake(name) == known.entity
         if main_type(part) == "object" and wraps and snake(name) not in known.fields:
@@ -148,7 +157,7 @@ def _query(
 
 
 def _is_described_as_query(schema: Record) -> bool:
-    """Does an argument's description call it a text to search by, whatever its name?"""
+    """Whether the description calls an argument a text to search by, whatever its name."""
     return _SEARCH_TEXT.search(str(schema.get("description", "")).lower()) is not None
 
 
@@ -157,16 +166,17 @@ def _is_secret(schema: Record) -> bool:
 
 
 def is_paged(schema: Record) -> bool:
-    """Does a tool show pages, so that its result says more than the rows of one?"""
+    """Whether a tool has paging arguments, so that its result holds more than rows."""
     return not {snake(name) for name in properties(schema)}.isdisjoint(OFFSETS | PAGES | CURSORS)
 
 
 def is_limited(schema: Record) -> bool:
-    """May a tool show fewer rows than there are?"""
+    """Whether a tool may show only some of the rows."""
     return is_paged(schema) or not {snake(name) for name in properties(schema)}.isdisjoint(LIMITS)
 
 
 def find_paging(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> Paging:
+    """Return the paging arguments and the page sizes that the schema declares."""
     limit = _find_argument(by_name, arguments, LIMITS, ("integer", "number"))
     page = _find_argument(by_name, arguments, PAGES, ("integer", "number"))
     about = arguments.get(limit or "", {})
@@ -183,7 +193,7 @@ def find_paging(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> 
 
 
 def limit_page(paging: Paging, about: str, entity: str) -> Paging:
-    """The same, of a tool that has no argument for a page and is said to tell no more than so many: `at most 5`."""
+    """Limit the page size of a tool without paging arguments if its description does: `at most 5`."""
     told = _AT_MOST.finditer(re.sub(r"[.,;:)\n]", " ", about)) if not paging.is_asked else ()
     for hit in told:
         most, what = int(hit[1] or hit[3]), {*words((hit[2] or hit[4] or "").lower())}

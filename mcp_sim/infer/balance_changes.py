@@ -14,7 +14,7 @@ from mcp_sim.infer.transitions import IN_USE, find_status_field
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.words import last_word, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, snake, vocabulary, words
 from mcp_sim.types.plans import Also, How, Plan
 
 _UP = vocabulary(
@@ -27,7 +27,7 @@ _FROM, _TO = re.compile(r"(?:from|source|src)_(.+)"), re.compile(r"(?:to|target|
 
 
 def plan_balance_changes(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for tools that add to a number, subtract from it, or transfer an amount."""
     found: dict[str, Plan] = {}
     for features, known in draft.record_items():
         if known.verb not in {"update", "unknown", "none"}:
@@ -39,7 +39,7 @@ def plan_balance_changes(draft: Draft) -> dict[str, Plan]:
 
 
 def _change_balance(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | None:
-    """`deposit(account_id, amount)`: what an argument says goes on top of the balance."""
+    """Plan `deposit(account_id, amount)`: an argument is added to a field."""
     spoken = {features.parsed.word, _first_word(features)}
     how: How | None = "add" if spoken & _UP else "subtract" if spoken & _DOWN else None
     entity, amount = draft.entity_of(plan), _amount_argument(features.input)
@@ -53,7 +53,7 @@ def _change_balance(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | 
 
 
 def _plan_for_key(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | None:
-    """`refuel_data(line_id, amount)`: an update of the given record that is named, and has such a number."""
+    """Plan `refuel_data(line_id, amount)`: an update of the given record that has such a number."""
     if plan.verb == "update" or (features.parsed.word not in _UP | _DOWN and _first_word(features) not in _UP | _DOWN):
         return None
     for name in draft.held:
@@ -78,7 +78,7 @@ def _first_word(features: ToolFeatures) -> str:
 
 
 def _field_of_verb(features: ToolFeatures, entity: Entity) -> str | None:
-    """The number that is called after the verb and what it is done to: `data_refueling_gb` of `refuel_data`."""
+    """Find the number named after the verb and its object: `data_refueling_gb` of `refuel_data`."""
     verb, nouns = _first_word(features), {*words(features.tool.name)[1:]}
     numbers = [name for name, one in entity.fields.items() if main_type(one.schema) in {"integer", "number"}]
     named = [name for name in numbers if any(word.startswith(verb) for word in words(name)) and nouns & {*words(name)}]
@@ -86,7 +86,7 @@ def _field_of_verb(features: ToolFeatures, entity: Entity) -> str | None:
 
 
 def _transfer(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | None:
-    """`transfer(from_account, to_account, amount)`: less here, more there."""
+    """Plan `transfer(from_account, to_account, amount)`: subtract from one record, add to another."""
     names = {snake(name): name for name in required(features.input)}
     source = {hit[1]: name for short, name in names.items() if (hit := _FROM.fullmatch(short))}
     target = {hit[1]: name for short, name in names.items() if (hit := _TO.fullmatch(short))}
@@ -112,7 +112,7 @@ def _transfer(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | None:
 
 
 def _amount_argument(schema: Record) -> str | None:
-    """The argument that says how much."""
+    """Find the argument that holds the amount."""
     numbers = [
         name for name in required(schema) if main_type(properties(schema).get(name, {})) in {"integer", "number"}
     ]
@@ -121,7 +121,7 @@ def _amount_argument(schema: Record) -> str | None:
 
 
 def _number_field(entity: Entity, amount: str) -> str | None:
-    """The number that is counted."""
+    """Find the number that changes."""
     numbers = [
         name for name, one in entity.fields.items() if main_type(one.schema) in {"integer", "number"} and one.required
     ]
@@ -131,7 +131,7 @@ def _number_field(entity: Entity, amount: str) -> str | None:
 
 
 def _active_states(entity: Entity, rows: Sequence[Record]) -> dict[str, tuple[Json, ...]]:
-    """The state that a record must be in, where one of those that are given says that it is in use."""
+    """Require an active state if some given record has one."""
     name = find_status_field(entity)
     states = {} if name is None else dict.fromkeys(str(row[name]) for row in rows if isinstance(row.get(name), str))
     running = [state for state in states if snake(state) in IN_USE]

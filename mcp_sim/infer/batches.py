@@ -11,7 +11,7 @@ from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
-from mcp_sim.types.lexicon.words import plural, singular, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 _GENERIC = vocabulary("items records entries rows objects data list batch elements")
@@ -20,14 +20,14 @@ _SCALAR = frozenset({"string", "integer", "number"})
 
 @dataclass(frozen=True, slots=True)
 class UnfoldedArguments:
-    """The arguments as they would be for one item. `paths` leads from an argument there to where it really stands."""
+    """The arguments for one item of a batch. `paths` maps an argument to its real path."""
 
     schema: Record
     each: str | None = None
     paths: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def refold(self, plan: Plan) -> Plan:
-        """The plan for one item, as a plan for all of them."""
+        """Turn the plan for one item into a plan for all items."""
         if self.each is None:
             return plan
         sets = {self._original_path(path): name for path, name in plan.sets.items()}
@@ -42,9 +42,9 @@ class UnfoldedArguments:
 def unfold_arguments(
     parsed: ParsedName, verb: Verb, entity: str, schema: Record, each: str | None = None, declared: Entity | None = None
 ) -> UnfoldedArguments:
-    """The arguments for one item, where a tool takes a list of what it does.
+    """Return the arguments for one item, if a tool takes a list of items.
 
-    `each`: the list, where it is known. `declared`: the entity, where a spec declares it.
+    `each` is the list, if it is known. `declared` is the entity, if a spec declares it.
     """
     if verb not in {"create", "update", "delete"} or not entity:
         return UnfoldedArguments(schema)
@@ -65,7 +65,7 @@ def unfold_arguments(
 
 
 def _list_of_field(parsed: ParsedName, schema: Record, declared: Entity | None) -> tuple[str, str] | None:
-    """The list that says a field of each of several new records, and that field: the `titles` of notes."""
+    """Find a list with one field of several new records, and that field: `titles` of notes."""
     fields = {} if declared is None else {snake(name): name for name in declared.fields}
     for name, part in properties(schema).items() if parsed.plural or parsed.batch else ():
         field = fields.get(singular(snake(name)))
@@ -76,7 +76,7 @@ def _list_of_field(parsed: ParsedName, schema: Record, declared: Entity | None) 
 
 
 def _unfold_field(schema: Record, listed: str, field: str) -> UnfoldedArguments:
-    """The arguments for one of several new records of which a list says a field."""
+    """Return the arguments for one of several new records, if a list holds one field of them."""
     parts = {field if name == listed else name: part for name, part in properties(schema).items()}
     needed = [field if name == listed else name for name in as_list(schema.get("required"))]
     one = {**parts, field: items(properties(schema)[listed])}
@@ -84,7 +84,7 @@ def _unfold_field(schema: Record, listed: str, field: str) -> UnfoldedArguments:
 
 
 def _batch_lists(parsed: ParsedName, verb: Verb, entity: str, schema: Record) -> Iterator[str]:
-    """Lists of records to write, or of keys of records."""
+    """Yield the lists of records to write, or of keys."""
     many, short = snake(plural(entity)), snake(plural(entity.rsplit("_", 1)[-1]))
     keys = {"ids", "keys", f"{entity}_ids", f"{entity}_keys", f"{entity.rsplit('_', 1)[-1]}_ids"}
     keyed = verb != "create" and key_argument(verb, entity, "id", schema)[1] >= 2

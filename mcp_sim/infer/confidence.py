@@ -17,7 +17,7 @@ from mcp_sim.infer.verbs import (
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 _READS = frozenset({"get", "list", "search"})
@@ -28,12 +28,12 @@ _KEY_EVIDENCE = {
     0: (0.0, "the spec names the key argument"),
 }
 _VAGUE_VERBS = vocabulary("perform execute run exec call invoke handle process trigger")
-"""Verbs that may be done to anything."""
+"""Verbs that apply to anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that is looked at to judge a plan; the schemas are expanded."""
+    """All that a plan is judged by. The schemas are expanded."""
 
     parsed: ParsedName
     plan: Plan
@@ -45,7 +45,10 @@ class Evidence:
 
 
 def judge(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tuple[str, ...]]:
-    """A number in (0, 1) and the reasons for it. `verbs`: how many kinds of tools speak of the entity."""
+    """Return a confidence between 0 and 1, and its reasons.
+
+    `verbs` is the number of kinds of tools that mention the entity.
+    """
     weights = [*_from_name(evidence), *_from_other_tools(verbs, is_declared, evidence)]
     weights += _from_arguments(evidence, is_natural=verbs > 1 or is_declared)
     weights += [*_from_output(evidence), *_from_annotations(evidence)]
@@ -82,7 +85,7 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
 
 
 def _description_agrees(parsed: ParsedName, plan: Plan) -> bool:
-    """Does the description begin with a verb that means what the plan does?"""
+    """Whether the description begins with a verb that means the same as the plan."""
     said = classify_verb(parsed.described_verb)
     kinds = [{"get", "list", "search"}, {"create"}, {"update"}, {"delete"}]
     return said is not None and any({said, plan.verb} <= kind for kind in kinds)
@@ -99,7 +102,10 @@ def _from_other_tools(verbs: int, is_declared: bool, evidence: Evidence) -> Iter
 
 
 def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[float, str]]:
-    """`is_natural`: a key that is a name or a path is believed, since other tools speak of the entity too."""
+    """Judge the arguments.
+
+    `is_natural`: other tools mention the entity too, so a key may be a name or a path.
+    """
     plan = evidence.plan
     if plan.verb in {"get", "update", "delete"}:
         _, score = key_argument(plan.verb, evidence.entity.name, "id", evidence.input)
@@ -166,9 +172,10 @@ def _from_annotations(evidence: Evidence) -> Iterator[tuple[float, str]]:
 
 
 def judge_recordless(name: str, deed: str, tool: Tool, *, is_spoken_of: bool) -> tuple[float, tuple[str, ...]]:
-    """How sure it is that a tool touches no records, and why. `deed`: the verb of its name that is of none.
+    """Return the confidence that a tool touches no records, and its reasons.
 
-    `is_spoken_of`: other tools have to do with what its name or its arguments speak of.
+    `verb` is the verb of its name that touches none. `is_mentioned`: other tools work on something that its name or its
+    arguments mention.
     """
     weights = [
         *_evidence_for_recordless(name, deed, tool),

@@ -8,14 +8,15 @@ from mcp_sim.infer.keys import key_argument, noun_of_key
 from mcp_sim.infer.server_names import parse_names
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.shapes import expanded, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.plans import Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 
 
 def corrections(domain: Domain) -> Mapping[str, Record]:
-    """What to write under `sim:` for every tool whose plan is a guess: the guess, to be put right."""
+    """Return for every guessed plan what to write under `sim:`, to be corrected by a person."""
     named = parse_names(tool.name for tool in domain.tools.values())
     guesses = (plan for plan in domain.plans.values() if plan.guessed)
     return {
@@ -25,7 +26,7 @@ def corrections(domain: Domain) -> Mapping[str, Record]:
 
 
 def alternatives(domain: Domain) -> Mapping[str, Record]:
-    """What a tool does that is guessed to touch nothing, if it changes the record that an argument of it names."""
+    """Return the update that a tool makes if the guess that it touches no records is wrong."""
     guesses = (plan for plan in domain.plans.values() if plan.guessed and plan.verb == "none")
     found = {domain.tools[plan.tool].name: _update_of_named(plan, domain) for plan in guesses}
     return {name: part for name, part in found.items() if part}

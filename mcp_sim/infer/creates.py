@@ -10,21 +10,25 @@ from mcp_sim.infer.keys import key_argument, noun_of_key
 from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import expanded, main_type, properties, required
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 _COPY_VERBS = vocabulary("copy duplicate replicate clone")
 _UPSERT = "upsert"
 _OVERRIDABLE = ("sets", "copies", "if_exists")
 _MIN_FIELDS = 3
-"""So many fields must an update demand to be given a whole record."""
+"""Number of required fields from which an update is given a whole record."""
 
 _SHOWS = frozenset({"get", "list", "search"})
 
 
 def origin_argument(features: ToolFeatures, key: str) -> str | None:
-    """The argument by which a create names a record that there is, or may be; `key` is the entity's key field."""
+    """Find the argument by which a create names an existing record.
+
+    `key` is the key field of the entity.
+    """
     if features.parsed.word not in _COPY_VERBS | {_UPSERT}:
         return None
     name, score = key_argument("get", features.entity, key, features.input)
@@ -34,7 +38,7 @@ def origin_argument(features: ToolFeatures, key: str) -> str | None:
 def plan_copies(
     feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan], entities: Mapping[str, Entity]
 ) -> dict[str, Plan]:
-    """The plans of such tools. What a spec says of copies, and of records that exist, stays as it is."""
+    """Return new plans for creates that copy or replace a record. Overrides of these fields stay."""
     found: dict[str, Plan] = {}
     for features in feature_list:
         plan, said = plans[features.tool.id], features.overrides
@@ -59,7 +63,10 @@ def _with_origin(plan: Plan, named: str, word: str, key: str) -> Plan:
 def plan_creating_updates(
     feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan], entities: Mapping[str, Entity]
 ) -> dict[str, Plan]:
-    """The updates that are given whole records, of services that remove records and make them in no other way."""
+    """Return new plans for updates that get whole records, if nothing else creates them.
+
+    This applies to services that delete such records.
+    """
     verbs = {(plan.entity, plan.verb) for plan in plans.values()}
     found: dict[str, Plan] = {}
     for features in feature_list:
@@ -85,10 +92,10 @@ def _as_upsert(plan: Plan, entity: Entity) -> Plan:
 def find_upserts(
     parsed_names: Mapping[str, ParsedName], tools: Mapping[str, Tool], known: Collection[str]
 ) -> dict[str, ParsedName]:
-    """The readings, by tool id; what sets a number for a text makes or changes a record of what other tools show.
+    """Return the parsed names, by tool id, with upserts marked.
 
-    That is so where none of them makes such records, where nothing is named by an id, and where they are not `known`
-    otherwise.
+    An upsert sets a number for a text (`set_budget(category, amount)`). Other tools show such records, none creates
+    them, none names one by an id, and they are not `known`.
     """
     made = {one.noun for one in parsed_names.values() if one.verb == "create"}
     shown = [one.noun for one in parsed_names.values() if one.verb in _SHOWS]
@@ -106,7 +113,7 @@ def find_upserts(
 
 
 def _sets_for_each(schema: Record) -> bool:
-    """Is a number given, and a text that says for what?"""
+    """Whether a tool takes a number, and a text that it applies to."""
     kinds = {name: main_type(part) for name, part in properties(schema).items()}
     names_record = any(snake(name) == "id" or noun_of_key(name) for name in kinds)
     numbers = [name for name in required(schema) if kinds.get(name) in {"integer", "number"}]

@@ -9,11 +9,11 @@ from dataclasses import replace
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.shapes import as_object, constants, type_name
 from mcp_sim.types.json_values import decode_strict
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 _LINE = re.compile(r"^\s*(?:[-*•]\s*)?[`\"']?(\w+)[`\"']?\s*(?:\([^()]*\))?\s*(?::|[-–—](?=\s))\s*(\S.*)$")
 _EMPTY_SCHEMA_KEYS = frozenset({"type", "properties", "required", "additionalProperties", "$schema"})
-"""What the schema of a tool has at most that says nothing of its arguments."""
+"""Keys of a schema that describes no arguments."""
 
 _HEADING = re.compile(r"^\s*\w[\w ]{0,30}:\s*$")
 _CALL = re.compile(r"^\s*(?:[-*•]|\d+\.)\s*([^{]*)(\{[^{}]*\})")
@@ -22,7 +22,7 @@ _NOT_A_CALL = re.compile(
 )
 _CHOICE = re.compile(r"^\s*[-*•]\s*[`\"']?([a-z]\w*)[`\"']?\s*:\s+[^\s{]")
 _MIN_EXAMPLES = 2
-"""So many examples make a rule."""
+"""Number of examples from which arguments are inferred."""
 
 _ANNOUNCED = re.compile(
     r"(?:\[enum\]:?|one of:?|either|must be|should be(?: either)?|valid (?:values|options)(?: are)?:?|options:?|"
@@ -67,7 +67,7 @@ _SYNONYMS = (
 
 
 def describe_arguments(tool: Tool) -> Tool:
-    """The tool, its arguments described as its own description describes them; what a schema says comes first."""
+    """Add the descriptions of arguments that the description of the tool gives. Schemas win."""
     schema = as_object(tool.definition.get("inputSchema"))
     parts = as_object(schema.get("properties"))
     if not parts and schema.keys() <= _EMPTY_SCHEMA_KEYS and schema.get("additionalProperties") is not False:
@@ -82,13 +82,13 @@ def describe_arguments(tool: Tool) -> Tool:
 
 
 def _is_described(name: str, part: Record) -> bool:
-    """Is an argument described by more than its own name?"""
+    """Whether the description of an argument says more than its name."""
     words = str(part.get("description", "")).replace(name, "").strip(" .").lower()
     return words not in {"", "parameter", "argument"}
 
 
 def parse_argument_lines(description: str, names: Container[str]) -> dict[str, str]:
-    """What the lines of a description say of these arguments; a line that goes on is read to its end."""
+    """Return the lines of a description about these arguments. Continuation lines are joined."""
     told: dict[str, str] = {}
     current = ""
     for line in description.splitlines():
@@ -104,7 +104,7 @@ def parse_argument_lines(description: str, names: Container[str]) -> dict[str, s
 
 
 def schema_of_examples(description: str) -> Record:
-    """The schema of the arguments that the examples have, all of them or some; empty where there are too few."""
+    """Return the schema of the arguments that examples of calls have. Empty if there are too few."""
     calls = list(_example_calls(description))
     if len(calls) < _MIN_EXAMPLES:
         return {}
@@ -129,13 +129,16 @@ def _example_calls(description: str) -> Iterator[Record]:
 
 
 def _schema_of_values(values: list[Json], listed: list[str]) -> Record:
-    """What a value may be, by those shown; one of those that the description lists where all shown are among them."""
+    """Return the schema of the values shown.
+
+    It is an enum of the values that the description lists, if all are among them.
+    """
     part: Record = {"type": type_name(values[0])} if len({type_name(value) for value in values}) == 1 else {}
     return {**part, "enum": listed} if len(listed) > 1 and all(value in listed for value in values) else part
 
 
 def choices_of(schema: Record) -> list[Json]:
-    """The values that an enum allows, or that the description lists in quotes or between bars."""
+    """Return the values of an enum, or those that the description lists in quotes or between bars."""
     said = constants(schema)
     if said:
         return said
@@ -148,7 +151,7 @@ def choices_of(schema: Record) -> list[Json]:
 
 
 def strict_choices(schema: Record) -> list[Json]:
-    """The values that the words of a schema allow and no others, where the schema itself allows any."""
+    """Return the only values that a description allows, if the schema allows more."""
     text = str(schema.get("description", ""))
     strict = not constants(schema) and _STRICT.search(text) and _ANNOUNCED.search(text) and not _LOOSE.search(text)
     found = choices_of(schema) if strict else []
@@ -156,7 +159,7 @@ def strict_choices(schema: Record) -> list[Json]:
 
 
 def nearest_choice(word: str, choices: Sequence[Json]) -> Json:
-    """The choice that a verb leads to: `close` to `Closed`, `start` to `running`; None where none is near."""
+    """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`. None if there is none."""
     by_name = {snake(str(value)).replace("canceled", "cancelled"): value for value in reversed(choices)}
     group = next((names for names in _SYNONYMS if names[0] == word), (word,))
     for name in (f"{word}d", f"{word}ed", f"{word}led", *group, f"{word}{word[-1:]}ed"):

@@ -12,17 +12,17 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.plans import RECORDLESS, Plan
 
 _EFFECT = ("verb", "entity", "backend")
-"""By these, and by another key, two plans are of different deeds; the others tell how one is done."""
+"""Fields that, with the key, decide what a plan does. The others decide how."""
 
 _NOT_EFFECTS = frozenset({"login", "within"})
-"""Of whoever calls and of the arguments, which tells nothing of what a tool does."""
+"""Overrides about the caller or about wrapped arguments, not about the effect of a tool."""
 
 DECLARED = "the spec says so"
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The plans so far, with what they were drawn from. `held` are the records that are given."""
+    """Plans under construction, with what they were drawn from. `held` are the given records."""
 
     feature_list: Sequence[ToolFeatures]
     plans: Mapping[str, Plan]
@@ -30,49 +30,55 @@ class Draft:
     held: Mapping[str, Sequence[Record]]
 
     def items(self) -> Iterator[tuple[ToolFeatures, Plan]]:
-        """The tools, each with its plan so far."""
+        """Yield the features of each tool with its plan."""
         return ((features, self.plans[features.tool.id]) for features in self.feature_list)
 
     def record_items(self) -> Iterator[tuple[ToolFeatures, Plan]]:
-        """Those of them that work on something of which there may be many."""
+        """Yield the features and the plan of each tool that does not work on a singleton."""
         return ((features, plan) for features, plan in self.items() if features.singleton is None)
 
     def entity_of(self, plan: Plan) -> Entity | None:
-        """What a plan is about."""
+        """Return the entity of a plan."""
         return self.entities.get(plan.entity or "")
 
     def tables(self) -> list[Entity]:
-        """The entities of which records are given that stand by themselves."""
+        """Return the entities with given records that are no singletons and not nested."""
         known = self.entities.items()
         return [one for name, one in known if self.held.get(name) and not one.singleton and one.inside is None]
 
     def replace_plans(self, found: Mapping[str, Plan]) -> Draft:
-        """The draft with what is found in place of the plans for the same tools, but for what specs say of them."""
+        """Return the draft with these plans instead of those of the same tools. Overrides stay."""
         said = {features.tool.id: features.overrides for features in self.feature_list}
         heeded = {id_: keep_declared_plan(self.plans[id_], plan, said[id_]) for id_, plan in found.items()}
         return replace(self, plans={**self.plans, **heeded})
 
 
 def declares_effect(said: Collection[str]) -> bool:
-    """Does a spec tell something of what the tool does to records?"""
+    """Whether a spec declares anything about the effect of a tool."""
     return not _NOT_EFFECTS.issuperset(said)
 
 
 def judge_declared(confidence: float, reasons: tuple[str, ...], said: Collection[str]) -> tuple[float, tuple[str, ...]]:
-    """How sure a plan is of which a spec tells this much; what it does to which entity is sure where that is said."""
+    """Return the confidence and reasons of a plan with overrides.
+
+    A declared verb or entity is certain.
+    """
     if not declares_effect(said):
         return confidence, reasons
     return (1.0 if {"verb", "entity"} & {*said} else confidence), (DECLARED, *reasons)
 
 
 def resolve_overrides(plan: Plan, said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is said of a plan; an argument that is said to narrow does not name the record, unless that is said too."""
+    """Return the overrides of a plan.
+
+    An argument declared as a filter is not the key, unless that is declared too.
+    """
     is_filter = "key" not in said and plan.key in said.get("filters", {})
     return {**said, "key": None} if is_filter else said
 
 
 def keep_declared_features(features: ToolFeatures, found: ToolFeatures) -> ToolFeatures:
-    """A look after one more reading of the tool; as it was before, where that is at odds with what is said."""
+    """Return the new features of a tool, or the old ones if the new contradict overrides."""
     if found is features or not features.overrides:
         return found
     said = features.overrides
@@ -85,9 +91,9 @@ def keep_declared_features(features: ToolFeatures, found: ToolFeatures) -> ToolF
 
 
 def keep_declared_plan(plan: Plan, found: Plan, said: Mapping[str, Any]) -> Plan:
-    """A plan after one more reading of the tool: the fields that are said stay as they are.
+    """Return the new plan of a tool with overridden fields unchanged.
 
-    A reading that makes another deed of it holds only where nothing else is said to be done.
+    A plan with another effect is used only if the overrides do not contradict it.
     """
     if not said:
         return found

@@ -16,7 +16,7 @@ from mcp_sim.infer.states import with_choices, with_creation_time, with_given_de
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, constants, main_type, required
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.scenario import Example
 
@@ -33,7 +33,10 @@ def build_entities(
     examples: Sequence[Example],
     given: Given,
 ) -> dict[str, Entity]:
-    """The entities that the tools speak of, as results, arguments, declarations and given records tell of them."""
+    """Return the entities that the tools mention.
+
+    Their fields come from results, arguments, declarations and given records.
+    """
     schemas = {name: parts[keys[name]].schema for name, parts in fields.items()}
     linked = {name: _with_name(add_links(name, parts, schemas), keys[name]) for name, parts in fields.items()}
     if not given.entities:
@@ -73,7 +76,7 @@ def build_entities(
 
 
 def _with_foreign_ids(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
-    """The entity; what is kept under the ids of another, as a rota under a `doctor_id`, has ids like those."""
+    """Use the ids of another entity, if the key is its id: a rota under a `doctor_id`."""
     stem = snake(entity.key).removesuffix("_id")
     other = entities.get(stem) if stem not in {snake(entity.key), entity.name} else None
     if other is None or other.inside is not None or not all(one.key in one.fields for one in (entity, other)):
@@ -85,14 +88,14 @@ def _with_foreign_ids(entity: Entity, entities: Mapping[str, Entity]) -> Entity:
 def _has_chosen_key(
     entity: str, keys: Mapping[str, str], feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]
 ) -> bool:
-    """Do those who create a record of the entity say what its key is?"""
+    """Whether the callers who create a record choose its key."""
     creates = [features for features in feature_list if features.entity == entity and features.verb == "create"]
     made = [roles[features.tool.id].sets.get(path, "") for features in creates for path in required(features.input)]
     return is_natural(keys[entity], made)
 
 
 def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: set[str]) -> dict[str, Field]:
-    """The fields; what must be said under the name of another entity, whose names callers choose, links to it."""
+    """Link required fields named after another entity whose names callers choose."""
     found: dict[str, Field] = {}
     for name, field in fields.items():
         other = snake(name).removesuffix("_name")
@@ -103,7 +106,7 @@ def _linked_by_name(entity: str, fields: Mapping[str, Field], key: str, chosen: 
 
 
 def _as_declared(declared: Entity | None, found: Entity) -> Entity:
-    """What is inferred of an entity, as the kind of entity that it is declared to be."""
+    """Return the inferred entity with the kind of the declared one."""
     if declared is None:
         return found
     is_all = declared.singleton and found.fields.keys() <= {*declared.fields, declared.key, "name"}
@@ -115,7 +118,7 @@ def _as_declared(declared: Entity | None, found: Entity) -> Entity:
 def _check_links(
     fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
 ) -> dict[str, Field]:
-    """The fields of records that are given: nothing is looked up, and a link is one only if it leads somewhere."""
+    """Return the fields of given records without derivations, and without links that lead nowhere."""
     told: dict[str, Field] = {}
     for name, field in fields.items():
         if field.link is not None and field.link in given.records:
@@ -130,7 +133,7 @@ def _check_links(
 
 
 def _without_actor_links(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:
-    """Who did something is a name, not a link, where the state holds no such people."""
+    """Remove links of actors (`created_by`) if the state holds no such people."""
     return {
         name: replace(field, link=None)
         if snake(name) in ACTOR_FIELDS and not given.records.get(field.link or "")
@@ -144,7 +147,7 @@ def _as_values(value: Json) -> list[Json]:
 
 
 def _with_name(fields: Mapping[str, Field], key: str) -> dict[str, Field]:
-    """An entity of which nothing is known but its key and what it links to has at least a name."""
+    """Add a name to an entity without fields other than its key and links."""
     if key == "name" or any(name != key and field.link is None for name, field in fields.items()):
         return dict(fields)
     return {**fields, "name": Field("name", {"type": "string"}, required=True)}
@@ -155,7 +158,7 @@ def _key_first(key: str, fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], examples: Sequence[Example]) -> list[Key]:
-    """Ids of this entity that occur in examples."""
+    """Return the ids of this entity that occur in examples."""
     by_name = {features.tool.name: features for features in feature_list if features.entity == entity}
     by_id = {features.tool.id: features for features in feature_list if features.entity == entity}
     found: list[Json] = []
@@ -170,7 +173,7 @@ def _seen_keys(entity: str, key: str, feature_list: Sequence[ToolFeatures], exam
 
 
 def is_open_entity(entity: Entity, feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles]) -> bool:
-    """Is everything that tools do with an entity to ask for something that callers know from elsewhere?"""
+    """Whether tools only ask for records of the entity by what callers know from elsewhere."""
     mine = [features for features in feature_list if features.entity == entity.name and features.verb not in RECORDLESS]
     plain = not entity.singleton and entity.inside is None
     return plain and bool(mine) and all(_reads_freely(features, roles[features.tool.id], entity) for features in mine)

@@ -10,7 +10,7 @@ from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import properties, required
-from mcp_sim.types.lexicon.words import plural, singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary, words
 
 _ATTRIBUTES = vocabulary(
     "status state name description title text content size stage priority setting metadata balance price amount email"
@@ -19,7 +19,7 @@ NO_NOUNS = vocabulary("id key name type status info detail list all value number
 _KEYS_OF_ANY = vocabulary("id key name title username email path code number slug uuid symbol")
 _MANY = frozenset({"list", "search"})
 _LENDING_VERBS = vocabulary("borrow lend rent hire lease loan")
-"""Verbs that make a record of what they are done to: a loan, a rental."""
+"""Verbs that create a record of their object: a loan, a rental."""
 
 
 def choose_entity(
@@ -30,7 +30,10 @@ def choose_entity(
     declared: Mapping[str, Entity],
     about: str = "",
 ) -> str:
-    """The entity that a tool speaks of; '' where nothing names one. `about` is its description."""
+    """Return the entity that a tool works on, or '' if nothing names one.
+
+    `about` is its description.
+    """
     done = created_by_verb(parsed, schema, declared)
     if done is not None:
         return done
@@ -60,7 +63,7 @@ def choose_entity(
 def _declared_in_noun(
     noun: tuple[str, ...], parsed: ParsedName, schema: Record, declared: Mapping[str, Entity], about: str
 ) -> str | None:
-    """The declared entity that a noun phrase is about, though it says more (`pending_order_address`, `user_id`)."""
+    """Find the declared entity in a longer noun phrase (`pending_order_address`, `user_id`)."""
     tables = {words(name): one for name, one in declared.items() if not one.singleton}
     within = [
         (end - start, end == len(noun), tables[noun[start:end]])
@@ -88,7 +91,7 @@ def _declared_in_noun(
 
 
 def _entity_of_switch(parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The table whose records have what a verb switches on or off: `enable_roaming(line_id)` a line."""
+    """Find the table with the flag that a verb switches: the lines of `enable_roaming(line_id)`."""
     for one in declared.values():
         if one.singleton or not find_switch(parsed.word, parsed.noun, one.fields):
             continue
@@ -98,10 +101,10 @@ def _entity_of_switch(parsed: ParsedName, schema: Record, declared: Mapping[str,
 
 
 def _entity_of_key(noun: tuple[str, ...], parsed: ParsedName, schema: Record, tables: Iterable[Entity]) -> str | None:
-    """The table whose key is asked for: `change_destination(tracking_number)`, `update_price(sku)`.
+    """Find the table whose key is required: `change_destination(tracking_number)`, `update_price(sku)`.
 
-    A key of its own name (`isbn`) speaks for its table; one like `user_id` only where the noun is a field, and so do
-    two links of a record without a key (`set_grade(student_id, course_id)`).
+    A key of its own name (`isbn`) is evidence for its table. A key like `user_id` is evidence only if the noun is a
+    field. So are two links of a record without a key (`set_grade(student_id, course_id)`).
     """
     if parsed.verb not in {"update", "unknown", "get"} or parsed.plural or not noun:
         return None
@@ -119,7 +122,7 @@ def _entity_of_key(noun: tuple[str, ...], parsed: ParsedName, schema: Record, ta
 
 
 def _entity_with_part(noun: tuple[str, ...], schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
-    """The entity that the beginning of a noun phrase names, where an argument is a key of that: `get_order_total`."""
+    """Find the entity at the beginning of a noun phrase, if an argument is its key: `get_order_total`."""
     for end in range(len(noun) - 1, 0, -1):
         if noun[:end] in nouns and not names_key(schema, "_".join(noun)):
             known = nouns[noun[:end]]
@@ -129,13 +132,13 @@ def _entity_with_part(noun: tuple[str, ...], schema: Record, nouns: Mapping[tupl
 
 
 def _id_belongs_to_whole(schema: Record, whole: str, part: str) -> bool:
-    """Is a bare `id` described as that of the whole, and not as that of its part?"""
+    """Whether a bare `id` is described as that of the whole, not of its part."""
     told = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
     return whole in told and part not in told
 
 
 def _entity_of_described_id(parsed: ParsedName, schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
-    """The entity that a bare `id` is described as one of, where the name speaks of what that has: `get_context(id)`."""
+    """Find the entity that the description of a bare `id` names: `get_context(id)`."""
     told = words(str(properties(schema).get("id", {}).get("description", "")).lower())
     if parsed.plural or not parsed.noun or not {*parsed.noun}.isdisjoint(told):
         return None
@@ -144,13 +147,14 @@ def _entity_of_described_id(parsed: ParsedName, schema: Record, nouns: Mapping[t
 
 
 def names_key(schema: Record, entity: str) -> bool:
+    """Whether an argument is named after the key of the entity."""
     return bool({f"{entity}_id", f"{entity}_key", entity} & {snake(name) for name in properties(schema)})
 
 
 def _entity_of_schemas(
     schema: Record, output: Record, nouns: Mapping[tuple[str, ...], str], declared: Mapping[str, Entity]
 ) -> str:
-    """A verb alone: the entity whose key or rows the schemas name, or the only one there is."""
+    """Find the entity whose key or rows the schemas name, or the only one there is."""
     for entity in nouns.values():
         if names_key(schema, entity) or snake(plural(entity)) in {snake(name) for name in properties(output)}:
             return entity
@@ -159,7 +163,7 @@ def _entity_of_schemas(
 
 
 def created_by_verb(parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The table of what a verb makes: `enroll(student_id, course_id)` an enrollment, `reserve` a reservation."""
+    """Find the table of what a verb creates: `enroll(student_id, course_id)` an enrollment."""
     word = next(iter(parsed.noun), "") if parsed.verb == "unknown" else ""
     if word in _LENDING_VERBS:
         return _created_with_record(parsed.noun[1:], schema, declared)
@@ -172,9 +176,9 @@ def created_by_verb(parsed: ParsedName, schema: Record, declared: Mapping[str, E
 
 
 def _created_from_fields(schema: Record, about: str, tables: Iterable[Entity]) -> str | None:
-    """The table that a record is made for under another name: every argument that there must be is a field of it.
+    """Find the table that has all required arguments as fields.
 
-    Of several such tables it is the one that the description names.
+    If there are several, it is the one that the description names.
     """
     names, told = {snake(name) for name in required(schema)}, {singular(word) for word in words(about)}
     found = [one.name for one in tables if len(names) > 2 and names <= {snake(name) for name in one.fields}]
@@ -183,7 +187,7 @@ def _created_from_fields(schema: Record, about: str, tables: Iterable[Entity]) -
 
 
 def _created_with_record(noun: tuple[str, ...], schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The table of what is made with a record that there is: `book_room(room_number, guest_id, check_in)` a booking."""
+    """Find the table created with an existing record: `book_room(room_number, guest_id, check_in)` a booking."""
     own = declared.get("_".join(noun))
     if own is None or own.singleton or own.inside or key_argument("update", own.name, own.key, schema)[1] < 2:
         return None
@@ -199,7 +203,7 @@ def _created_with_record(noun: tuple[str, ...], schema: Record, declared: Mappin
 
 
 def _created_kind(noun: tuple[str, ...], schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The table of which a new record is a kind: `add_rush_order` makes an order; nothing else is spoken of."""
+    """Find the table that the noun is a kind of: `add_rush_order` creates an order."""
     tables = {words(name): one for name, one in declared.items() if not one.singleton and one.inside is None}
     whole = next((at for at in range(1, len(noun)) if noun[at:] in tables), None)
     if whole is None or noun in tables:
@@ -210,7 +214,7 @@ def _created_kind(noun: tuple[str, ...], schema: Record, declared: Mapping[str, 
 
 
 def _created_or_ended(parsed: ParsedName, schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The table of what is made with a thing, or of a kind of it; or of what is ended, with the thing in it."""
+    """Find the table created with a record, or of a kind; or the one ended together with a record."""
     named = declared.get("_".join(parsed.noun))
     if parsed.verb == "create":
         return (
@@ -223,13 +227,13 @@ def _created_or_ended(parsed: ParsedName, schema: Record, declared: Mapping[str,
 
 
 def _created_participle(parsed: ParsedName, declared: Mapping[str, Entity]) -> str | None:
-    """The table of what the verb makes of a thing: `schedule_transfer` one of the scheduled transfers."""
+    """Find the table named by verb and noun: `schedule_transfer` one of the scheduled transfers."""
     names = ("_".join((participle, *parsed.noun)) for participle in regular_participles(parsed.word))
     return next((name for name in names if name in declared and not declared[name].singleton), None)
 
 
 def _ended_record(named: Entity, schema: Record, declared: Mapping[str, Entity]) -> str | None:
-    """The record that a call names and in which the thing is only spoken of: `return_boat(hire_id)` ends the hire."""
+    """Find the record that the arguments name, not the noun: `return_boat(hire_id)` ends the hire."""
     if key_argument("update", named.name, named.key, schema)[1] >= 2:
         return None
     asked = {snake(name) for name in required(schema)}

@@ -12,7 +12,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
-from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.lexicon.english import snake, words
 
 _GENERATED_NAMES = frozenset(
     {"id", "key", "number", "code", "no", "ref", "reference", "identifier", "uuid", "sku", "pk"}
@@ -25,7 +25,10 @@ _SCALAR = frozenset({"string", "integer", "number", ""})
 def choose_key(
     entity: str, declared: Entity | None, fields: Mapping[str, Field], keys: Sequence[str], made: Sequence[str] = ()
 ) -> str:
-    """The field that identifies a record. `keys` are the arguments by which tools name one, `made` those of creates."""
+    """Return the field that identifies a record.
+
+    `keys` are the arguments by which tools name one, `made` those of creates.
+    """
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
     by_name = {snake(name): name for name in fields}
@@ -42,7 +45,7 @@ def choose_key(
 
 
 def _name_in_create(entity: str, key: str, made: Sequence[str]) -> str | None:
-    """What a create calls the name by which others ask: `delete_sheet(sheet_name)` after `create_sheet(name)`."""
+    """Find the argument of a create that becomes the key: `create_sheet(name)` before `delete_sheet(sheet_name)`."""
     short = entity.rsplit("_", 1)[-1]
     ending = key.removeprefix(f"{entity}_").removeprefix(f"{short}_")
     if ending.endswith("id"):
@@ -53,12 +56,12 @@ def _name_in_create(entity: str, key: str, made: Sequence[str]) -> str | None:
 
 
 def is_natural(key: str, made: Sequence[str]) -> bool:
-    """Is the key a name or a path that the callers choose?"""
+    """Whether the key is a name or a path that callers choose."""
     return key in made and not is_generated_key(key)
 
 
 def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: str) -> Key | None:
-    """An id that the next ids follow: declared, seen, or as the schema says; None for a format of its own."""
+    """Return an example id that new ids follow: declared, seen, or from the schema. None if ids have another format."""
     if declared is not None and declared.key_like is not None:
         return declared.key_like
     schema = key.schema
@@ -76,7 +79,10 @@ def key_like(declared: Entity | None, key: Field, seen: Sequence[Key], entity: s
 
 
 def _first_of_pattern(pattern: str) -> str | None:
-    """`^con_[0-9]{5,}$` begins at con_00001; None where the pattern is more than a prefix and a number."""
+    """Return the first id of a pattern: con_00001 of `^con_[0-9]{5,}$`.
+
+    None if the pattern is more than a prefix and a number.
+    """
     found = re.fullmatch(r"\^?((?:\\?[\w# -])*?)(?:\\d|\[0-9\])(?:\{(\d+)(?:,\d*)?\}|[+*])?\$?", pattern)
     if not found or re.search(r"\\[A-Za-z]", found[1]):
         return None
@@ -84,7 +90,7 @@ def _first_of_pattern(pattern: str) -> str | None:
 
 
 def find_example_id(text: str) -> str | None:
-    """An id given as an example: `e.g. 'TSK-0001'`, `(e.g., 7)`."""
+    """Find an id given as an example: `e.g. 'TSK-0001'`, `(e.g., 7)`."""
     found = re.search(
         r"(?:e\.g\.|for example|such as|like|example:)[ ,:]*[\"'`]?((?:[A-Za-z#]+[-_#]?)?\d+)\b(?![.\d-])",
         text,
@@ -94,14 +100,14 @@ def find_example_id(text: str) -> str | None:
 
 
 def is_generated_key(name: str) -> bool:
-    """True for ids and numbers; a name, a path or an address is its own key and follows no other."""
+    """Whether a key is an id or a number, which follow each other, rather than a name or a path."""
     return not {*words(name)}.isdisjoint(_GENERATED_NAMES)
 
 
 def find_scoped_entities(feature_list: Sequence[ToolFeatures], keys: Mapping[str, str]) -> set[str]:
-    """The entities whose names are told apart by something else as well: a path in a repository, a cell of a sheet.
+    """Find the entities whose names are unique only within something: a path in a repository.
 
-    Callers choose the name when they create a record, and every tool must be told of both.
+    Callers choose the name in a create, and every tool requires both.
     """
     found: set[str] = set()
     for name, key in keys.items():
@@ -119,10 +125,10 @@ def find_scoped_entities(feature_list: Sequence[ToolFeatures], keys: Mapping[str
 def find_naming_arguments(
     feature_list: Sequence[ToolFeatures], keys: Mapping[str, str], within: Container[str]
 ) -> dict[str, frozenset[str]]:
-    """For each tool about one record that takes no key of it: the arguments that tell which one it is.
+    """Return the arguments that name the record, for each tool about one record that takes no key.
 
-    They are what all such tools of an entity must be told; of a delete that stands alone, all that it must be told.
-    `within`: entities whose names are told apart by something else as well.
+    They are what all such tools of an entity require. A delete that is the only such tool counts too. `within`:
+    entities whose names are unique only within something.
     """
     keyless: dict[str, list[ToolFeatures]] = defaultdict(list)
     for features in feature_list:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
-from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
 ROW_NAMES = ("items", "results", "data", "records", "entries", "values", "rows", "result", "list", "matches", "hits")
@@ -29,7 +29,7 @@ _LINE_ENTITIES = vocabulary("cart basket line expense payment")
 
 
 def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
-    """The places of an outputSchema (expanded). `record` is '' where the record is the whole."""
+    """Return the places in an expanded outputSchema. `record` is '' if the whole is the record."""
     parts = dict(_walk(output, "", 0))
     rows = _rows_place(entity, output, parts) if verb in {"list", "search"} else None
     record = None if rows is not None else _record_place(entity, output, parts)
@@ -45,7 +45,10 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
 
 
 def _total(entity: str, parts: dict[str, Record], rows: str | None) -> str | None:
-    """Where it stands how many there are; a `total` beside what has prices may be what they come to."""
+    """Find the place of the total count.
+
+    A `total` beside rows with prices may be an amount of money.
+    """
     priced = rows is not None and not _PRICES.isdisjoint(map(snake, properties(items(parts.get(rows, {})))))
     money = {path for path, part in parts.items() if priced and _is_money(entity, path, part, parts)}
     return _find_place({path: part for path, part in parts.items() if path not in money}, TOTALS, ("integer", "number"))
@@ -60,9 +63,10 @@ def _is_money(entity: str, path: str, part: Record, parts: dict[str, Record]) ->
 
 
 def default_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bool = False) -> Envelope:
-    """The places in the result of a tool that declares none; `bare`: rows are told with nothing around them.
+    """Return the places in the result of a tool that declares none.
 
-    How many there are is the `count` of a list that tells them all, else the `total`; what is found are results.
+    `bare`: rows come with nothing around them. The total is the `count` of a complete list, else the `total`. A search
+    has `results`.
     """
     if verb in {"list", "search"}:
         if bare:
@@ -73,7 +77,7 @@ def default_envelope(verb: Verb, entity: str, *, bare: bool = False, limited: bo
 
 
 def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
-    """The places in the result of a tool that writes several records at once."""
+    """Return the places in the result of a tool that writes several records."""
     if not properties(output) and not items(output):
         return Envelope(rows="deleted" if verb == "delete" else plural(entity))
     parts = {path: part for path, part in _walk(output, "", 0) if _last(path) not in _FAILED}
@@ -81,7 +85,7 @@ def batch_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
 
 
 def record_schema(envelope: Envelope, output: Record) -> Record:
-    """The schema of one row or of the record, as this tool shows it."""
+    """Return the schema of a row or of the record, as this tool shows it."""
     if envelope.rows is not None:
         return items(at(output, envelope.rows))
     return at(output, envelope.record) if envelope.record is not None else {}
@@ -116,7 +120,7 @@ def _rows_place(entity: str, output: Record, parts: dict[str, Record]) -> str | 
 
 
 def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str | None:
-    """'' unless the record stands in a property of its own: one named after the entity, or a wrapper."""
+    """Return '' unless the record is in a property: one named after the entity, or a wrapper."""
     objects = [path for path, part in parts.items() if main_type(part) == "object" and "." not in path]
     for path in objects:
         if _last(path) in {entity, entity.rsplit("_", 1)[-1]} and not _has_key(entity, output):
@@ -132,7 +136,7 @@ def _record_place(entity: str, output: Record, parts: dict[str, Record]) -> str 
 
 
 def _open_property(output: Record) -> str | None:
-    """The only property of a result, where nothing says what stands in it: whatever there is to tell."""
+    """Return the only property of a result if its content is not declared."""
     parts = properties(output)
     name = next(iter(parts), None)
     is_open = name is not None and len(parts) == 1 and not parts[name].keys() - {"title", "description", "default"}
@@ -140,7 +144,7 @@ def _open_property(output: Record) -> str | None:
 
 
 def _is_message(output: Record) -> bool:
-    """True for a result that only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
+    """Whether a result only wraps a sentence or a number: `{result: string}`, `{message: string}`."""
     parts = properties(output)
     names = {snake(name) for name in parts}
     return bool(parts) and names <= {
@@ -175,7 +179,10 @@ def _key_place(entity: str, parts: dict[str, Record]) -> str | None:
 def find_envelope(
     verb: Verb, entity: str, output: Record, *, bare: bool = False, limited: bool = False, text: str | None = None
 ) -> Envelope:
-    """Where things stand in the result, by its schema if there is one. `text` is what holds it all as JSON text."""
+    """Return the places in the result, by its schema if there is one.
+
+    `text` is the property that holds everything as JSON text.
+    """
     if verb in RECORDLESS:
         return Envelope()
     said = properties(output) or items(output)

@@ -25,8 +25,9 @@ from mcp_sim.infer.verb_choice import (
 )
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_object, expanded, properties
-from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, properties
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.scenario import Example
 
@@ -36,7 +37,7 @@ _ONE = frozenset({"get", "update", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class ListChange:
-    """What a tool puts into the list `field` of the record that `key` names, or takes out: the value of `argument`."""
+    """A change of the list `field` of the record that `key` names: the value of `argument` is added or removed."""
 
     key: str
     argument: str
@@ -63,16 +64,16 @@ class ToolFeatures:
     singleton: SingletonEffect | None = None
     item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
     settled_arguments: frozenset[str] = frozenset()
-    """The arguments of which it is known what they are for."""
+    """Arguments whose role is known."""
 
     overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the spec says of the plan."""
+    """The overrides of the plan in the spec."""
 
     list_change: ListChange | None = None
-    """What is put into a list of the record, or taken out."""
+    """The change of a list of the record."""
 
     def key_argument(self, key: str) -> str | None:
-        """The argument that names the record whose key field is `key`; the spec's word before any other."""
+        """Return the argument that names the record with the key field `key`. Overrides win."""
         return self.declared_key or key_argument(self.verb, self.entity, key, self.input)[0]
 
     @property
@@ -90,9 +91,10 @@ def collect_features(
     alone: Mapping[str, Entity],
     held: Container[str] = frozenset(),
 ) -> list[ToolFeatures]:
-    """`alone` are those of the declared entities that tools speak of as the only ones of their kind.
+    """Return the features of all tools.
 
-    `held` are those whose records a given state holds; a service kept so tells lists with nothing around them.
+    `singletons` are those of the declared entities that only the tools show to be singletons. `held` are those with
+    records in a given state. Lists of such a service have nothing around them.
     """
     nouns = _entity_nouns(parsed_names.values(), declared)
     tables = {**_created_entities(tools, parsed_names, declared), **declared}
@@ -145,7 +147,7 @@ def collect_features(
 
 
 def _is_hidden_part(entity: str, declared: Mapping[str, Entity]) -> bool:
-    """Is it a part of records that are given, and not shown with them?"""
+    """Whether it is a part of given records that is not shown with them."""
     place = declared[entity].inside if entity in declared else None
     return place is not None and declared[place.entity].fields[place.field].hidden
 
@@ -153,7 +155,7 @@ def _is_hidden_part(entity: str, declared: Mapping[str, Entity]) -> bool:
 def _created_entities(
     tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName], declared: Mapping[str, Entity]
 ) -> dict[str, Entity]:
-    """What tools make under another name and others take the id of, though nothing else tells of it."""
+    """Return entities that tools create under another name and whose ids other tools take."""
     taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
     found: dict[str, Entity] = {}
     for id_, tool in tools.items():
@@ -164,7 +166,7 @@ def _created_entities(
 
 
 def _returned_entity(noun: str, schema: Record, output: Record) -> str | None:
-    """The entity whose id a create returns, where it is not the noun's own: `book_flight` makes a `booking_id`."""
+    """Return the entity whose id a create returns, if it is not the noun's: `booking_id` of `book_flight`."""
     names = [snake(name) for name in properties(output)]
     own = {"id", "key", "uuid", f"{noun}_id", f"{noun.rsplit('_', 1)[-1]}_id"}
     ids = [name for name in names if name.endswith("_id") and name not in {snake(one) for one in properties(schema)}]
@@ -172,13 +174,13 @@ def _returned_entity(noun: str, schema: Record, output: Record) -> str | None:
 
 
 def _entity_of_create(entity: str, schema: Record, output: Record, tables: Mapping[str, Entity]) -> str:
-    """The entity that a create makes a record of."""
+    """Return the entity whose record a create makes."""
     stem = _returned_entity(entity, schema, output)
     return stem if stem is not None and stem in tables and not tables[stem].singleton else entity
 
 
 def _is_stateless(entity: Entity, feature_list: Sequence[ToolFeatures]) -> bool:
-    """Does nothing tell of a state that a record of the entity could be in? Then it is gone when it is cancelled."""
+    """Whether records of the entity have no state. Such a record is deleted when it is cancelled."""
     shown = {
         snake(name)
         for features in feature_list
@@ -196,7 +198,7 @@ def _is_about_singleton(
     declared: Mapping[str, Entity],
     parsed_names: Mapping[str, ParsedName],
 ) -> bool:
-    """Does a tool speak of what there is one of, though it might speak of records?"""
+    """Whether a tool works on a singleton, although it might work on records."""
     known = declared.get(entity)
     made = any(parsed.verb == "create" and "_".join(parsed.noun) == entity for parsed in parsed_names.values())
     is_table = (known is not None and not known.singleton) or (known is None and made)
@@ -207,6 +209,7 @@ def _is_about_singleton(
 
 
 def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
+    """Return the parsed names of all tools, by tool id. The names of each server are parsed together."""
     by_server: dict[str, list[Tool]] = defaultdict(list)
     for tool in tools.values():
         by_server[tool.server].append(tool)
@@ -219,6 +222,9 @@ def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
 
 
 def _entity_nouns(parsed_names: Iterable[ParsedName], declared: Mapping[str, Entity]) -> dict[tuple[str, ...], str]:
-    """Noun phrases that surely name an entity, with its name: declared ones, and those that tools make, get or list."""
+    """Return noun phrases that certainly name an entity, with its name.
+
+    These are declared ones, and those that tools create, get or list.
+    """
     nouns = {parsed.noun: "_".join(parsed.noun) for parsed in parsed_names if parsed.noun and parsed.verb != "unknown"}
     return nouns | {words(name): name for name in declared}

@@ -13,16 +13,16 @@ from mcp_sim.infer.filters import BOUNDS, is_time
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
-from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS
 
 ANY_VALUES = vocabulary("all any both none every everything")
-"""What an argument says that narrows nothing."""
+"""Values of a filter that match everything."""
 
 _PRESENTATION_VERBS = vocabulary(
     "include with show only return use as exclude expand embed full no without skip deep recursive fetch"
 )
-"""Flags that begin so say how something is shown, not which."""
+"""First words of flags that control the presentation, not the selection."""
 
 _PRESENTATION_NAMES = vocabulary(
     "language lang locale timezone tz unit units depth scale width height mode view verbosity verbose precision "
@@ -35,7 +35,7 @@ _PRESENTATION_NAMES = vocabulary(
 def collect_shown_fields(
     feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]
 ) -> dict[str, dict[str, Field]]:
-    """Every entity's fields, as far as results and declarations tell."""
+    """Return the fields of every entity that results and declarations show."""
     shapes: dict[str, list[Record]] = {name: [] for name in declared}
     for features in feature_list:
         if features.verb not in RECORDLESS and features.singleton is None:
@@ -49,7 +49,7 @@ def collect_shown_fields(
 
 
 def _without_alias(entity: str, fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
-    """The fields with what is declared; `order_id` beside the `id` of an order is its id again."""
+    """Add declared fields, and remove `order_id` beside the `id` of an order."""
     whole = with_declared(fields, declared)
     if "id" not in {snake(name) for name in whole}:
         return whole
@@ -63,7 +63,10 @@ def _is_declared(name: str, declared: Entity | None) -> bool:
 
 
 def _shape_of_record(features: ToolFeatures) -> Record:
-    """What a result tells of the record: not whether a write worked. Where nothing is required, everything is usual."""
+    """Return the schema of the record in a result, without success flags.
+
+    If nothing is required, all fields are usual.
+    """
     parts = properties(features.shape)
     if features.verb in {"create", "update"}:
         told = {"message"} - {snake(name) for name in properties(features.input)}
@@ -78,7 +81,7 @@ def _is_record(features: ToolFeatures) -> bool:
 
 
 def merge_shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
-    """The fields that results show, from the fullest to the smallest shape; the first to declare a field defines it."""
+    """Merge the fields that results show, the fullest shape first. The first declaration of a field wins."""
     fields: dict[str, Field] = {}
     for shape in sorted(shapes, key=lambda shape: -len(properties(shape))):
         for name, schema in properties(shape).items():
@@ -91,12 +94,12 @@ def merge_shown_fields(shapes: Iterable[Record]) -> dict[str, Field]:
 
 
 def is_success_flag(name: str, schema: Record) -> bool:
-    """Does a property of a result say whether a call worked, and nothing of the record?"""
+    """Whether a property of a result only says whether the call worked."""
     return main_type(schema) == "boolean" and (snake(name) in SUCCESS or snake(name).endswith("_status"))
 
 
 def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[str, Field]:
-    """The fields with what the spec declares laid over them; a declared link leaves the schema as it was seen."""
+    """Add what the spec declares about fields. A declared link keeps the schema that was seen."""
     merged = dict(fields)
     if declared is None:
         return merged
@@ -108,10 +111,10 @@ def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[
 
 
 def fields_of_filters(unexplained: Sequence[str], schema: Record, *, is_shown: bool) -> Iterator[Field]:
-    """A field for each argument of a list that nothing explains: ignored, it would be a lie.
+    """Yield a field for each unexplained argument of a list, since a filter must not be ignored.
 
-    `is_shown`: a schema tells how the records look. Then what says one of a few things tells of a field beside those,
-    and what must be said; other texts and numbers do so only where nothing is known of the records.
+    `is_shown`: a schema shows the fields of the records. Then only choices and required arguments are new fields. Other
+    texts and numbers are fields only if nothing is known of the records.
     """
     for name in unexplained:
         part = properties(schema).get(name, {})
@@ -124,7 +127,7 @@ def fields_of_filters(unexplained: Sequence[str], schema: Record, *, is_shown: b
 
 
 def _is_presentation(name: str, schema: Record) -> bool:
-    """Does an argument say how the answer is to look rather than what is in it?"""
+    """Whether an argument controls the presentation of the answer, not its content."""
     plain, first = snake(name), words(name)[:1]
     flag = main_type(schema) == "boolean" and first and first[0] in _PRESENTATION_VERBS
     settled = schema.get("default") not in (None, "") and not _narrowing_choices(schema)
@@ -156,7 +159,7 @@ def _make_field(name: str, part: Record) -> Field | None:
 
 
 def _strip_bound(name: str) -> str:
-    """`min_price` asks for a `price`, and `due_before` for what is `due`."""
+    """Return the field of a bound: `price` of `min_price`, `due` of `due_before`."""
     for pattern, op in BOUNDS:
         hit = re.fullmatch(pattern, snake(name)) if op not in {"contains", "in"} else None
         stem = next((part for part in hit.groupdict().values() if part), None) if hit else None

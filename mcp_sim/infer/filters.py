@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.lexicon.words import plural, singular, snake
+from mcp_sim.types.lexicon.english import plural, singular, snake
 from mcp_sim.types.plans import Filter, Operator
 
 _SYNONYMS = (
@@ -55,7 +55,7 @@ _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)"
 
 @dataclass(frozen=True, slots=True)
 class KnownFields:
-    """The entity as far as it is known when arguments are read: its name, its key field, its fields by snake name."""
+    """What is known of an entity when arguments get roles: its name, its key, its fields by snake-case name."""
 
     entity: str
     key: str
@@ -64,14 +64,14 @@ class KnownFields:
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     """Linked entity -> the field that links to it."""
     nested: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Snake name -> path, for what stands inside the objects of a record (`city`: `address.city`)."""
+    """Snake-case name -> path of a value inside an object of a record (`city`: `address.city`)."""
 
     def find(self, argument: str) -> str | None:
-        """The field that an argument's snake name means, or None."""
+        """Return the field that an argument's snake-case name means, or None."""
         return self.by_name(argument) or self.by_synonym(argument)
 
     def by_name(self, argument: str) -> str | None:
-        """The field that has the argument's name, or nearly so."""
+        """Return the field that has the argument's name, or nearly so."""
         tries = (argument, argument.removeprefix("new_"), argument.removeprefix("updated_"))
         own = f"{self.entity}_"
         for name in dict.fromkeys((*tries, argument.removeprefix(own), f"is_{argument}", f"{argument}_id")):
@@ -81,19 +81,19 @@ class KnownFields:
         return self.links.get(stem) or self._abbreviated(argument)
 
     def _abbreviated(self, argument: str) -> str | None:
-        """`dob` is the `date_of_birth`."""
+        """Return the field of an abbreviation: `date_of_birth` of `dob`."""
         found = [
             name for short, name in self.fields.items() if "".join(part[:1] for part in short.split("_")) == argument
         ]
         return found[0] if len(argument) > 2 and len(found) == 1 else None
 
     def by_ending(self, argument: str) -> str | None:
-        """The only field whose name ends so: `target_temperature` where a `temperature` is set."""
+        """Return the only field with this ending: `target_temperature` of `temperature`."""
         found = [field for name, field in self.fields.items() if name.endswith(f"_{argument}")]
         return found[0] if len(found) == 1 and len(argument) > 3 else None
 
     def by_synonym(self, argument: str) -> str | None:
-        """The field whose name means the same as the argument's."""
+        """Return the field whose name means the same as the argument's."""
         argument = argument.removeprefix(f"{self.entity}_")
         group = next((names for names in _SYNONYMS if argument in names), ())
         found = [self.fields[name] for name in group if name in self.fields]
@@ -101,7 +101,10 @@ class KnownFields:
 
 
 def find_filter(argument: str, schema: Record, known: KnownFields, spans: set[str]) -> Filter | None:
-    """What an argument narrows. `spans`: the arguments that begin or end a stretch of time, if both are there."""
+    """Return the filter of an argument, or None.
+
+    `spans` are the arguments that begin or end a period, if there are both.
+    """
     many = main_type(schema) == "array"
     if len(spans) == 2 and argument in spans:
         timed = known.fields.get(argument) or _time_field(known)
@@ -131,12 +134,12 @@ def find_filter(argument: str, schema: Record, known: KnownFields, spans: set[st
 
 
 def _is_key_list(argument: str, entity: str) -> bool:
-    """Are several named by an argument: `task_ids`, `task_refs`, `task_keys`?"""
+    """Whether an argument names several records: `task_ids`, `task_refs`, `task_keys`."""
     return argument in {f"{entity}_{ending}" for ending in ("ids", "refs", "keys", "references", "uuids")}
 
 
 def is_time(argument: str, schema: Record) -> bool:
-    """Does an argument begin or end a stretch of time? `from` and `to` may be places, or accounts."""
+    """Whether an argument begins or ends a period. `from` and `to` may also be places or accounts."""
     if snake(argument) not in {"from", "to"}:
         return snake(argument) in TIMES
     told = str(schema.get("description", "")).lower()
@@ -144,7 +147,7 @@ def is_time(argument: str, schema: Record) -> bool:
 
 
 def _time_field(known: KnownFields) -> str | None:
-    """The field that says when something is: one of the usual names, else one that ends so (`event_start`)."""
+    """Find the field with the time of a record: a usual name, else one that ends like it (`event_start`)."""
     usual = [known.fields[name] for name in _TIME_FIELDS if name in known.fields]
     ending = [own for name, own in known.fields.items() if name.endswith(_TIME_SUFFIXES)]
     return next(iter((*usual, *ending)), None)

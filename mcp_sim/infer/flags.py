@@ -8,7 +8,7 @@ from mcp_sim.infer.verbs import TRANSITIONS
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.lexicon.words import plural, snake
+from mcp_sim.types.lexicon.english import plural, snake
 
 _PARTICIPLES = {
     "pin": "pinned", "star": "starred", "mute": "muted", "block": "blocked", "hide": "hidden", "flag": "flagged",
@@ -32,13 +32,13 @@ _FLAG_NAMES = {
     "check": ("checked", "done", "completed"), "close": ("closed", "done"), "resolve": ("resolved", "done"),
 }  # fmt: skip
 _ENDED_FLAGS = {"pause": ("playing", "running", "active"), "restore": ("archived", "deleted", "trashed", "hidden")}
-"""Flags that are true until what the verb says is done."""
+"""Flags that are true until the verb is done."""
 
 TOGGLES = frozenset({"toggle", "flip"})
-"""Verbs that make a flag its opposite."""
+"""Verbs that invert a flag."""
 
 STATELESS_VERBS = frozenset(_PARTICIPLES) - {"read"}
-"""Verbs of flags that need no state: a pinned message is one wherever it stands."""
+"""Verbs of flags that are independent of a state, like `pin`."""
 
 _SWITCH_VERBS = frozenset({"enable", "activate", "turn_on"})
 _FLAG_PREFIXES = ("", "is_", "has_")
@@ -46,7 +46,7 @@ _FLAG_SUFFIXES = ("_enabled", "_active", "_on", "_allowed", "_activated", "", "_
 
 
 def split_negation(word: str) -> tuple[str, bool]:
-    """The verb without its negation, and whether it says yes: `unpin` is `pin`, and no."""
+    """Return the verb without its negation, and whether it is positive: `pin` and False for `unpin`."""
     if word in _OPPOSITES:
         return _OPPOSITES[word], False
     bare = word.removeprefix("un")
@@ -56,29 +56,29 @@ def split_negation(word: str) -> tuple[str, bool]:
 
 
 def flag_name(word: str) -> str:
-    """The name of the flag that a verb sets: `enabled` for `disable`, `pinned` for `pin`; '' where it sets none."""
+    """Return the name of the flag that a verb sets: `enabled` for `disable`. '' if it sets none."""
     verb, _ = split_negation(word)
     return next(iter(_FLAG_NAMES.get(verb, ())), "") or _PARTICIPLES.get(verb, "")
 
 
 def participle_of(word: str) -> tuple[str, bool]:
-    """`frozen` for `freeze`, and whether it becomes so; '' for verbs of no flag."""
+    """Return `frozen` for `freeze`, and whether it is positive. '' for verbs without a flag."""
     verb, yes = split_negation(word)
     return _PARTICIPLES.get(verb, ""), yes
 
 
 def regular_participles(verb: str) -> tuple[str, ...]:
-    """What `arm`, `like` or `carry` may make of something: `armed`, `liked`, `carried`."""
+    """Return possible participles of a verb: `armed` of `arm`, `liked` of `like`, `carried` of `carry`."""
     return (f"{verb}ed", f"{verb}d", f"{verb[:-1]}ied", f"{verb}{verb[-1]}ed") if len(verb) > 2 else ()
 
 
 def strip_contrary_prefix(word: str) -> str:
-    """The verb that a verb of the contrary undoes: `arm` for `disarm`; '' where it is none."""
+    """Return the verb that a contrary verb undoes: `arm` for `disarm`. '' if there is none."""
     return next((word.removeprefix(start) for start in ("dis", "un", "de") if word.startswith(start)), "")
 
 
 def find_flag(word: str, entity: Entity) -> dict[str, Json]:
-    """The flag among the fields of an entity that a verb sets, and its value."""
+    """Find the flag of an entity that a verb sets, and its value."""
     verb, yes = split_negation(word)
     names = (
         *_FLAG_NAMES.get(verb, ()),
@@ -102,7 +102,7 @@ def find_flag(word: str, entity: Entity) -> dict[str, Json]:
 
 
 def find_switch(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
-    """The flag that says whether what a verb switches is on, and its value: `roaming_enabled` of `enable_roaming`."""
+    """Find the flag of a switch, and its value: `roaming_enabled` of `enable_roaming`."""
     verb, yes = split_negation(word)
     if verb not in _SWITCH_VERBS or not noun:
         return {}
@@ -116,7 +116,7 @@ def find_switch(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> 
 
 
 def find_participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Json]:
-    """`vpn_connected` of `connect_vpn`, and of `disconnect_vpn`."""
+    """Find a flag by noun and participle: `vpn_connected` of `connect_vpn` and of `disconnect_vpn`."""
     verb, what = named[0] if named else "", "_".join(named[1:])
     flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
     for said, yes in ((verb, True), (strip_contrary_prefix(verb), False)):
@@ -128,9 +128,9 @@ def find_participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> d
 
 
 def find_toggled_flag(word: str, entity: Entity, shown: Iterable[str], taken: Collection[str]) -> str | None:
-    """The flag of a record that `toggle` turns: the only one that its result shows, else the only one there is.
+    """Find the flag that `toggle` inverts: the only one in the result, else the only one of the record.
 
-    `taken` are the fields that arguments of the tool set.
+    `taken` are the fields that arguments set.
     """
     flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean" and one.derived is None]
     if word not in TOGGLES or {*flags} & {*taken}:
@@ -143,7 +143,7 @@ def find_toggled_flag(word: str, entity: Entity, shown: Iterable[str], taken: Co
 
 
 def mentioned_flags(words: Iterable[str]) -> list[Field]:
-    """The flags that the verbs of an entity's updates speak of, where nothing shows how its records look."""
+    """Return the flags that verbs of updates mention, if nothing shows the fields of the records."""
     verbs = dict.fromkeys(split_negation(word)[0] for word in words)
     named = [_PARTICIPLES[verb] for verb in verbs if verb in STATELESS_VERBS]
     return [Field(name, {"type": "boolean", "default": False}, required=True) for name in named]

@@ -22,7 +22,7 @@ from mcp_sim.infer.nouns import Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field, Inside
 from mcp_sim.types.json_schema.shapes import as_list, schema_of, types_of
-from mcp_sim.types.lexicon.words import singular, snake
+from mcp_sim.types.lexicon.english import singular, snake
 
 Tables: TypeAlias = "dict[str, tuple[Entity, list[Record]]]"
 Lists: TypeAlias = "dict[str, dict[str, list[Json]]]"
@@ -30,9 +30,9 @@ Lists: TypeAlias = "dict[str, dict[str, list[Json]]]"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The entities that a state shows, and their records. `parts` are those that stand inside records of others.
+    """Entities of a given state, and their records.
 
-    `scopes` tells of every entity which part of the state it was found in.
+    `scopes` maps an entity to the part of the state that it was found in.
     """
 
     entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
@@ -40,7 +40,7 @@ class Given:
     scopes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def counter(self, entity: str) -> str | None:
-        """The field of a singleton that holds the id of the next record (`state.ticket_counter`)."""
+        """Return the field of a singleton that holds the id of the next record (`state.ticket_counter`)."""
         names = [f"{entity}{ending}" for ending in ("_counter", "_seq", "_sequence", "_id_counter")]
         names += [f"next_{entity}_id", f"next_{entity}"]
         counts = ((snake(name), one, name) for one in self.entities.values() if one.singleton for name in one.fields)
@@ -59,7 +59,10 @@ class _Found:
 
 
 def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
-    """Objects that have keys, and lists of objects, are tables; what is left of an object is a singleton."""
+    """Read a state.
+
+    Objects under keys and lists of objects are tables. The rest of an object is a singleton.
+    """
     found = _read_parts(nouns or Nouns(), state, frozenset())
     put = {*put_lists(found.tables, found.lists)}
     if found.lists.keys() - put:
@@ -73,14 +76,17 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
 
 
 def _read_parts(nouns: Nouns, state: Json, apart: Collection[str]) -> _Found:
-    """What stands in a state. `apart` are the names of lists under keys that are no keys of another table."""
+    """Read the parts of a state.
+
+    `apart` are names of lists whose keys are not those of another table.
+    """
     found = _Found(nouns, {}, {}, {}, {})
     _sort_parts(found, "state", state, apart)
     return found
 
 
 def _sort_parts(found: _Found, scope: str, value: Json, apart: Collection[str]) -> None:
-    """Sort the parts of an object into tables and what there is one of."""
+    """Sort the parts of an object into tables and singletons."""
     if not isinstance(value, dict):
         return
     single: Record = {}
@@ -107,7 +113,7 @@ def _sort_parts(found: _Found, scope: str, value: Json, apart: Collection[str]) 
 
 
 def _entity_of_rows(found: _Found, name: str, rows: Sequence[tuple[Key | None, Record]]) -> str:
-    """The entity of a table: what its name means, or what the first id of its rows is of (`messaging` of messages)."""
+    """Return the entity of a table: what its name means, or what the first id of its rows names."""
     meant, first = found.nouns.entity_of(name), next(iter(rows[0][1]), "") if rows else ""
     stem = snake(first).removesuffix("_id")
     is_key = snake(first) != stem and len({str(row.get(first)) for _, row in rows}) == len(rows)
@@ -122,7 +128,7 @@ def _add_table(found: _Found, scope: str, entity: str, rows: list[tuple[Key | No
 
 
 def _nested_entities(found: _Found) -> Iterator[tuple[str, Entity]]:
-    """The entities whose records stand inside those of others, where tools speak of them."""
+    """Yield the entities whose records are nested in others, if tools mention them."""
     for entity, rows in found.tables.values():
         for name in _fields_with_rows(entity):
             inner = [one for row in rows for one in _inner_rows(row.get(name))]
@@ -141,13 +147,13 @@ def _nested_entities(found: _Found) -> Iterator[tuple[str, Entity]]:
 
 
 def _fields_with_rows(entity: Entity) -> list[str]:
-    """The fields of which the first rows do not show that they hold texts, numbers or flags."""
+    """Return the fields that may hold rows, judged by the first values."""
     kinds = {name: {*types_of(one.schema)} - {"null"} for name, one in entity.fields.items()}
     return [name for name, kind in kinds.items() if not kind or kind & {"array", "object"}]
 
 
 def _entity_without_key(noun: str, place: Inside, fields: Mapping[str, Field]) -> Entity:
-    """Parts of records that nothing tells apart but their places: the charges on a bill."""
+    """Return the entity of nested rows that only their position identifies: the charges on a bill."""
     key = next(one for one in ("place", "number_in_list") if one not in fields)
     at = Field(key, {"type": "integer"}, required=True, hidden=True)
     return Entity(noun, key, 1, {key: at, **fields}, inside=place)
@@ -165,7 +171,7 @@ def _make_singleton(name: str, record: Record) -> Entity:
 
 
 def lists_by_key(value: Json) -> dict[str, list[Json]] | None:
-    """The lists that stand under keys, where there is nothing but lists."""
+    """Return the lists under keys, if there are only lists."""
     body = cast("Record", value) if isinstance(value, dict) else {}
     if not body or not all(isinstance(one, list) for one in body.values()):
         return None
@@ -173,10 +179,7 @@ def lists_by_key(value: Json) -> dict[str, list[Json]] | None:
 
 
 def put_lists(tables: Tables, lists: Lists) -> Iterator[str]:
-    """Put lists into the records under whose keys they stand, as fields that are not shown with these.
-
-    The names of those that were put somewhere.
-    """
+    """Put lists into the records whose keys they have, as hidden fields. Yields the names of these lists."""
     for name, body in lists.items():
         holder = next((one for one, (entity, rows) in tables.items() if _are_keys(body, name, entity, rows)), None)
         if holder is not None:

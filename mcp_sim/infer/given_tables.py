@@ -11,24 +11,25 @@ from mcp_sim.infer.nouns import COLLECTIONS, Nouns
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, schema_of, type_name
-from mcp_sim.types.lexicon.words import is_plural, last_word, snake, vocabulary
+from mcp_sim.types.lexicon.english import is_plural, last_word, snake, vocabulary
 
 _KEYS = ("id", "key", "uuid", "code", "slug", "number", "name", "email", "path", "title", "username", "symbol")
 _ENDINGS = ("id", "uuid", "key", "number", "code", "reference", "name")
 SAMPLE_SIZE = 200
-"""So many rows tell what the fields of a table are; a key is looked for in all of them."""
+"""Number of rows that fields are inferred from. Keys are looked up in all rows."""
 
 _DETAIL_NAMES = vocabulary(
     "info information details settings setting config configuration profile preferences options account session status "
     "metadata state stats"
 )
 _SINGLETON_NAMES = _DETAIL_NAMES - {"account", "session"}
-"""What there is one of, though a table holds it."""
+"""Names of singletons, even if a table holds them."""
 
 Rows: TypeAlias = "list[tuple[Key | None, Record]]"
 
 
 def make_table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]]) -> tuple[Entity, list[Record]]:
+    """Return the entity of a table, and its rows with their keys."""
     fields = infer_fields([row for _, row in rows])
     outside = rows[0][0] is not None if rows else False
     if outside:
@@ -49,7 +50,10 @@ def make_table(nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]])
 def _table_by_outer_keys(
     nouns: Nouns, entity: str, rows: list[tuple[Key | None, Record]], fields: Mapping[str, Field]
 ) -> tuple[Entity, list[Record]]:
-    """A table of records that stand under their keys; these are shown where tools ask for them by a name of theirs."""
+    """Return a table of records under keys.
+
+    The keys become a field, visible if tools have an argument of that name.
+    """
     key = next((name for name in fields if all(str(row.get(name)) == str(at) for at, row in rows)), None)
     if key is not None:
         return _with_key(entity, key, fields, [row for _, row in rows])
@@ -65,7 +69,7 @@ def _table_by_outer_keys(
 
 
 def _key_name_in_tools(nouns: Nouns, entity: str, fields: Mapping[str, Field], keys: Sequence[str]) -> str | None:
-    """What tools call the key that stands outside the records: `room_id`, `name` where keys are names, or `room`."""
+    """Return the name that tools use for an outer key: `room_id`, `room`, or `name` if the keys are names."""
     asked, own = nouns.texts | nouns.numbers, f"{entity}_id"
     if own in asked | nouns.shown:
         return own if own not in nouns.bare and "id" not in fields else None
@@ -81,7 +85,7 @@ def _key_name_in_tools(nouns: Nouns, entity: str, fields: Mapping[str, Field], k
 
 
 def _first_key(nouns: Nouns, entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
-    """The id that comes first in each record, that tools ask for, and beside which there is no other: `person_id`."""
+    """Return the id that comes first in each record, if tools ask for it and there is no other id."""
     ids = [name for name in fields if snake(name) == "id" or snake(name).endswith("_id")]
     first = next(iter(fields), None)
     if ids != [first] or first is None or snake(first) not in nouns.texts | nouns.numbers:
@@ -99,7 +103,7 @@ def _with_key(entity: str, key: str, fields: Mapping[str, Field], rows: list[Rec
 
 
 def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -> str | None:
-    """The field that tells rows apart, by its name; None where none does."""
+    """Return the field that identifies rows, by its name. None if there is none."""
     by_name = {snake(name): name for name in reversed([*fields])}
     short = entity.rsplit("_", 1)[-1]
     named = [f"{one}_{ending}" for one in (entity, short) for ending in _ENDINGS]
@@ -113,14 +117,14 @@ def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record]) -
 
 
 def infer_fields(rows: Sequence[Record]) -> dict[str, Field]:
-    """The fields that the rows show, with the types that they show; required where every row has them."""
+    """Return the fields of the rows with their types. A field is required if every row has it."""
     looked_at = rows[:SAMPLE_SIZE]
     names = dict.fromkeys(name for row in looked_at for name in row)
     return {name: _field(name, [row[name] for row in looked_at if name in row], len(looked_at)) for name in names}
 
 
 def _field(name: str, values: Sequence[Json], count: int) -> Field:
-    """A field as its values show it: their types, and the shape of the first that holds something."""
+    """Return a field with the types of its values, and the shape of the first value that is not empty."""
     everywhere = len(values) == count
     real = [value for value in values if value is not None]
     if not real:
@@ -133,12 +137,12 @@ def _field(name: str, values: Sequence[Json], count: int) -> Field:
 
 
 def _without_required(schema: Record) -> Record:
-    """The shape of one value, of which others may lack parts."""
+    """Return the schema of one value. Other values may lack parts of it."""
     return {name: part for name, part in schema.items() if name != "required"}
 
 
 def find_rows(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Record]] | None:
-    """The rows of a table, each with the key that stands outside it; None where the value is no table."""
+    """Return the rows of a table, each with its outer key. None if the value is no table."""
     if isinstance(value, list):
         rows = cast("list[Json]", value)
         if not rows:
@@ -159,7 +163,7 @@ def find_rows(nouns: Nouns, name: str, value: Json) -> list[tuple[Key | None, Re
 
 
 def unwrap_only_row(nouns: Nouns, name: str, value: Json) -> Json:
-    """What a table of settings holds, which has one row for ever: no tool asks for it by a key."""
+    """Return the only row of a table of settings, if no tool asks for it by a key."""
     rows = as_list(value)
     if len(rows) != 1 or not isinstance(rows[0], dict) or last_word(name) not in _SINGLETON_NAMES:
         return value
@@ -173,14 +177,14 @@ def _is_collection(name: str) -> bool:
 
 
 def _holds_tables(nouns: Nouns, inner: Mapping[str, Record]) -> bool:
-    """Objects of objects, or names of collections, are the parts of a state rather than rows."""
+    """Whether an object holds tables rather than rows: objects of objects, or names of collections."""
     named = any(_is_collection(key) and nouns.includes(key) for key in islice(inner, SAMPLE_SIZE))
     deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
     return named or (deep and any(inner.values()))
 
 
 def _rows_of_name_map(nouns: Nouns, name: str, body: Mapping[str, Json]) -> list[tuple[Key | None, Record]] | None:
-    """`{Ada: USR1, Bo: USR2}` under the name of an entity: records of which the name and the id are known."""
+    """Return the rows of `{Ada: USR1, Bo: USR2}` under the name of an entity: a name and an id."""
     ids = [value for value in body.values() if isinstance(value, str | int) and not isinstance(value, bool)]
     mapped = last_word(name) in {"map", "ids", "index"} or is_plural(last_word(name))
     if not mapped or len(ids) < len(body) or len({*map(str, ids)}) < len(ids) or not nouns.includes(name):
@@ -196,7 +200,7 @@ def _is_key_like(value: Json) -> bool:
 
 
 def find_stray_values(value: Json) -> Record:
-    """What stands among the rows of a mapping and is none."""
+    """Return the values among the rows of a mapping that are no rows."""
     body = cast("Record", value) if isinstance(value, dict) else {}
     if not any(isinstance(row, dict) for row in body.values()):
         return {}
@@ -204,7 +208,7 @@ def find_stray_values(value: Json) -> Record:
 
 
 def are_alike(rows: Sequence[Record]) -> bool:
-    """Do the objects share the better part of their fields, on the whole?"""
+    """Whether the objects share at least half of their fields on average."""
     if len(rows) == 1:
         return bool(rows[0])
     looked_at = rows[:SAMPLE_SIZE]
@@ -214,14 +218,14 @@ def are_alike(rows: Sequence[Record]) -> bool:
 
 
 def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
-    """Does an object stand for itself (an account, a part of the state), not for a field of what is around it?"""
+    """Whether an object is an entity or a part of the state, not a field of the object around it."""
     tables = sum(1 for value in inner.values() if isinstance(value, dict | list))
     told = last_word(name) in _DETAIL_NAMES - {"status"}
     return told or nouns.includes(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)
 
 
 def with_integer_ids(rows: Rows) -> Rows:
-    """The rows with ids that are whole numbers; what is no id may well be measured, and stays a float."""
+    """Return the rows with integer ids. Other floats stay, since they may be measurements."""
     looked_at = [row for _, row in rows[:SAMPLE_SIZE]]
     names = {
         name for row in looked_at for name, value in row.items() if _has_integral_floats(value) and is_id_name(name)

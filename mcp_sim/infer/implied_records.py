@@ -17,7 +17,7 @@ from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties, required
-from mcp_sim.types.lexicon.words import last_word, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, snake, vocabulary, words
 from mcp_sim.types.plans import CALLER, Envelope, Filter, Plan
 
 _CALLER_FIELDS = (
@@ -48,14 +48,14 @@ ACTOR_FIELDS = vocabulary(
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Where the state says who calls, and the table of those who may."""
+    """The place in the state that names the caller, and the table of possible callers."""
 
     place: str
     users: Entity
 
 
 def find_caller(entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> Caller | None:
-    """Who calls, where a field of an only record holds the key of somebody in a table."""
+    """Find a field of a singleton that holds the key of a record in a table."""
     for one in entities.values():
         state = held[one.name][0] if one.singleton and held.get(one.name) else Record()
         for name in [field for field in state if snake(field) in _CALLER_FIELDS]:
@@ -70,7 +70,7 @@ def _has_record(table: Entity, held: Mapping[str, Sequence[Record]], key: Json) 
 
 
 def plan_callers(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for tools about the caller: `whoami`, `get_my_loans`, `join_club(club_id)`."""
     caller = find_caller(draft.entities, draft.held)
     if caller is None:
         return {}
@@ -113,7 +113,7 @@ def _show_caller(features: ToolFeatures, caller: Caller) -> Plan:
 def _filter_by_caller(
     plan: Plan, caller: Caller, entity: Entity, held: Mapping[str, Sequence[Record]]
 ) -> Iterator[Plan]:
-    """Records that the caller has, or that list the caller."""
+    """Yield plans for records that the caller owns, or that list the caller."""
     asked = {rule.field for rule in plan.filters.values()}
     for field in sorted(entity.fields.values(), key=lambda one: _distance(one, caller)):
         if field.name not in asked and _holds_callers(field, entity, caller, held):
@@ -122,14 +122,14 @@ def _filter_by_caller(
 
 
 def _distance(field: Field, caller: Caller) -> int:
-    """Whose something is, before who is listed in it, before others who have to do with it."""
+    """Rank the fields: owners first, then lists, then other links."""
     if snake(field.name) in {*ACTOR_FIELDS, caller.users.name, f"{caller.users.name}_id"}:
         return 0
     return 1 if main_type(field.schema) == "array" else 2
 
 
 def _holds_callers(field: Field, entity: Entity, caller: Caller, held: Mapping[str, Sequence[Record]]) -> bool:
-    """Does a field hold nothing but keys of those who may call, and of some?"""
+    """Whether a field holds only keys of possible callers."""
     if field.name == entity.key or field.hidden:
         return False
     keys = {row.get(caller.users.key) for row in held.get(caller.users.name, ())}
@@ -143,7 +143,7 @@ def _as_values(value: Json) -> list[Json]:
 
 
 def _join_list(features: ToolFeatures, caller: Caller, draft: Draft, *, leaves: bool) -> Iterator[Plan]:
-    """What the caller is put into, or taken out of: the list of a record that the call names."""
+    """Yield plans that add the caller to a list of the named record, or remove it."""
     for entity in draft.entities.values():
         key, score = key_argument("update", entity.name, entity.key, features.input)
         if entity.singleton or entity.inside or score < 2 or key is None or not required(features.input) <= {key}:
@@ -160,7 +160,7 @@ def _join_list(features: ToolFeatures, caller: Caller, draft: Draft, *, leaves: 
 
 
 def _switch_caller(features: ToolFeatures, caller: Caller) -> Iterator[Plan]:
-    """Who calls from now on."""
+    """Yield plans that change the caller."""
     asked = [name for name, part in properties(features.input).items() if main_type(part) in {"string", "integer"}]
     only, _, field = caller.place.rpartition(".")
     if len(asked) == 1 == len(required(features.input)):
@@ -171,7 +171,7 @@ def _switch_caller(features: ToolFeatures, caller: Caller) -> Iterator[Plan]:
 
 
 def link_caller(entities: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
-    """The entities; who calls is somebody of whom a table tells."""
+    """Link the field that names the caller to the table of callers."""
     caller = find_caller(entities, held)
     if caller is None:
         return dict(entities)
@@ -181,7 +181,7 @@ def link_caller(entities: Mapping[str, Entity], held: Mapping[str, Sequence[Reco
 
 
 def plan_implied_records(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for `get_latest_order`, `get_next_task`, `get_random_quote`."""
     known = {features.entity for features in draft.feature_list if features.verb in {"create", "list", "search"}}
     found: dict[str, Plan] = {}
     for features, plan in draft.items():
@@ -199,7 +199,7 @@ def plan_implied_records(draft: Draft) -> dict[str, Plan]:
 
 
 def _implied_record(features: ToolFeatures) -> str | None:
-    """Which one the name says, in front of its noun."""
+    """Return the position that the name has before its noun."""
     name, noun = words(last_segment(features.tool.name)), features.parsed.noun
     at = name.index(noun[0]) if noun and noun[0] in name else 0
     return _IMPLIED.get(name[at - 1]) if at > 1 else None
@@ -220,7 +220,10 @@ def _plan_implied(plan: Plan, features: ToolFeatures, entity: Entity, way: str) 
 
 
 def fields_from_state(roles: Roles, entity: Entity, given: Given, declared: Mapping[str, Entity]) -> dict[str, str]:
-    """Fields that say who did it, where the state tells who that is: under a usual name, or as some records have it."""
+    """Return the fields that name the actor of a create, with the place in the state that names the caller.
+
+    The place has a usual name, or its value occurs in given records.
+    """
     named = {name for name in entity.fields if snake(name) in ACTOR_FIELDS} - {*roles.sets.values(), entity.key}
     singles = [one for one in declared.values() if one.singleton] if named else []
     scope = {*words(given.scopes.get(entity.name, ""))}
@@ -237,7 +240,7 @@ def fields_from_state(roles: Roles, entity: Entity, given: Given, declared: Mapp
 
 
 def _matching_singleton(field: str, rows: Sequence[Record], singles: Sequence[Entity], given: Given) -> str | None:
-    """What there is one of and holds the value that some records have: the owner's address, an account's number."""
+    """Find the place in a singleton whose value some records have: the address of the owner."""
     held = {value for row in islice(rows, _SAMPLE_SIZE) if isinstance(value := row.get(field), str) and len(value) > 2}
     for one in singles:
         for record in given.records.get(one.name, ()):

@@ -36,7 +36,7 @@ from mcp_sim.infer.summaries import find_counts, find_summaries, plan_summaries
 from mcp_sim.infer.transitions import find_described_updates, find_similar_state
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
 
@@ -62,13 +62,13 @@ _PLAIN_UPDATES = vocabulary("update edit modify patch change set adjust revise a
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """Entities with their fields, keys and links, one plan per tool id, and the records that the given state holds."""
+    """Entities, one plan per tool id, and the records of the given state."""
 
     entities: Mapping[str, Entity]
     plans: Mapping[str, Plan]
     records: Mapping[str, Sequence[Record]]
     unmentioned: frozenset[str] = frozenset()
-    """Entities that tools only look at and that a given state says nothing of: what the service knows besides."""
+    """Entities that tools only read and that the given state does not mention."""
 
 
 def infer(
@@ -78,9 +78,9 @@ def infer(
     examples: Sequence[Example],
     state: Json = None,
 ) -> Inferred:
-    """What the tools do to which records, told by nothing but themselves, and by the state where one is given.
+    """Infer entities and plans from the tools, and from the state if one is given.
 
-    `declared` is what the spec says about entities, `overrides` maps tool ids to what it says of their plans.
+    `declared` are the entities of the spec. `overrides` maps tool ids to declared fields of their plans.
     """
     several = find_multi_tools(tools, overrides)
     overrides = {**overrides, **variant_overrides(several, overrides)}
@@ -128,12 +128,12 @@ def infer(
 
 
 def _keep_declared(feature_list: Sequence[ToolFeatures], found: Sequence[ToolFeatures]) -> list[ToolFeatures]:
-    """The looks after one more reading of the tools; what specs say of them stands."""
+    """Return the new features, or the old ones where the new contradict overrides."""
     return [keep_declared_features(features, one) for features, one in zip(feature_list, found, strict=True)]
 
 
 def _with_given_place(entity: Entity, given: Given) -> Entity:
-    """What a spec says of an entity, which stands where the given state has it."""
+    """Return a declared entity with its place in the given state."""
     known = given.entities.get(entity.name)
     if known is None:
         return entity
@@ -141,7 +141,7 @@ def _with_given_place(entity: Entity, given: Given) -> Entity:
 
 
 def _like_similar_tools(feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan]) -> dict[str, Plan]:
-    """The plans of writes that lead to a state as others of their kind do."""
+    """Return new plans for updates that lead to a state like similar tools do."""
     words_of = {features.tool.id: features.parsed.word for features in feature_list}
     known = [(words_of[name], plan) for name, plan in plans.items() if plan.fixed and plan.verb == "update"]
     found: dict[str, Plan] = {}

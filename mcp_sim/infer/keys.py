@@ -8,19 +8,19 @@ from typing import cast
 from mcp_sim.infer.argument_names import OPTIONS, QUERIES
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 from mcp_sim.types.lexicon.translations import noun_in_english
-from mcp_sim.types.lexicon.words import last_word, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
 _FILE_NAMES = vocabulary("filename file_name file_path filepath")
 _KEPT_IN_FILES = vocabulary("file document presentation workbook notebook spreadsheet deck")
-"""What is a file of its own, which its name names."""
+"""Entities that are files, named by their file name."""
 
 _KEY_ENDINGS = vocabulary("id key uuid number code slug name identifier no ref reference handle sku")
 
 
 def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str | None, int]:
-    """The argument that names one record, and how good the evidence is: 3 certain, 2 good, 1 the only candidate."""
+    """Return the argument that names one record, and a score: 3 certain, 2 good, 1 the only candidate."""
     names = {snake(name) for name in properties(schema)}
     scored = [
         (_key_score(_strip_old(snake(name), names), entity, key), name)
@@ -37,7 +37,7 @@ def key_argument(verb: Verb, entity: str, key: str, schema: Record) -> tuple[str
 
 
 def _strip_old(argument: str, others: Collection[str]) -> str:
-    """`old_name` beside `new_name` is the name that a record still has."""
+    """Return `name` for `old_name` beside `new_name`."""
     bare = argument.removeprefix("old_")
     return bare if bare != argument and f"new_{bare}" in others else argument
 
@@ -60,20 +60,20 @@ def _key_score(argument: str, entity: str, key: str) -> int:
 
 
 def noun_of_key(argument: str) -> str:
-    """What an argument is an id, a number or a reference of: `booking_reference` of a booking; '' where of nothing."""
+    """Return the noun of a key argument: `booking` of `booking_reference`. '' if it is no key."""
     stem, _, ending = snake(argument).rpartition("_")
     return stem if ending in {"id", "number", "no", "ref", "reference"} else ""
 
 
 def common_id_type(inputs: Iterable[Record]) -> str:
-    """The type of an id of which no tool tells: that of all other ids of its server, if they are numbers."""
+    """Return the type of the ids of a server: integer if all of them are, else string."""
     named = ((snake(name), part) for schema in inputs for name, part in properties(schema).items())
     kinds = {main_type(part) for name, part in named if name == "id" or name.endswith("_id")}
     return "integer" if kinds == {"integer"} else "string"
 
 
 def _is_shortened(argument: str, entity: str) -> bool:
-    """`pr_id` of a pull request, `repo_slug` of a repository, `server_name` of a server configuration."""
+    """Whether it is a short key: `pr_id` of a pull request, `repo_slug` of a repository."""
     stem, _, ending = argument.rpartition("_")
     parts = entity.split("_")
     if ending not in _KEY_ENDINGS or not stem:
@@ -88,17 +88,17 @@ def _is_scalar(schema: Record) -> bool:
 
 
 def is_id_name(name: str) -> bool:
-    """Does a field or an argument of this name hold an id, or several?"""
+    """Whether a field or an argument of this name holds an id, or several."""
     return last_word(name) in {"id", "ids"}
 
 
 def to_integer(value: Json) -> Json:
-    """The whole number that a float is, also in a list; any other value as it is."""
+    """Convert a float without a fraction to an integer, also in a list. Other values stay."""
     if isinstance(value, list):
         return [to_integer(one) for one in cast("list[Json]", value)]
     return int(value) if is_integral_float(value) else value
 
 
 def is_integral_float(value: Json) -> bool:
-    """Is it a whole number all the same?"""
+    """Whether a value is a float without a fraction."""
     return isinstance(value, float) and value.is_integer()

@@ -8,25 +8,25 @@ from dataclasses import replace
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, constants, is_nullable, items, main_type
-from mcp_sim.types.lexicon.words import plural, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, singular_phrase, snake, vocabulary, words
 
 _PERSON_ROLES = vocabulary(
     "owner assignee author creator user reporter reviewer manager sender recipient assigned_to created_by updated_by "
     "approver member requester"
 )
 _OF_OTHERS = vocabulary("owner assignee author user sender recipient member requester")
-"""Roles of people in what is not itself a person: the owner of an account is no account."""
+"""Roles of people in records that are not people: the owner of an account is not an account."""
 
 _PEOPLE = ("user", "member", "employee", "person", "agent", "account", "profile")
 _NOT_LINKS = frozenset({"external", "request", "client", "session", "trace", "message"})
 _IF_KNOWN = frozenset({"request", "client"})
-"""Of these, what is a link where tools speak of such records."""
+"""Names of `_NOT_LINKS` that are links if tools mention such records."""
 
 _REFERRING = vocabulary("reference ref key code number no uuid guid")
 
 
 def add_links(entity: str, fields: Mapping[str, Field], keys: Mapping[str, Record]) -> dict[str, Field]:
-    """The fields with the links that their names tell. `keys` has every entity's key schema."""
+    """Add the links that field names imply. `keys` has the key schema of every entity."""
     linked = {name: _with_link(entity, field, keys) for name, field in fields.items()}
     by_name = {snake(name): name for name in linked}
     return {name: _with_derivation(field, linked, by_name) for name, field in linked.items()}
@@ -60,7 +60,7 @@ def _link_target(entity: str, name: str, schema: Record, keys: Mapping[str, Reco
 
 
 def _person_target(entity: str, name: str, schema: Record, keys: Mapping[str, Record]) -> str | None:
-    """`owner_id` and the like: the users, where there are any and the ids look the same."""
+    """Return the entity of people for `owner_id` and the like, if the ids have the same type."""
     if name not in _PERSON_ROLES or constants(schema) or (not name.endswith("_by") and "format" in schema):
         return None
     people = next((one for one in _PEOPLE if one in keys and not (one == entity and name in _OF_OTHERS)), None)
@@ -74,7 +74,7 @@ def _same_type(schema: Record, key: Record) -> bool:
 
 
 def _with_derivation(field: Field, fields: Mapping[str, Field], by_name: Mapping[str, str]) -> Field:
-    """`company_name` and `company: {...}` beside `company_id` are looked up, not stored."""
+    """Derive `company_name` and `company: {...}` from `company_id`."""
     name = snake(field.name)
     if field.link is not None or field.derived is not None:
         return field
@@ -89,13 +89,13 @@ def _with_derivation(field: Field, fields: Mapping[str, Field], by_name: Mapping
 
 
 def _is_always_known(field: Field, link: Field) -> bool:
-    """Is there something to look up whenever the field must be shown?"""
+    """Whether the linked record exists whenever the field must be shown."""
     certain = link.required and not is_nullable(link.schema)
     return link.link is not None and (certain or not field.required or is_nullable(field.schema))
 
 
 def add_counts(entity: str, fields: Mapping[str, Field], others: Mapping[str, Mapping[str, Field]]) -> dict[str, Field]:
-    """The fields with those that count the records of another entity: `contact_count`, `num_contacts`."""
+    """Derive fields that count the records of another entity: `contact_count`, `num_contacts`."""
     counts = {
         name: f"#{other}.{link.name}"
         for other, theirs in others.items()
@@ -112,7 +112,7 @@ def add_counts(entity: str, fields: Mapping[str, Field], others: Mapping[str, Ma
 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
-    """The entities; a list or a field that is named for another entity, and holds its keys, links to it."""
+    """Link lists and fields that are named after another entity and hold its keys."""
     keys = {name: {row.get(declared[name].key) for row in rows} for name, rows in held.items() if name in declared}
     return {name: _link_entity(entity, held.get(name, ()), keys) for name, entity in declared.items()}
 
@@ -143,7 +143,7 @@ def _listed_target(field: Field, rows: Sequence[Record], keys: Mapping[str, Coll
 def _named_target(
     entity: Entity, field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]
 ) -> str | None:
-    """`customer_reference`, or `customer`, where there are customers with such numbers."""
+    """Return the target of `customer_reference` or `customer`, if customers have such numbers."""
     parts = words(field.name)
     stem = parts[:-1] if len(parts) > 1 and parts[-1] in _REFERRING else parts
     target = next((name for name in keys if name != entity.name and words(name) == stem[-len(words(name)) :]), None)
@@ -155,9 +155,10 @@ def _named_target(
 
 
 def _has_digits(value: Json) -> bool:
-    """Is it a number that records have, and not a word which anybody may choose?"""
+    """Whether a value is an issued number, not a word that anyone may choose."""
     return not isinstance(value, bool) and any(letter.isdigit() for letter in str(value))
 
 
 def is_single_valued(field: Field) -> bool:
+    """Whether a field holds one value, not a list."""
     return main_type(field.schema) != "array"

@@ -12,7 +12,7 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import Words
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, singular_phrase, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, singular_phrase, snake, vocabulary
 from mcp_sim.types.plans import How
 
 _ADD_VERBS = vocabulary(
@@ -31,7 +31,7 @@ def find_list_changes(
     told: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
 ) -> list[ToolFeatures]:
-    """The looks; those that change a list are about the record that has it."""
+    """Return the features. Tools that change a list work on the record that has it."""
     lists = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in told.items()}
     return [_as_list_change(features, lists, declared) for features in feature_list]
 
@@ -75,13 +75,13 @@ def _as_list_change(
 
 
 def _can_be_listed(argument: str, field: Field, declared: Mapping[str, Entity]) -> bool:
-    """Can an argument be what a list holds? What names a record that there is not yet is not."""
+    """Whether the list can hold an argument. The name of a new record is not in it yet."""
     target = declared.get(field.link or "")
     return target is None or snake(argument) == snake(target.key) or snake(argument) not in map(snake, target.fields)
 
 
 def _creates_record(features: ToolFeatures, holder: str, declared: Mapping[str, Entity]) -> bool:
-    """Does a tool tell more of what it adds than who has it: its name, its kind? Then it makes it."""
+    """Whether a tool takes fields of the new record, so that it creates a record."""
     own = declared.get(features.entity)
     if own is None or own.singleton or own.inside or features.verb != "create" or holder == features.entity:
         return False
@@ -95,7 +95,7 @@ def _creates_record(features: ToolFeatures, holder: str, declared: Mapping[str, 
 
 
 def _element_names(features: ToolFeatures) -> Iterator[str]:
-    """What may be in the list, as the name says: `task_label`, then `label`; of `tag_task` a tag."""
+    """Yield the names of the list: `task_label`, then `label`; `tag` for `tag_task`."""
     parsed = features.parsed
     noun = parsed.noun if parsed.word else parsed.noun[1:]
     phrases: list[Words] = [noun, parsed.after[1:]]
@@ -116,7 +116,7 @@ def _is_list_of(field: Field, name: str, how: How) -> bool:
 
 
 def _element_argument(features: ToolFeatures, key: str, names: Sequence[str], field: str) -> str | None:
-    """The argument that is put in or taken out: the one named so, or the only one that must be given."""
+    """Return the argument that is added or removed: by its name, or the only required one."""
     others = [name for name in properties(features.input) if name != key and snake(name) not in OPTIONS]
     wanted = {field, *names, *(f"{name}_{ending}" for name in names for ending in ("id", "name", "ids", "key"))}
     named = [name for name in others if snake(name) in wanted | {plural(name) for name in names}]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mcp_sim.infer.verbs import NOUNS_TOO, STRONG, TRANSITIONS, WEAK, find_verb, known_verb
+from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, vocabulary, words
 from mcp_sim.types.lexicon.translations import in_english
-from mcp_sim.types.lexicon.words import is_plural, singular, singular_phrase, vocabulary, words
 from mcp_sim.types.plans import Verb
 
 Words: TypeAlias = "tuple[str, ...]"
@@ -33,11 +33,12 @@ _VERB_OF_STATE = {state: verb for verb, state in reversed(TRANSITIONS.items()) i
 
 @dataclass(frozen=True, slots=True)
 class ParsedName:
-    """What a name says. `noun` is the noun phrase in the singular, `after` the words behind a preposition.
+    """What a tool name says.
 
-    `status` is the state that a verb like `close` leads to. `sure` is False for verbs that mean other things elsewhere.
-    `said` is the verb that the description begins with; `told` says that the verb is that one, the name has none.
-    A `deed` is a verb of the name that is done to no record. `implied`: only descriptions tell the noun.
+    `noun` is the noun phrase in the singular, `after` the words behind a preposition. `status` is the state that a verb
+    like `close` leads to. `sure` is False for ambiguous verbs. `described_verb` is the verb that the description begins
+    with; with `verb_from_description`, the name has no other. `recordless_verb` is a verb of the name that touches no
+    records. `implied`: only descriptions name the noun.
     """
 
     verb: Verb
@@ -57,7 +58,7 @@ class ParsedName:
 
 
 def parse_name(parts: tuple[str, ...]) -> ParsedName:
-    """The reading of the words of one name."""
+    """Parse the words of one name."""
     if len(parts) > 2 and parts[0] in _BATCH | _AGAIN:
         return replace(parse_name(parts[1:]), batch=parts[0] in _BATCH)
     parts = parts if find_verb(parts) is not None else in_english(parts)
@@ -78,7 +79,10 @@ def parse_name(parts: tuple[str, ...]) -> ParsedName:
 
 
 def parse_noun_phrase(rest: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], bool, bool, bool]:
-    """The noun phrase in the singular, what follows a preposition, and whether it is plural, a batch, the only one."""
+    """Return the singular noun phrase, the words behind a preposition, and three flags.
+
+    The flags are: plural, a batch, the current one.
+    """
     cut = next((at for at, word in enumerate(rest) if word in _PREPOSITIONS), len(rest))
     phrase, after = rest[:cut], rest[cut:]
     listed = "all" in phrase or (len(phrase) > 1 and phrase[-1] in _PLURAL_NOISE)
@@ -98,7 +102,7 @@ def _parse_noun_only(parts: tuple[str, ...]) -> ParsedName:
 
 
 def put_verb_first(bare: Mapping[str, Words]) -> dict[str, Words]:
-    """`card_add_comment` as `add_card_comment`, where other tools speak of cards."""
+    """Turn `card_add_comment` into `add_card_comment`, if other tools mention cards."""
     alone = (parse_name(parts) for parts in bare.values() if len(parts) == 2)
     nouns = {parsed.noun for parsed in alone if parsed.verb != "unknown"}
     return {name: _turn_around(parts, nouns) for name, parts in bare.items()}
@@ -114,7 +118,7 @@ def _turn_around(parts: Words, nouns: AbstractSet[Words]) -> Words:
 
 
 def resolve_mark(parsed: ParsedName) -> ParsedName:
-    """`mark_done` and `mark_task_as_complete` complete something, `mark_incomplete` opens it, `mark_paid` pays it."""
+    """Resolve `mark_done` and `mark_task_as_complete` to complete, `mark_incomplete` to reopen, `mark_paid` to pay."""
     if parsed.word not in {"mark", "set"} or parsed.plural:
         return parsed
     noun, state = (parsed.noun, parsed.after[-1:]) if parsed.after[:1] == ("as",) else _split_last(parsed.noun)
@@ -134,9 +138,9 @@ def _split_last(noun: Words) -> tuple[Words, Words]:
 def add_described_noun(
     parsed: ParsedName, description: str, nouns: AbstractSet[Words], listed: AbstractSet[Words]
 ) -> ParsedName:
-    """The reading of a verb alone with what its description is about, where that is one of what other tools name.
+    """Add the noun of the description to a name without one, if other tools have that noun.
 
-    A search of which nothing is said is one of what is listed, where that is one thing.
+    A search without a description has the noun of the lists, if there is only one.
     """
     if parsed.noun or parsed.verb not in {"update", "delete", "search"}:
         return parsed

@@ -10,7 +10,7 @@ from mcp_sim.infer.names import ParsedName
 from mcp_sim.infer.result_schemas import infer_output
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
-from mcp_sim.types.lexicon.words import singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, vocabulary, words
 
 COLLECTIONS = vocabulary(
     "list map queue record records table history store db database collection data entries index dict registry log set"
@@ -20,9 +20,9 @@ _MAX_DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
-    """What the tools speak of: `names` of entities, the arguments that are whole numbers, and those that are texts.
+    """Nouns that tools mention: `names` of entities, arguments that are integers, arguments that are texts.
 
-    `bare` are arguments of tools whose results have an `id`, `shown` is what results have by their schemas.
+    `bare` are arguments of tools whose results have an `id`. `shown` are names in result schemas.
     """
 
     names: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ class Nouns:
     shown: frozenset[str] = frozenset()
 
     def entity_of(self, name: str) -> str:
-        """The entity that a table's name means: one that tools speak of, else what the name says."""
+        """Return the entity that a table name means: one that tools mention, else the name itself."""
         parts = words(name)
         while len(parts) > 1 and parts[-1] in COLLECTIONS:
             parts = parts[:-1]
@@ -43,11 +43,12 @@ class Nouns:
         return near[0] if len(near) == 1 else bare
 
     def includes(self, name: str) -> bool:
+        """Whether tools mention the entity that a table name means."""
         return self.entity_of(name) in self.names
 
 
 def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> Nouns:
-    """The nouns that the tools speak of, and the arguments that are whole numbers or texts."""
+    """Collect the nouns that the tools mention, and the arguments that are integers or texts."""
     names: set[str] = set()
     for parsed in parsed_names:
         phrase = (*parsed.noun, *parsed.after[1:]) if parsed.noun else parsed.after[1:]
@@ -68,7 +69,7 @@ def collect_nouns(parsed_names: Iterable[ParsedName], tools: Iterable[Tool]) -> 
 
 
 def _result_names(output: Record, depth: int = 0) -> Iterator[str]:
-    """What the records in a result have, as far as its schema tells."""
+    """Yield the names in a result schema."""
     for name, part in properties(output).items():
         yield name
         if depth < _MAX_DEPTH:

@@ -12,7 +12,7 @@ from mcp_sim.infer.names import parse_name
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import properties, required
-from mcp_sim.types.lexicon.words import singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 
 _CHOOSERS = vocabulary(
@@ -29,18 +29,18 @@ _READ_ARGUMENTS = vocabulary(
     "skip page cursor page_token sort sort_by sort_order order order_by filter filters"
 )
 _MIN_VERBS = 2
-"""So many of the choices must be verbs of records."""
+"""Number of choices that must be verbs of records."""
 
 _SHARED = frozenset({"entity", "key"})
-"""What a spec may say of a tool that holds for each of the things that it does."""
+"""Overrides of a tool that apply to each of its operations."""
 
 _COMBINABLE = frozenset({"choice", "choices", "login", "within"}) | _SHARED
-"""What a spec may say of a tool that does several things; whatever else it says is the whole of it."""
+"""Overrides that a tool with several operations may have. With others it has one operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class MultiTool:
-    """A tool that does several things: the argument that says which, and a tool for each of its values."""
+    """A tool with several operations: the argument that chooses one, and a tool for each of its values."""
 
     tool: Tool
     argument: str
@@ -48,13 +48,13 @@ class MultiTool:
 
 
 def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, MultiTool]:
-    """The tools that do one of several things, unless a spec says the one thing that a tool does."""
+    """Return the tools with several operations, unless a spec declares a single one."""
     found = {id_: _declared_multi_tool(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
     return {id_: one for id_, one in found.items() if one is not None}
 
 
 def _declared_multi_tool(tool: Tool, said: Mapping[str, Any]) -> MultiTool | None:
-    """The things that a tool does; a spec may say which argument tells, and that of other values than it lists."""
+    """Return the operations of a tool. A spec may declare the argument and further values."""
     argument, choices = said.get("choice"), said.get("choices", {})
     if argument is None and not choices:
         return _detect_multi_tool(tool) if said.keys() <= _COMBINABLE else None
@@ -71,7 +71,7 @@ def _declared_multi_tool(tool: Tool, said: Mapping[str, Any]) -> MultiTool | Non
 def variant_overrides(
     several: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
-    """What specs say of each of the things that a tool does, by the id of the tool that would do only this."""
+    """Return the overrides of each operation, by the id of its tool."""
     found: dict[str, Mapping[str, Any]] = {}
     for id_, one in several.items():
         said = overrides.get(id_, {})
@@ -82,13 +82,16 @@ def variant_overrides(
 
 
 def _shared_overrides(said: Mapping[str, Any], value: str) -> dict[str, Any]:
-    """What is said of the whole tool, for one of the things that it does: no key names what is new, or what is many."""
+    """Return the overrides of the tool that apply to one operation.
+
+    No key names new records or several.
+    """
     left_out = {"key"} if parse_name(words(value)).verb in {"create", "list", "search"} else set[str]()
     return {name: said[name] for name in said if name in _SHARED - left_out}
 
 
 def split_tools(tools: Mapping[str, Tool], several: Mapping[str, MultiTool]) -> dict[str, Tool]:
-    """The tools, and in place of those that do several things one for each of these."""
+    """Return the tools, with those of several operations split."""
     whole = {id_: tool for id_, tool in tools.items() if id_ not in several}
     return whole | {way.id: way for one in several.values() for way in one.variants.values()}
 
@@ -96,9 +99,9 @@ def split_tools(tools: Mapping[str, Tool], several: Mapping[str, MultiTool]) -> 
 def merge_plans(
     plans: Mapping[str, Plan], several: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Plan]:
-    """The plans, with one plan for each tool that does several things; it is as sure as its choices are on average.
+    """Merge the plans of the operations of each tool.
 
-    A call that chooses one which is a guess is marked as guessed.
+    The confidence is the average of the choices. A call of a guessed choice is marked as guessed.
     """
     parts = {way.id for one in several.values() for way in one.variants.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
@@ -137,7 +140,7 @@ def _detect_multi_tool(tool: Tool) -> MultiTool | None:
 
 
 def _values(schema: Record) -> list[str]:
-    """The values of an argument, said in an enum or in words; in words only where most are verbs."""
+    """Return the values of an argument: an enum, or a list in the description that is mostly verbs."""
     said = [value for value in choices_of(schema) if isinstance(value, str)]
     if said:
         return said
@@ -151,7 +154,7 @@ def _is_sure(value: str) -> bool:
 
 
 def _make_variant(tool: Tool, argument: str, value: str, noun: tuple[str, ...]) -> Tool:
-    """The tool as it would be if it did nothing but this."""
+    """Return the tool as if it had only this operation."""
     schema = tool.input_schema
     rest = {name: part for name, part in _variant_arguments(tool, value, noun).items() if name != argument}
     needed = [name for name in rest if name in required(schema) or _is_required_for(rest[name], value)]
@@ -166,7 +169,7 @@ def _make_variant(tool: Tool, argument: str, value: str, noun: tuple[str, ...]) 
 
 
 def _variant_arguments(tool: Tool, value: str, noun: tuple[str, ...]) -> dict[str, Record]:
-    """The arguments that such a thing takes: nobody searches by creating, and what is new has no id yet."""
+    """Return the arguments of the operation. Writes take no query, and new records have no id."""
     verb, parts = parse_name(words(value)).verb, properties(tool.input_schema)
     if verb in {"list", "search", "unknown"}:
         return parts
@@ -178,13 +181,13 @@ def _variant_arguments(tool: Tool, value: str, noun: tuple[str, ...]) -> dict[st
 
 
 def _is_required_for(schema: Record, value: str) -> bool:
-    """`The title (required for create and update)`."""
+    """Whether the description requires it for the operation: `The title (required for create and update)`."""
     told = {word for run in _REQUIRED.findall(str(schema.get("description", ""))) for word in words(run)}
     return set(words(value)) <= told
 
 
 def _variant_name(value: str, noun: tuple[str, ...]) -> Iterator[str]:
-    """`list` of a tool for notes is `list_notes`, `get_by_id` is `get_note_by_id`; `create_note` says all."""
+    """Yield the words of the operation's name: `list_notes` for `list` of a tool for notes."""
     parts = words(value)
     said = {singular(word) for word in parse_name(parts).noun}
     spoken = {singular(word) for word in noun}

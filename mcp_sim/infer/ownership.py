@@ -11,19 +11,19 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.links import is_single_valued
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import line_parts, main_type, properties
-from mcp_sim.types.lexicon.words import singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular_phrase, snake, vocabulary, words
 from mcp_sim.types.plans import Also, Among, Children, Owner, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 _TRANSFER_VERBS = vocabulary("update edit modify patch change set adjust revise amend assign move transfer reassign")
-"""Verbs by which a record may be given to somebody else."""
+"""Verbs that may give a record to another owner."""
 
 _KIND_SUFFIXES = ("", "_method", "_account", "_card", "_option")
-"""What is called `payment_id` may be a `payment_method`."""
+"""Endings of entity names that an id may omit: `payment_id` of a `payment_method`."""
 
 
 def settle_owner_arguments(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
-    """The looks; what says to whom a new record belongs, and is no field of it, is no field of it now either."""
+    """Return the features. An argument that names the owner of a new record is not a new field of it."""
     return [
         replace(features, settled_arguments=features.settled_arguments | _owner_arguments(features, declared))
         for features in feature_list
@@ -39,7 +39,10 @@ def _owner_arguments(features: ToolFeatures, declared: Mapping[str, Entity]) -> 
 
 
 def plan_owners(draft: Draft) -> dict[str, Plan]:
-    """The plans that say to whom a record belongs: a new one is listed there, any other must be his."""
+    """Return new plans for tools with an owner argument.
+
+    A new record is added to the owner's list. Any other must belong to the owner.
+    """
     given = [one for name, one in draft.entities.items() if name in draft.held]
     found: dict[str, Plan] = {}
     for features, plan in draft.items():
@@ -72,7 +75,7 @@ def _check_owners(features: ToolFeatures, plan: Plan, mine: Entity, others: Sequ
 
 
 def _required_owner(features: ToolFeatures, plan: Plan, mine: Entity, other: Entity) -> Owner | None:
-    """Whom an argument names to whom the record must belong."""
+    """Return the owner that an argument names and that the record must belong to."""
     named = _owner_argument(features, other) if other.name != mine.name and not other.singleton else None
     if named is None or named == plan.key:
         return None
@@ -99,13 +102,16 @@ def _lists_linking_to(entity: str, entities: Mapping[str, Entity]) -> Iterator[t
 
 
 def _owner_argument(features: ToolFeatures, owner: Entity) -> str | None:
-    """The argument that names an owner: by its own name, and not by a bare `id`."""
+    """Return the argument that names an owner. A bare `id` does not count."""
     name, score = key_argument("update", owner.name, owner.key, features.input)
     return name if score >= 2 and snake(name or "") not in {"id", "key", "name", "uuid"} else None
 
 
 def plan_membership_checks(draft: Draft) -> dict[str, Plan]:
-    """The plans of writes that say such an id."""
+    """Return new plans for writes with an id that another record must contain.
+
+    For example, a payment method must be one of the customer who orders.
+    """
     holders = draft.tables()
     found: dict[str, Plan] = {}
     for features, plan in draft.items():
@@ -133,7 +139,7 @@ def _memberships(
 
 
 def _id_arguments(features: ToolFeatures) -> Iterator[tuple[str, str]]:
-    """The ids that are asked for, by path: also in the lines of a list."""
+    """Yield the id arguments by path, also those in the lines of a list."""
     for name, part in properties(features.input).items():
         if snake(name).endswith("_id") and main_type(part) in {"string", ""}:
             yield name, name
@@ -152,7 +158,7 @@ def _holds_parts(entity: Entity, field: str) -> bool:
 
 
 def _holder_argument(features: ToolFeatures, plan: Plan, mine: Entity, holder: Entity) -> str | None:
-    """What names the record around: an argument, or a link of the record that is written."""
+    """Return what names the record that contains the ids: an argument, or a link of the written record."""
     if holder.name == mine.name:
         return plan.key if plan.verb == "update" else None
     name, score = key_argument("update", holder.name, holder.key, features.input)
@@ -162,9 +168,9 @@ def _holder_argument(features: ToolFeatures, plan: Plan, mine: Entity, holder: E
 
 
 def plan_children(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools.
+    """Return new plans for creates that also create child records: the tasks of a new plan.
 
-    Other tools name each of these records by an id of its own, so they are no mere part of what they came with.
+    Other tools name each child by its own id.
     """
     named = {plan.entity for plan in draft.plans.values() if plan.verb in _ONE and plan.key is not None} - {*draft.held}
     apart = {name: one for name, one in draft.entities.items() if name in named and not one.inside}
@@ -184,7 +190,7 @@ def plan_children(draft: Draft) -> dict[str, Plan]:
 
 
 def remove_child_fields(entities: Mapping[str, Entity], plans: Mapping[str, Plan]) -> dict[str, Entity]:
-    """The entities; what is made together with a record is not a field of it."""
+    """Remove the fields that hold child records."""
     found = dict(entities)
     for plan in plans.values():
         listed = {one.listed for one in plan.children}
@@ -207,7 +213,7 @@ def _find_children(features: ToolFeatures, plan: Plan, apart: Mapping[str, Entit
 
 
 def _ids_of(entity: Entity) -> set[str]:
-    """By what an item would name a record that there is."""
+    """Return the names of arguments that name an existing record."""
     return {f"{entity.name}_id", "id", snake(entity.key)}
 
 

@@ -14,7 +14,7 @@ from mcp_sim.infer.selections import entry_fields
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, vocabulary, words
 from mcp_sim.types.plans import Envelope, Plan
 
 _READS = frozenset({"get", "list"})
@@ -25,7 +25,7 @@ _MORE = re.compile(r"\b(json|details?|metadata|properties|fields|along with|incl
 
 
 def plan_shown_lists(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for tools that show only a list of a record: the comments of a ticket."""
     tables = draft.tables()
     found: dict[str, Plan] = {}
     for features, plan in draft.record_items():
@@ -60,7 +60,7 @@ def _plan_list(features: ToolFeatures, holder: Entity, key: str, place: str, fie
 
 
 def _list_names(features: ToolFeatures) -> Iterator[str]:
-    """What the list may be called: as the noun of the tool, or as the last word of its name."""
+    """Yield possible names of the list: the noun of the tool, and the last word of its name."""
     noun = features.parsed.noun
     for at in range(len(noun)):
         phrase = singular_phrase(noun[at:])
@@ -69,14 +69,17 @@ def _list_names(features: ToolFeatures) -> Iterator[str]:
 
 
 def _list_place(output: Record) -> str | None:
-    """Where the list stands in the result: '' where it is all of it, None where the result tells more."""
+    """Return the place of the list in the result: '' for the whole, None if the result has more."""
     parts = properties(output)
     lists = [name for name, part in parts.items() if main_type(part) == "array"]
     return "" if not parts else lists[0] if len(lists) == len(parts) == 1 else None
 
 
 def plan_shown_fields(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools, where a state is given and nothing shows how their results look."""
+    """Return new plans for tools that show some fields of a record: `get_flight_status`.
+
+    This applies to a given state and tools without a result schema.
+    """
     given = [one for name, one in draft.entities.items() if draft.held.get(name)]
     found: dict[str, Plan] = {}
     for features, plan in draft.record_items():
@@ -96,13 +99,13 @@ def plan_shown_fields(draft: Draft) -> dict[str, Plan]:
 
 
 def _show_field(plan: Plan, field: str, *, in_object: bool) -> Plan:
-    """The plan of a tool that shows one field, in an object where it promises one."""
+    """Return the plan of a tool that shows one field, in an object if it declares one."""
     named: dict[str, Any] = {"only": (field,)} if in_object else {"shows": {"": field}}
     return replace(plan, envelope=Envelope(), **named)
 
 
 def _field_of_noun(features: ToolFeatures, plan: Plan, entity: Entity, rows: Sequence[Record]) -> str | None:
-    """The field that the name ends with, behind the entity's: the `status` of a `flight_status`."""
+    """Return the field at the end of the noun: `status` of `flight_status`."""
     named, noun = words(entity.name), features.parsed.noun
     rest = "_".join(noun[len(named) :] if noun[: len(named)] == named else noun)
     inner = entry_fields(entity, plan.picked.field, rows) if plan.picked is not None else {}
@@ -112,12 +115,12 @@ def _field_of_noun(features: ToolFeatures, plan: Plan, entity: Entity, rows: Seq
 
 
 def _names_entity(features: ToolFeatures, entity: Entity) -> bool:
-    """Does a name speak of the record itself, whatever else it says?"""
+    """Whether a name mentions the record itself."""
     return not {*words(entity.name)}.isdisjoint(features.parsed.noun) or not features.parsed.noun
 
 
 def _show_fields(features: ToolFeatures, tables: Sequence[Entity], entities: Mapping[str, Entity]) -> Plan | None:
-    """The fields that the name speaks of, of the record that an argument names and that has the most of them."""
+    """Plan the fields that the name mentions, of the record that an argument names and that has most of them."""
     spoken = {singular(word) for word in features.parsed.noun}
     best: tuple[int, Entity, str] | None = None
     for one in tables:
@@ -146,7 +149,7 @@ def _mentioned_fields(features: ToolFeatures, entity: Entity, spoken: Collection
 
 
 def _linked_fields(features: ToolFeatures, entity: Entity, entities: Mapping[str, Entity]) -> Iterator[str]:
-    """What a record has by a link: of a line the limit of its plan."""
+    """Yield fields of linked records: the limit of the plan of a line."""
     for name, field in entity.fields.items():
         target = entities.get(field.link or "")
         for other in target.fields if target is not None and main_type(field.schema) != "array" else ():
@@ -155,14 +158,14 @@ def _linked_fields(features: ToolFeatures, entity: Entity, entities: Mapping[str
 
 
 def _is_mentioned(features: ToolFeatures, field: str) -> bool:
-    """Does the description say all words of a field's name?"""
+    """Whether the description contains all words of a field's name."""
     about = {*map(singular, words(features.tool.description.lower()))}
     meant = {singular(word) for word in words(field)} - _UNITS - _SMALL
     return bool(meant) and meant <= about
 
 
 def find_whole_text(features: ToolFeatures, entity: Entity) -> dict[str, str]:
-    """The place of the result where the text stands, and its field; empty where the tool tells more."""
+    """Return the place of the result and the field of the text it shows. Empty if the tool shows more."""
     field, place = _text_field(entity), _text_place(features)
     about = str(features.tool.definition.get("description", "")).lower()
     if features.verb != "get" or field is None or place is None or _MORE.search(about):
@@ -178,7 +181,7 @@ def _text_field(entity: Entity) -> str | None:
 
 
 def _text_place(features: ToolFeatures) -> str | None:
-    """'' where the tool declares no result, its only property where that is a text; else None."""
+    """Return '' if the tool declares no result, or its only property if that is a text. Else None."""
     if features.tool.output_schema is None:
         return ""
     parts = properties(features.output)

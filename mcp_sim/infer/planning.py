@@ -23,21 +23,21 @@ from mcp_sim.infer.transitions import find_created_state, find_requirements, fin
 from mcp_sim.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties
-from mcp_sim.types.lexicon.words import plural, singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, How, Plan
 
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
 _MIN_CONFIDENCE = 0.35
-"""A verb that only the description tells must be at least so sure."""
+"""Minimum confidence of a plan whose verb is only in the description."""
 
 _WRITES = frozenset({"create", "update", "delete"})
 _SEARCHED_IN = re.compile(r"\b(?:by|in|across|against)\b((?:(?!\breturn)[^.;\n]){1,80})", re.IGNORECASE)
-"""Where a description says in which fields is searched."""
+"""Phrases of descriptions that name the searched fields."""
 
 
 def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
-    """How many kinds of tools speak of each entity, being referred to by others included: two make it likely."""
+    """Return the number of kinds of tools that mention each entity. A reference from another counts as one."""
     verbs: dict[str, set[str]] = defaultdict(set)
     referred = {(snake(name), features.entity) for features in feature_list for name in properties(features.input)}
     for features in feature_list:
@@ -57,7 +57,7 @@ def make_plan(
     declared: Mapping[str, Entity],
     given: Given,
 ) -> Plan:
-    """The plan of a tool, as far as it is told by its look and its roles; what a spec says of it is as said there."""
+    """Return the plan of a tool by its features, its roles and its overrides."""
     said = features.overrides
     if features.verb in RECORDLESS:
         return _plan_recordless(features, entities)
@@ -124,14 +124,14 @@ def make_plan(
 
 
 def _shown_with_list(features: ToolFeatures, entity: Entity) -> tuple[str, ...]:
-    """What is told of a record in whose list something is put, where the list is not shown with the record."""
+    """Return the fields shown of a record whose list changes, if the list is hidden."""
     field = entity.fields.get(features.list_change.field) if features.list_change is not None else None
     is_apart = field is not None and field.hidden and not properties(features.output)
     return (entity.key, field.name) if field is not None and is_apart else ()
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
-    """How values get into fields: into a list or out of it, or behind the text that is there."""
+    """Return how values change fields: added to a list, removed, or appended to a text."""
     if features.list_change is not None:
         return {features.list_change.field: features.list_change.how}
     texts = {name for name in roles.sets.values() if name in entity.fields and _accepts_appending(entity.fields[name])}
@@ -145,7 +145,7 @@ def _accepts_appending(field: Field) -> bool:
 
 
 def _takes_two_lists(features: ToolFeatures, roles: Roles) -> bool:
-    """Does an update take lists that no field of the record is for?"""
+    """Whether an update takes lists that are not fields of the record."""
     lists = [name for name in roles.unexplained if main_type(properties(features.input).get(name, {})) == "array"]
     return features.verb == "update" and len(lists) >= 2
 
@@ -153,24 +153,24 @@ def _takes_two_lists(features: ToolFeatures, roles: Roles) -> bool:
 def _is_outside_state(
     features: ToolFeatures, declared: Mapping[str, Entity], given: Given, sharing: Mapping[str, int]
 ) -> bool:
-    """Does a tool look at what neither the given state nor any other tool speaks of?"""
+    """Whether a tool reads what neither the given state nor another tool mentions."""
     is_read = features.verb == "get" or (features.verb in _MANY and features.envelope.rows is None)
     return bool(given.entities) and is_read and features.entity not in declared and sharing[features.entity] < 2
 
 
 def _plan_outside_state(features: ToolFeatures) -> Plan:
-    """A tool that tells what the given state does not hold: the same answer for the same question."""
+    """Return the plan of a tool that shows what the state does not hold: a fixed answer per call."""
     why = f"the state tells of no {features.entity.replace('_', ' ')}"
     return Plan(features.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=(why,))
 
 
 def _is_bare(entity: Entity) -> bool:
-    """Is nothing known of what there is one of?"""
+    """Whether nothing is known of a singleton."""
     return entity.fields.keys() <= {"name", entity.key}
 
 
 def _plan_singleton(features: ToolFeatures, single: SingletonEffect, entity: Entity) -> Plan:
-    """The plan of a tool that works on what there is one of."""
+    """Return the plan of a tool that works on a singleton."""
     known = 0.8 if features.output.get("properties") or single.sets else 0.6 if _is_bare(entity) else 0.65
     plan = Plan(
         features.tool.id,
@@ -190,7 +190,7 @@ def _plan_singleton(features: ToolFeatures, single: SingletonEffect, entity: Ent
 
 
 def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> Plan:
-    """The plan of a tool that touches no records, or of which nobody knows which."""
+    """Return the plan of a tool that touches no records, or unknown ones."""
     plan = Plan(features.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=("no entity named",))
     if declares_effect(features.overrides):
         return replace(plan, **{"verb": "none", "confidence": 1.0, "reasons": (DECLARED,), **features.overrides})
@@ -210,21 +210,21 @@ def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> 
 
 
 def _mentions_entity(features: ToolFeatures, entities: Mapping[str, Entity]) -> bool:
-    """Does a tool speak of what others work on, in its name or by an id that it takes?"""
+    """Whether a tool mentions an entity of others, in its name or by an id argument."""
     noun = features.parsed.noun
     spoken = {singular_phrase(noun[start:end]) for start in range(len(noun)) for end in range(start + 1, len(noun) + 1)}
     return not entities.keys().isdisjoint(spoken | {noun_of_key(name) for name in properties(features.input)})
 
 
 def _can_reach(plan: Plan) -> bool:
-    """Does a plan for parts of records tell in which record, or which part?"""
+    """Whether a plan for nested records names the record or its container."""
     return plan.key is not None if plan.verb in _ONE else plan.holder is not None or plan.verb in _MANY
 
 
 def _check_workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
-    """A plan that could not answer is no plan: one record that nothing names, a change that changes nothing.
+    """Return the plan, or an unknown plan if it could not answer.
 
-    `only`: it is about the current record, or the next one.
+    Such a plan names no record, or changes nothing. `only`: it is about the current or the next record.
     """
     is_meant = plan.verb == "get" and (only or plan.operation)
     is_named = plan.key is not None or entity.singleton or plan.filters or is_meant
@@ -242,7 +242,7 @@ def _check_workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
 
 
 def find_renamed_fields(features: ToolFeatures, entity: Entity) -> dict[str, str]:
-    """Places of one record in the result that hold fields under other names: `order_id` is its `id`."""
+    """Return places of a record in the result with other names: `order_id` for its `id`."""
     if features.verb not in {"get", "create", "update"} or features.envelope.record is None:
         return {}
     base = features.envelope.record
@@ -256,8 +256,9 @@ def find_renamed_fields(features: ToolFeatures, entity: Entity) -> dict[str, str
 
 
 def find_searched_fields(features: ToolFeatures, roles: Roles, entity: Entity) -> tuple[str, ...]:
-    """The text fields that a query looks at: the one by which the tool's name says that it searches, those that the
-    descriptions of the query and of the tool name, else all.
+    """Return the text fields that a query searches.
+
+    It is the field in the tool's name, those that the description of the query or of the tool names, or all.
     """
     if roles.query is None:
         return ()
@@ -271,7 +272,7 @@ def find_searched_fields(features: ToolFeatures, roles: Roles, entity: Entity) -
 
 
 def _mentioned_fields(fields: Sequence[str], about: str) -> list[str]:
-    """The fields all of whose words a text says."""
+    """Return the fields whose words are all in a text."""
     said = {one for word in words(about.lower().replace("e-mail", "email")) for one in (word, singular(word))}
     return [name for name in fields if said.issuperset(words(name))]
 

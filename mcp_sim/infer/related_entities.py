@@ -20,7 +20,7 @@ from mcp_sim.infer.transitions import find_status_field, known_states
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.words import is_plural, singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import is_plural, singular, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
@@ -37,7 +37,7 @@ _CONFIDENCE = 0.75
 
 
 def find_related_entities(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
-    """The looks; lists of records in one state, and changes of what no tool makes, are about the records."""
+    """Return the features. Lists of a state, and changes of what no tool creates, get their entity."""
     about: dict[str, list[ToolFeatures]] = defaultdict(list)
     for features in feature_list:
         if features.verb not in RECORDLESS and features.singleton is None:
@@ -73,7 +73,7 @@ def _with_related_entity(
 
 
 def _entity_in_state(noun: Words, about: Mapping[str, Sequence[ToolFeatures]], made: set[str]) -> str | None:
-    """Tasks, of `get_blocked_tasks`, where a task may be blocked."""
+    """Return the entity of `get_blocked_tasks`, if a task may be blocked."""
     for start in range(1, len(noun)):
         entity = "_".join(noun[start:])
         if entity in made and "_".join(noun[:start]) in _mentioned_states(about[entity]):
@@ -94,7 +94,7 @@ def _mentioned_states(feature_list: Sequence[ToolFeatures]) -> frozenset[str]:
 
 
 def _only_named_entity(features: ToolFeatures, made: set[str]) -> str | None:
-    """The task, of `set_blocker(task_id, reason)`: the only kind of record that an argument names."""
+    """Return the only entity that an argument names: the task of `set_blocker(task_id, reason)`."""
     if key_argument("update", features.entity, "id", features.input)[1] >= 2:
         return None
     named = [one for one in made if names_key(features.input, one)]
@@ -102,9 +102,9 @@ def _only_named_entity(features: ToolFeatures, made: set[str]) -> str | None:
 
 
 def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """The field and value of the records that a list is of: `status: blocked` of `get_blocked_tasks`.
+    """Return the state that a list is limited to: `status: blocked` of `get_blocked_tasks`.
 
-    All words of the tool's name count: that something is `available` is no part of a noun.
+    All words of the tool's name count, since `available` is no part of a noun.
     """
     parsed, called = features.parsed, words(features.tool.name)
     noun, own = parsed.noun, words(entity.name)
@@ -132,9 +132,9 @@ def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 def find_registered_entity(
     features: ToolFeatures, about: Mapping[str, Sequence[ToolFeatures]], made: AbstractSet[str]
 ) -> str | None:
-    """What a tool is said to make, where others work on records of that and none is called after making them.
+    """Return the entity that the description says is created, if no other tool creates it.
 
-    Nobody else speaks of what this tool is called after.
+    No other tool mentions the noun of this tool.
     """
     told = (features.tool.description or "").lower()
     unmade = (name for name, mine in about.items() if name not in made and any(one.verb in _ONE for one in mine))
@@ -143,7 +143,7 @@ def find_registered_entity(
 
 
 def plan_any_record(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return plans for tools that look up any record by its id: `get_details_by_id(id)`, `fetch(id)`."""
     tables = {name: one for name, one in declared.items() if not one.singleton and one.inside is None}
     found: dict[str, Plan] = {}
     for features in feature_list:
@@ -164,13 +164,13 @@ def plan_any_record(feature_list: Sequence[ToolFeatures], declared: Mapping[str,
 
 
 def _is_declared_otherwise(said: Mapping[str, Any]) -> bool:
-    """Does a spec say that a tool does another thing, or to what?"""
+    """Whether a spec declares another effect."""
     is_other = said.get("verb", "get") != "get" or said.get("backend", "any_record") != "any_record"
     return is_other or not {"entity", "key"}.isdisjoint(said)
 
 
 def without_entities(feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan]) -> list[ToolFeatures]:
-    """The looks; what such tools are called after is no kind of record."""
+    """Return the features. The nouns of tools with these plans are no entities."""
     return [
         replace(features, verb="none", entity="") if features.tool.id in plans else features
         for features in feature_list
@@ -178,7 +178,7 @@ def without_entities(feature_list: Sequence[ToolFeatures], plans: Mapping[str, P
 
 
 def _id_argument(features: ToolFeatures) -> str | None:
-    """The only argument that there must be, where it is an id and the tool speaks of nothing in particular."""
+    """Return the only required argument, if it is an id and the noun is generic."""
     needed = [*required(features.input)]
     if features.parsed.verb not in {"get", "list", "search"} or len(needed) != 1 or properties(features.output):
         return None
@@ -189,7 +189,7 @@ def _id_argument(features: ToolFeatures) -> str | None:
 
 
 def _mentioned_entities(about: str, tables: Mapping[str, Entity]) -> list[str]:
-    """The kinds of records that a description names."""
+    """Return the entities that a description names."""
     spoken = words(about.lower())
     plain = [singular(word) if is_plural(word) else word for word in spoken]
     return [name for name in tables if _occurs(words(name), plain)]

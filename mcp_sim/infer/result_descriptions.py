@@ -31,16 +31,16 @@ _TYPES = {
 }
 _TYPE_OF = {word: kind for kind, said in _TYPES.items() for word in said.split()}
 _MIN_NAMES = 2
-"""As many names as a list of them has at least, to be more than a word in a sentence."""
+"""Number of names from which a list of them is a form."""
 
 _MAX_PLACES, _MAX_TOKENS, _MAX_DEPTH = 20, 5_000, 30
-"""What is looked at of a description that shows many forms, or a form without end."""
+"""Limits for descriptions with many or very deep forms."""
 
 TEXT_NAMES: Final = frozenset({"result", "text", "output", "content", "response"})
-"""What the only property of a result is called that is a text for people."""
+"""Names of the only property of a result, if it is a text for people."""
 
 MESSAGE_NAMES: Final = TEXT_NAMES | {"message"}
-"""What it is called where it says what came of a call."""
+"""Names of such a property that may hold a message about the call."""
 
 _PROSE = re.compile(
     r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text|(?:success|confirmation|"
@@ -66,7 +66,7 @@ _DATA_BACK = re.compile(
 
 
 def shown_result(description: str) -> Record | None:
-    """The schema of the result that a description shows; None where it shows none."""
+    """Return the schema of the result that a description shows, or None."""
     for found in islice(_SHOWN.finditer(description), _MAX_PLACES):
         schema = _FormParser(_tokens(description, found.end())).result()
         if schema is not None:
@@ -75,7 +75,7 @@ def shown_result(description: str) -> Record | None:
 
 
 def _tokens(description: str, start: int) -> list[str]:
-    """What stands behind a place; nothing where that nests deeper than any form that is meant to be read."""
+    """Return the tokens from a position on. Empty if they nest too deeply."""
     pieces = [found[0] for found in islice(_TOKEN.finditer(description, start), _MAX_TOKENS)]
     depths = accumulate((piece in {"{", "["}) - (piece in {"}", "]"}) for piece in pieces)
     return pieces if max(depths, default=0) <= _MAX_DEPTH else []
@@ -86,7 +86,7 @@ def _is_listed(schema: Record, before: str) -> bool:
 
 
 def _listed_keys(description: str) -> Record | None:
-    """The schema of a mapping whose keys are listed in words: `a dict with id, done and text`."""
+    """Return the schema of an object whose keys are listed in words: `a dict with id, done and text`."""
     for found in islice(_NAMED.finditer(description), _MAX_PLACES):
         said = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
         names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", said) if name.strip()]
@@ -98,13 +98,13 @@ def _listed_keys(description: str) -> Record | None:
 
 @dataclass(slots=True)
 class _FormParser:
-    """Reads one value as people write it who show a form: names without quotes, types for values, dots for the rest."""
+    """Parser of one value as people write forms: unquoted names, types as values, dots for the rest."""
 
     pieces: list[str]
     at: int = 0
 
     def result(self) -> Record | None:
-        """The schema of what is shown; None for what is no more than braces in a sentence."""
+        """Return the schema of the value, or None for mere braces in a sentence."""
         schema = self._value()
         parts = properties(as_object(schema["items"]) if schema and "items" in schema else schema or {})
         is_form = len(parts) >= _MIN_NAMES or (parts and ":" in self.pieces[: self.at])
@@ -127,7 +127,7 @@ class _FormParser:
         return {"type": kind} if kind is not None else {}
 
     def _object(self) -> Record | None:
-        """The schema of what stands in braces; None where that is not names with or without values."""
+        """Return the schema of an object in braces. None if they hold anything but names and values."""
         parts: Record = {}
         while (piece := self._next()) not in {"}", ""}:
             if piece in {",", "...", "…"}:
@@ -146,7 +146,7 @@ class _FormParser:
         return {"type": "object", **({"properties": parts} if parts else {})} if piece else None
 
     def _items(self) -> Record:
-        """The schema of what stands in brackets: that of its first item."""
+        """Return the schema of a list by its first item."""
         if self._peek() in {"]", "...", "…"}:
             self._pass("]")
             self._next()
@@ -160,7 +160,7 @@ class _FormParser:
         return {"items": inner}
 
     def _pass(self, end: str) -> None:
-        """Go on to the next comma, or to the end of what it stands in; braces in between are passed as a whole."""
+        """Skip to the next comma or to the closing token. Nested braces are skipped as a whole."""
         depth = 0
         while (piece := self._peek()) and (depth or piece not in {",", end}):
             depth += (piece in {"{", "["}) - (piece in {"}", "]"})
@@ -176,25 +176,28 @@ class _FormParser:
 
 
 def is_prose(description: str) -> bool:
-    """Does a description say that the result is for people to read, and not data?"""
+    """Whether a description says that the result is for people to read, not data."""
     return bool(_PROSE.search(description)) and not _DATA.search(description)
 
 
 def mentions_data(description: str) -> bool:
-    """Does a description of what works on records speak of data? Then the result is data."""
+    """Whether the description of a tool that works on records mentions data. Then its result is data."""
     return bool(_DATA.search(description))
 
 
 def returns_data(description: str) -> bool:
-    """Does a description say so of the result itself? What computes may speak of data that it is given."""
+    """Whether a description says that the result is data.
+
+    The input of a tool that computes may be data too.
+    """
     return bool(_DATA_BACK.search(description))
 
 
 def returns_key(description: str) -> bool:
-    """Does a description say that nothing but the id of what was made comes back?"""
+    """Whether a description says that only the id of the new record is returned."""
     return bool(_KEY.search(description)) and not mentions_data(description)
 
 
 def returns_record(description: str) -> bool:
-    """Does a description say that what comes back is data, or the record itself?"""
+    """Whether a description says that data or the record itself is returned."""
     return mentions_data(description) or bool(_RECORD.search(description))

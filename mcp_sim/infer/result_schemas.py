@@ -9,11 +9,11 @@ from typing import cast
 
 from mcp_sim.infer.result_descriptions import TEXT_NAMES, is_prose, mentions_data, shown_result
 from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     constants,
-    expanded,
     is_nullable,
     is_open,
     items,
@@ -22,14 +22,14 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     schema_of,
 )
-from mcp_sim.types.lexicon.words import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, vocabulary, words
 
 _BRANCHES = ("anyOf", "oneOf")
 _GOOD = vocabulary("success ok successful succeeded")
 _BAD = vocabulary("error errors failure exception")
 _MAX_READ = 400
 _UNRELATED = 100
-"""So far away is what is not called after the tool at all."""
+"""Distance of a form that is not named after the tool."""
 
 _NO_TYPES: Mapping[str, Record] = {}
 _FLAGS = vocabulary(
@@ -46,7 +46,10 @@ _IDENTIFIER = re.compile(r"(?<![\w/.=-])[a-z]+(?:_[a-z0-9]+)+(?![\w/=.(-])")
 
 
 def result_schema(tool: Tool) -> Record:
-    """The outputSchema, expanded; of several objects that it allows, the one that the tool gives. {} without one."""
+    """Return the expanded outputSchema, or {}.
+
+    Frameworks declare unions: `Task | Error`, or the results of all tools in one. The form of this tool is chosen.
+    """
     if tool.output_schema is None:
         return {}
     schema = expanded(tool.output_schema)
@@ -58,20 +61,20 @@ def result_schema(tool: Tool) -> Record:
 
 
 def declared_form(tool: Tool) -> Record | None:
-    """The schema of a result, None where no outputSchema says what is in it."""
+    """Return the schema of a result, or None if no outputSchema describes its content."""
     said = result_schema(tool) if tool.output_schema is not None else None
     return said if said is not None and not is_open(said) else None
 
 
 def text_place(tool: Tool) -> str | None:
-    """The only property of an outputSchema, where it holds a text: what frameworks say of any text."""
+    """Return the only property of an outputSchema if it is a text. Frameworks declare any text so."""
     parts = properties(result_schema(tool))
     name = next(iter(parts), None)
     return name if name is not None and len(parts) == 1 and main_type(parts[name]) == "string" else None
 
 
 def _successful_form(schema: Record, tool: Tool) -> Record:
-    """The form that this tool gives where all goes well: that which is called after it, else the first."""
+    """Return the form of a successful result: the one named after the tool, else the first."""
     forms = [as_object(form) for word in _BRANCHES for form in as_list(schema.get(word))]
     if len(forms) < 2 or any(main_type(form) != "object" or not properties(form) for form in forms):
         return schema
@@ -88,7 +91,7 @@ def _is_failure(form: Record) -> bool:
 
 
 def _distance(form: Record, tool: Tool) -> int:
-    """How many words beside the tool's own it is called by, as `CreateNoteResponse` or "Reply of create_note"."""
+    """Return how many more words than the tool a form's name has: `CreateNoteResponse`."""
     own = frozenset(words(tool.name))
     return min((len(said - own) for said in _own_names(form) if own <= said), default=_UNRELATED)
 
@@ -100,9 +103,9 @@ def _own_names(form: Record) -> Iterator[frozenset[str]]:
 
 
 def infer_output(tool: Tool, example: Json, text: str | None = None, types: Mapping[str, Record] = _NO_TYPES) -> Record:
-    """The outputSchema, expanded; without one, the shape of an example's result; else what the description shows.
+    """Return the expanded outputSchema, else the shape of an example, else what the description shows.
 
-    {} where nothing is known. `text` is the property that holds the whole as JSON text, `types` are those of arguments.
+    {} if nothing is known. `text` is the property that holds everything as JSON text. `types` are those of arguments.
     """
     if tool.output_schema is None and isinstance(example, dict | list):
         return schema_of(example)
@@ -111,13 +114,13 @@ def infer_output(tool: Tool, example: Json, text: str | None = None, types: Mapp
 
 
 def _first_form(output: Record) -> Record:
-    """Of a result that has one of several forms, the first that says what is in it."""
+    """Return the first form that describes its content."""
     forms = [as_object(form) for word in ("anyOf", "oneOf") for form in as_list(output.get(word))]
     return output if properties(output) else next((form for form in forms if properties(form)), output)
 
 
 def collect_argument_types(tools: Iterable[Tool]) -> dict[str, dict[str, Record]]:
-    """Server -> what each argument is, by its name, as the first tool to have it says."""
+    """Return server -> argument name -> its schema in the first tool that has it."""
     found: dict[str, dict[str, Record]] = defaultdict(dict)
     for tool in tools:
         for name, part in properties(tool.input_schema).items():
@@ -129,7 +132,7 @@ def collect_argument_types(tools: Iterable[Tool]) -> dict[str, dict[str, Record]
 
 
 def add_types(schema: Record, arguments: Mapping[str, Record]) -> Record:
-    """The schema with a type for each part that has none."""
+    """Add a type to each part that has none."""
     if "properties" in schema:
         parts = {
             name: add_types(as_object(part), arguments) if part else _type_of(snake(name), arguments)
@@ -158,7 +161,7 @@ def _type_of(name: str, arguments: Mapping[str, Record]) -> Record:
 
 
 def _with_default(schema: Record) -> Record:
-    """The schema with what stands there until somebody says something: a flag is not set, a list is empty."""
+    """Return the schema with the initial value: flags are False, lists are empty."""
     if main_type(schema) == "boolean":
         return {"type": "boolean", "default": False}
     if main_type(schema) == "array":
@@ -167,10 +170,10 @@ def _with_default(schema: Record) -> Record:
 
 
 def find_json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
-    """Tool id -> the property whose text is JSON.
+    """Return tool id -> the property whose text is JSON.
 
-    So it is where a tool's own description says or shows it, and for all tools of a server whose descriptions speak of
-    fields that no argument has (`with stable task_ref values`): who names them has them read from data.
+    A tool's own description says or shows it. It also holds for all tools of a server whose descriptions mention fields
+    that are no arguments (`with stable task_ref values`).
     """
     by_server: dict[str, list[Tool]] = defaultdict(list)
     for tool in tools.values():
@@ -190,14 +193,14 @@ def _is_data(tool: Tool, *, names_fields: bool) -> bool:
 
 
 def _names_fields(wrapped: list[Tool], tools: list[Tool]) -> bool:
-    """Do descriptions name what no tool, argument or choice is called, as only fields of results are?"""
+    """Whether descriptions contain names that only fields of results can have."""
     known = {name for tool in tools for name in _names_in(tool.input_schema)}
     named = {name for tool in wrapped for name in _IDENTIFIER.findall(tool.description)} - known
     return any(not any(name in tool.name for tool in tools) for name in named)
 
 
 def _names_in(schema: Json) -> Iterator[str]:
-    """What arguments and their choices are called, at any depth."""
+    """Yield the names of arguments and their choices, at any depth."""
     if isinstance(schema, list):
         for part in cast("list[Json]", schema):
             yield from _names_in(part)

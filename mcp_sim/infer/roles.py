@@ -21,7 +21,7 @@ from mcp_sim.infer.states import fields_from_verbs
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import at, main_type, properties, required
-from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.plans import RECORDLESS, Filter
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -30,7 +30,7 @@ _WHY = ("reason", "justification", "rationale")
 _ASKS = frozenset({"get", "list", "search"})
 _PART = re.compile(r"\bpart(?:ial|ially)?\b(?: of)?|\bsubstring\b|\bfuzz(?:y|ily)\b", re.IGNORECASE)
 _EXACT_SUFFIXES = ("id", "status", "state", "type", "date", "day", "time", "_at", "code", "key")
-"""What fields are called that are never looked for in part."""
+"""Endings of fields that are never matched partially."""
 
 
 def assign_roles(
@@ -38,7 +38,7 @@ def assign_roles(
     shown_by_results: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
-    """The roles of every tool's arguments, the fields with those that only arguments tell of, and the key fields."""
+    """Return the roles of every tool's arguments, the fields with those that only arguments show, and the keys."""
     fields = {name: _with_described_state(name, parts, feature_list) for name, parts in shown_by_results.items()}
     roles: dict[str, Roles] = {}
     keys = _choose_keys(feature_list, shown_by_results, declared)
@@ -80,7 +80,7 @@ def assign_roles(
 def _with_described_state(
     entity: str, fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]
 ) -> dict[str, Field]:
-    """The fields, with the state that tools speak of where neither a result nor a declaration tells of fields."""
+    """Return the fields. If neither results nor declarations show any, add the state that verbs mention."""
     mine = [
         features
         for features in feature_list
@@ -132,7 +132,7 @@ def _known_fields(entity: str, key: str, fields: Mapping[str, Field]) -> KnownFi
 
 
 def _nested_fields(fields: Mapping[str, Field]) -> dict[str, str]:
-    """What stands inside the objects of a record, by its name, where only one of them has it."""
+    """Return the paths inside objects of a record, by name, if the name is unique."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, field in fields.items():
         inner = properties(field.schema) if main_type(field.schema) == "object" else {}
@@ -168,7 +168,7 @@ def _roles_of(features: ToolFeatures, known: KnownFields, names: AbstractSet[str
 
 
 def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_key: str) -> Roles:
-    """The roles where records stand inside others: what names the record around them, and then as ever."""
+    """Return the roles for nested records: the argument that names the container, then the others."""
     named, score = key_argument("update", holder, holder_key, features.input)
     outer = named if score > 1 and snake(named or "") not in {"id", "key", "name"} else None
     parts = {name: part for name, part in properties(features.input).items() if name != outer}
@@ -186,7 +186,7 @@ def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_
 
 
 def _roles_without_key(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
-    """The roles where these arguments, and no key, tell which record is meant; the others are what an update sets."""
+    """Return the roles if these arguments name the record without a key. An update sets the others."""
     parts = properties(features.input)
     telling: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name in names}}
     others: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name not in names}}
@@ -205,11 +205,10 @@ def _fields_of_arguments(
     *,
     is_shown: bool,
 ) -> dict[str, Field]:
-    """Fields that only arguments tell of: all that a create or an update takes, what links a list to a parent or
-    narrows it.
+    """Return fields that only arguments show.
 
-    What an update takes besides the fields of records that are given is hardly a field where it names other records, or
-    says why.
+    These are all that a create or an update takes, and links to a parent or filters of a list. If records are given, an
+    update that names other records or gives a reason adds no field.
     """
     added: dict[str, Field] = {}
     is_given = declared is not None and declared.key_like is not None and bool(declared.fields)
@@ -240,7 +239,7 @@ def _fields_of_arguments(
 
 
 def _strip_new(name: str) -> str:
-    """`new_name` and `newName` set the name."""
+    """Return the field that `new_name` or `newName` sets."""
     parts = words(name)
     if len(parts) < 2 or parts[0] not in {"new", "updated"}:
         return name
@@ -249,14 +248,14 @@ def _strip_new(name: str) -> str:
 
 
 def field_in_name(features: ToolFeatures, known: KnownFields) -> str | None:
-    """`get_user_by_name(customer_name)`: what the name of the tool calls the field, whatever its argument is called."""
+    """Return the field in the tool's name: `get_user_by_name(customer_name)`."""
     by, *what = features.parsed.after or ("",)
     name = known.fields.get("_".join(what)) if by == "by" else None
     return name if name != known.key else None
 
 
 def is_secondary_field(features: ToolFeatures, known: KnownFields, key: str) -> bool:
-    """Is the only argument that might name the record a field of it: `find_user_id_by_email(email)`?"""
+    """Whether the only argument is a field other than the key: `find_user_id_by_email(email)`."""
     if key_argument(features.verb, known.entity, known.key, features.input)[1] > 1:
         return False
     is_foreign = snake(key).endswith("_id") and not snake(known.key).endswith(snake(key))
@@ -264,7 +263,7 @@ def is_secondary_field(features: ToolFeatures, known: KnownFields, key: str) -> 
 
 
 def match_partially(features: ToolFeatures, known: KnownFields, roles: Roles) -> Roles:
-    """The roles; texts are looked for in the fields, where a tool searches or is said to find by a part of a text."""
+    """Match texts partially, if a tool searches or its description says so."""
     if features.parsed.word != "search" and not _PART.search(features.tool.description):
         return roles
     loose = {

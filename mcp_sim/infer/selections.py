@@ -14,7 +14,7 @@ from mcp_sim.infer.transitions import known_states
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
 from mcp_sim.types.plans import Filter, Picked, Plan
 
 _MANY = frozenset({"list", "search"})
@@ -28,7 +28,7 @@ _VALUE_NAMES = vocabulary("value new_value field_value property_value attribute_
 
 
 def plan_flag_filters(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for lists with flags like `available_only`, `only_open`, `include_archived`."""
     found: dict[str, Plan] = {}
     for features, plan in draft.items():
         entity = draft.entity_of(plan)
@@ -43,7 +43,7 @@ def plan_flag_filters(draft: Draft) -> dict[str, Plan]:
 
 
 def _flag_filter(argument: str, entity: Entity, rows: Sequence[Record]) -> Filter | None:
-    """The field and the value that a yes asks for, or lets in: a flag of that name, or a state of records."""
+    """Return the filter of a flag: by a flag of that name, or by a state."""
     parts = words(argument)
     lets_in = parts[0] in _INCLUDING
     if len(parts) < 2 or not (lets_in or "only" in {parts[0], parts[-1]}):
@@ -71,7 +71,7 @@ def _filter_by_state(asked: str, entity: Entity, rows: Sequence[Record]) -> Filt
 
 
 def plan_entry_selection(draft: Draft) -> dict[str, Plan]:
-    """The plans of tools that show of records no more than such an entry."""
+    """Return new plans for tools that show one entry of a mapping: a `date` of `dates`."""
     known = draft.entities
     mappings = {name: [*_mapping_fields(known[name], rows)] for name, rows in draft.held.items() if name in known}
     found: dict[str, Plan] = {}
@@ -84,7 +84,7 @@ def plan_entry_selection(draft: Draft) -> dict[str, Plan]:
 
 
 def _mapping_fields(entity: Entity, rows: Sequence[Record]) -> Iterator[tuple[str, bool]]:
-    """The fields that hold entries under keys that are data, and whether these are days."""
+    """Yield the fields that hold entries under keys, and whether the keys are days."""
     for name in entity.fields:
         values = [row.get(name) for row in rows[:_SAMPLE_SIZE]]
         inner = [cast("Record", value) for value in values if isinstance(value, dict) and value]
@@ -110,7 +110,7 @@ def _select_entry(plan: Plan, picked: Picked) -> Plan:
 
 
 def entry_fields(entity: Entity, field: str, rows: Sequence[Record]) -> dict[str, Json]:
-    """What entries of a mapping hold, by an example each."""
+    """Return the fields of entries of a mapping, each with an example."""
     known: Record = {}
     for row in rows[:_SAMPLE_SIZE]:
         value: Json = row.get(field)
@@ -120,7 +120,7 @@ def entry_fields(entity: Entity, field: str, rows: Sequence[Record]) -> dict[str
 
 
 def settle_field_arguments(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
-    """The looks; an argument that names a field, and that which holds its value, are no fields themselves."""
+    """Return the features. An argument that names a field, or holds its value, is not a field."""
     return [
         replace(
             features,
@@ -131,7 +131,7 @@ def settle_field_arguments(feature_list: Sequence[ToolFeatures], declared: Mappi
 
 
 def plan_field_choices(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools: a choice of each field that may be named."""
+    """Return new plans for tools with an argument that names a field: `update_task(id, field, new_value)`."""
     found: dict[str, Plan] = {}
     for features, plan in draft.record_items():
         entity = draft.entity_of(plan)
@@ -146,7 +146,10 @@ def plan_field_choices(draft: Draft) -> dict[str, Plan]:
 
 
 def _field_arguments(features: ToolFeatures, entity: Entity | None) -> tuple[str, ...]:
-    """The argument that names a field and, in an update, that which holds its value; none where records have such."""
+    """Return the argument that names a field and, in an update, the one with its value.
+
+    Empty if records have such fields.
+    """
     parts = {
         snake(name): name for name, part in properties(features.input).items() if main_type(part) in {"string", ""}
     }
@@ -160,7 +163,7 @@ def _field_arguments(features: ToolFeatures, entity: Entity | None) -> tuple[str
 
 
 def _selectable_fields(entity: Entity, schema: Record, plan: Plan) -> list[str]:
-    """The fields that may be named: those that the argument lists, else all; the key is shown, and never set."""
+    """Return the fields that the argument lists, else all. The key is shown and never set."""
     listed = [str(one) for one in choices_of(schema)]
     shown = [name for name, field in entity.fields.items() if field.derived is None and not field.hidden]
     usual = [name for name in shown if name != entity.key or plan.verb == "get"]

@@ -36,15 +36,15 @@ from mcp_sim.infer.verbs import (
     find_verb,
     skip_opener,
 )
+from mcp_sim.types.lexicon.english import singular, singular_phrase, vocabulary, words
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
-from mcp_sim.types.lexicon.words import singular, singular_phrase, vocabulary, words
 from mcp_sim.types.plans import Verb
 
 _CREATE_WORDS, _UPDATE_WORDS = vocabulary("create add insert"), vocabulary("update replace edit modify patch set")
 _CREATES_OR_UPDATES = re.compile(
     r"(?:create|add|insert|save|store|set|write)s?(?:/| or )(?:updates?|replaces?|overwrites?|edits?)\b", re.IGNORECASE
 )
-"""How descriptions begin of tools that make a record or change the one that is there."""
+"""Beginnings of descriptions of upserts."""
 
 _READS, _WRITES = frozenset({"get", "list", "search"}), frozenset({"create", "update", "delete"})
 _DETERMINERS = vocabulary(
@@ -56,14 +56,14 @@ _PHRASE_ENDS = vocabulary(
     "and or optionally"
 )
 _MAX_WORDS = 3
-"""Words of a noun phrase."""
+"""Maximum length of a noun phrase."""
 
 
 def parse_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType({})) -> dict[str, ParsedName]:
-    """The readings of the tools of one server; first words that most of them share are the server's, not the tool's.
+    """Parse the names of the tools of one server.
 
-    Unless it is what the tools are about: `task_create`, `task_list` and `task_delete` of a server for tasks. `told`
-    are the descriptions: what a name leaves open they may say.
+    First words that most names share are dropped, unless they are the noun: `task_create`, `task_list`, `task_delete`.
+    `descriptions` fill gaps that names leave.
     """
     bare = _translate({name: words(last_segment(name)) for name in names})
     shared = _shared_prefix([*bare.values()])
@@ -83,27 +83,27 @@ def parse_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType
 
 
 def _with_upsert(parsed: ParsedName, description: str) -> ParsedName:
-    """`save`, where its description says that it creates or updates."""
+    """Mark `save` as an upsert if its description says so."""
     is_both = parsed.verb == "create" and _CREATES_OR_UPDATES.match(skip_opener(description)) is not None
     return replace(parsed, word="upsert") if is_both else parsed
 
 
 def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
-    """The names, those in which another language says what is done with the verb in English."""
+    """Translate names with a verb in another language."""
     read_so = {name: in_english(parts) for name, parts in bare.items() if parts and find_verb(parts) is None}
     foreign = {name: parts for name, parts in read_so.items() if parts != bare[name]}
     return {**bare, **one_noun_each(foreign)}
 
 
 def _join_phrase(parts: Words) -> Words:
-    """`turn on` as one word, and `create or update` as `upsert`."""
+    """Join `turn on` into one word, and replace `create or update` by `upsert`."""
     if parts[1:2] == ("or",) and {parts[0]} <= _CREATE_WORDS and {*parts[2:3]} <= _UPDATE_WORDS:
         return ("upsert", *parts[3:])
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
 
 
 def _swap_leading_noun(bare: Mapping[str, Words]) -> dict[str, Words]:
-    """`hold_place` beside `hold_list`: a word that may be either is a noun where several verbs follow it."""
+    """Swap `hold_place` beside `hold_list`: an ambiguous word is a noun if several verbs follow it."""
     verbs = frozenset({*STRONG, *WEAK, *TRANSITIONS})
     pairs = {(name, parts[0]) for name, parts in bare.items() if len(parts) == 2 and parts[1] in verbs}
     counts = Counter(noun for _, noun in pairs if noun in NOUNS_TOO)
@@ -112,9 +112,9 @@ def _swap_leading_noun(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 
 def _add_namespaces(bare: Mapping[str, Words]) -> dict[str, Words]:
-    """`courses.list` and `grades.set` speak of courses and grades, where there are several such namespaces.
+    """Add the nouns of namespaces, if there are several: `courses.list`, `grades.set`.
 
-    So does a single one, where its names say nothing else: `notes.add`, `notes.list` and `notes.search`.
+    A single one is added if the names are mere verbs: `notes.add`, `notes.list`, `notes.search`.
     """
     spaces = {name: words(_segments(name)[-2]) for name in bare if len(_segments(name)) > 1}
     alone = [name for name in spaces if len(bare[name]) == 1 and parse_name(bare[name]).verb != "unknown"]
@@ -127,13 +127,13 @@ def _add_namespaces(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 
 def _insert_namespace(parts: Words, space: Words) -> Words:
-    """The words of a name that begins with a verb and says no more, with what its namespace is about."""
+    """Insert the namespace after the verb of a name without a noun."""
     noun = space if parse_name(parts).verb in {"list", "search"} else words(singular_phrase(space))
     return (*parts[:1], *noun, *parts[1:])
 
 
 def _complete(parsed: ParsedName, parts: Words, said: str, nouns: AbstractSet[Words]) -> ParsedName:
-    """The reading with what the other tools and the description say, where the name alone tells of no verb."""
+    """Complete a name without a verb from the other tools and the description."""
     if parsed.verb != "unknown" or len(parts) == 0:
         return replace(_resolve_opening(parsed, said), described_verb=said)
     fused = _split_fused(parts, nouns)
@@ -162,7 +162,7 @@ def _complete(parsed: ParsedName, parts: Words, said: str, nouns: AbstractSet[Wo
 
 
 def _resolve_opening(parsed: ParsedName, said: str) -> ParsedName:
-    """`open_case` creates one, unless its description begins with `get`."""
+    """Resolve `open_case`: it creates one, unless its description begins with `get`."""
     verb = STRONG.get(said)
     if parsed.word not in MAY_READ or parsed.verb != "create" or verb not in {"get", "list", "search"}:
         return parsed
@@ -170,7 +170,7 @@ def _resolve_opening(parsed: ParsedName, said: str) -> ParsedName:
 
 
 def _split_fused(parts: Words, nouns: AbstractSet[Words]) -> Words | None:
-    """`listprompts`, where other tools speak of prompts."""
+    """Split `listprompts`, if other tools mention prompts."""
     whole = parts[0] if len(parts) == 1 else ""
     verb = next((verb for verb in PLAIN_VERBS if whole.startswith(verb)), None)
     rest = whole.removeprefix(verb or "")
@@ -178,7 +178,7 @@ def _split_fused(parts: Words, nouns: AbstractSet[Words]) -> Words | None:
 
 
 def _infer_verb(parts: Words, said: str, deed: str, nouns: AbstractSet[Words]) -> Verb | None:
-    """The verb that other tools and the description make of a name without one; None where it stays so."""
+    """Return the verb that other tools and the description imply, or None."""
     rest = parse_noun_phrase(parts[1:])[0]
     if parts[0] in CREATION_VERBS and rest in nouns:
         return "create"
@@ -190,7 +190,7 @@ def _infer_verb(parts: Words, said: str, deed: str, nouns: AbstractSet[Words]) -
 
 
 def last_segment(name: str) -> str:
-    """`slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`: what stands behind the last separator."""
+    """Return what follows the last separator: `slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`."""
     return _segments(name)[-1] or name
 
 
@@ -199,7 +199,7 @@ def _segments(name: str) -> list[str]:
 
 
 def _shared_prefix(names: Sequence[Words]) -> Words:
-    """The words with which most names begin, which say nothing of what one tool does."""
+    """Return the first words of most names, which do not distinguish the tools."""
     shared: Words = ()
     while word := _shared_word(names, shared):
         shared = (*shared, word)
@@ -209,7 +209,7 @@ def _shared_prefix(names: Sequence[Words]) -> Words:
 
 
 def _shared_word(names: Sequence[Words], shared: Words) -> str:
-    """The word that most names have behind these; none that is a verb, or with which they end."""
+    """Return the word that most names have next. '' if it is a verb or the last word."""
     size = len(shared)
     counts = Counter(parts[size] for parts in names if parts[:size] == shared and len(parts) > size + 1)
     word, count = counts.most_common(1)[0] if counts else ("", 0)
@@ -218,16 +218,16 @@ def _shared_word(names: Sequence[Words], shared: Words) -> str:
 
 
 def _are_distinct(names: Sequence[Words], shared: Words) -> bool:
-    """Do names say more than a verb behind these words, and not all the same?"""
+    """Whether names have more than a verb after these words, and differ."""
     ends = [parts[len(shared) :] for parts in names if parts[: len(shared)] == shared and len(parts) > len(shared)]
     followers = {singular(parts[0]) for parts in ends}
     return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN_VERBS) < 2
 
 
 def add_shared_noun(parsed_names: Mapping[str, ParsedName], told: Mapping[str, str]) -> dict[str, ParsedName]:
-    """The readings of a server's tools; those of verbs alone speak of what most of them are described to work on.
+    """Return the parsed names. Mere verbs get the noun that most descriptions agree on.
 
-    They stay as they are where the descriptions (`told`) do not agree, or tell of no reading and writing.
+    They stay if the descriptions disagree, or if there is no reading or no writing.
     """
     bare = {name: one for name, one in parsed_names.items() if not one.noun and one.verb in _READS | _WRITES}
     verbs = {one.verb for one in bare.values()}
@@ -245,7 +245,7 @@ def _with_noun(noun: str, parsed: ParsedName) -> ParsedName:
 
 
 def _object_noun(description: str) -> str:
-    """What the verb of a description is done to: the `entry` of `Create or update a KB entry by its key`."""
+    """Return the object of the verb in a description: `entry` of `Create or update a KB entry by its key`."""
     phrase = [*_object_phrase(skip_opener(description))]
     return singular(phrase[-1]) if phrase else ""
 

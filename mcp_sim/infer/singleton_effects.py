@@ -10,7 +10,7 @@ from mcp_sim.infer.names import ParsedName, Words
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.lexicon.words import plural, singular, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, singular, vocabulary, words
 from mcp_sim.types.plans import How, Verb
 
 _EMPTYING_VERBS = vocabulary("clear empty reset flush")
@@ -24,7 +24,7 @@ _SUBJECT_SUFFIXES = vocabulary("status state setting settings info information d
 
 @dataclass(frozen=True, slots=True)
 class SingletonEffect:
-    """What a tool does to the one record of an entity."""
+    """The effect of a tool on the only record of an entity."""
 
     verb: Verb
     entity: str
@@ -33,17 +33,17 @@ class SingletonEffect:
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
     shows: Mapping[str, str] = field(default_factory=dict[str, str])
     choice: str | None = None
-    """An argument that says which of the values of the field in `chosen` is meant."""
+    """The argument that chooses among the values in `chosen`."""
     chosen: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, "Mapping[str, Json]"])
     only: tuple[str, ...] = ()
-    """The fields that are told alone."""
+    """The only fields that are shown."""
     reason: str = ""
 
 
 def find_verb_flag(
     parsed: ParsedName, arguments: Record, shows: Mapping[str, str], entity: Entity
 ) -> SingletonEffect | None:
-    """`arm_alarm(mode)`, `disarm_alarm()`: a verb that nothing else is known of sets the flag that it is about."""
+    """Return the effect of an unknown verb that sets a flag: `arm_alarm(mode)`, `disarm_alarm()`."""
     if parsed.verb != "unknown" or len(parsed.noun) < 2 or "".join(parsed.noun[1:]) != join_words(entity.name):
         return None
     fixed = find_flag(parsed.noun[0], entity)
@@ -58,7 +58,7 @@ def find_verb_flag(
 def find_toggle(
     parsed: ParsedName, needed: Sequence[str], shows: Mapping[str, str], entity: Entity
 ) -> SingletonEffect | None:
-    """`toggle_shuffle()`: the flag that its noun or its result names becomes the opposite."""
+    """Return the effect of `toggle_shuffle()`: the flag of its noun or result is inverted."""
     if parsed.word not in TOGGLES or needed:
         return None
     meant = find_field(parsed, shows, entity) or next(iter(dict.fromkeys(shows.values())), "")
@@ -71,7 +71,7 @@ def find_toggle(
 def find_emptied_list(
     parsed: ParsedName, needed: Sequence[str], shows: Mapping[str, str], entity: Entity
 ) -> SingletonEffect | None:
-    """`clear_queue()`: the list of which its noun speaks holds nothing any more."""
+    """Return the effect of `clear_queue()`: the list of its noun becomes empty."""
     noun = (
         parsed.noun
         if parsed.word in _EMPTYING_VERBS
@@ -90,7 +90,7 @@ def find_emptied_list(
 
 
 def match_field(path: str, part: Record, entity: Entity) -> str | None:
-    """The field that a name means: the same word for word, or but for words like `new` and `status`."""
+    """Return the field that a name means, exactly or without words like `new` and `status`."""
     name = path.rsplit(".", 1)[-1]
     kind = main_type(part)
     fits = [name for name, field in entity.fields.items() if not kind or _is_compatible(main_type(field.schema), kind)]
@@ -103,7 +103,7 @@ def match_field(path: str, part: Record, entity: Entity) -> str | None:
 
 
 def _is_compatible(own: str, kind: str) -> bool:
-    """Can a field of one type be what another is of? Of whichever type a field is that says none."""
+    """Whether a value of the type `kind` fits a field of the type `own`. An untyped field fits all."""
     return not own or own == kind or (own, kind) == ("integer", "number")
 
 
@@ -126,6 +126,7 @@ def core_words(name: str) -> str:
 
 
 def find_field(parsed: ParsedName, shows: Mapping[str, str], entity: Entity) -> str | None:
+    """Return the field that the noun or the result names, or None."""
     noun = "".join(parsed.noun)
     near = [name for name in entity.fields if noun and noun in {join_words(name), core_words(name)}]
     near = near or [name for name in dict.fromkeys(shows.values()) if noun and noun in join_words(name)]
@@ -133,7 +134,7 @@ def find_field(parsed: ParsedName, shows: Mapping[str, str], entity: Entity) -> 
 
 
 def find_field_in_noun(parsed: ParsedName, entity: Entity) -> str | None:
-    """The field of which a noun phrase says all words: `wifi_status` of `wifi`, the longest that there is."""
+    """Return the longest field whose words the noun begins with: `wifi` of `wifi_status`."""
     noun, told = (
         parsed.noun,
         {name: _matching_prefix(name, parsed.noun) for name in entity.fields if name != entity.name},
@@ -143,7 +144,7 @@ def find_field_in_noun(parsed: ParsedName, entity: Entity) -> str | None:
 
 
 def _matching_prefix(field: str, noun: Words) -> Words:
-    """The words of a field that a noun phrase begins with: one of `channels` is a channel, and `current_day` a day."""
+    """Return the words of a field that a noun begins with: a channel of `channels`, a day of `current_day`."""
     parts = words(field)
     bare = parts[next((place for place, part in enumerate(parts) if part not in _PREFIXES), 0) :]
     forms = (parts, bare, (*bare[:-1], singular(bare[-1]))) if parts else ()
@@ -151,7 +152,7 @@ def _matching_prefix(field: str, noun: Words) -> Words:
 
 
 def find_switched_field(parsed: ParsedName, needed: Sequence[str], entity: Entity) -> SingletonEffect | None:
-    """`toggle_data()`, `enable_roaming()`, `disconnect_vpn()`: the flag called after the noun, and after the verb."""
+    """Return the effect of `toggle_data()`, `enable_roaming()`, `disconnect_vpn()` on a flag."""
     if needed:
         return None
     flips = parsed.word in TOGGLES
@@ -167,7 +168,7 @@ def find_switched_field(parsed: ParsedName, needed: Sequence[str], entity: Entit
 
 
 def find_shown_fields(parsed: ParsedName, needed: Sequence[str], about: str, entity: Entity) -> SingletonEffect | None:
-    """The fields that are called after the noun, and those of which the description says all words."""
+    """Return the effect of a tool that shows the fields its noun or its description names."""
     is_read = parsed.word == "check" or (parsed.verb in {"get", "unknown"} and {_first_word(parsed)} & _SHOWING_WORDS)
     if needed or not is_read:
         return None
@@ -183,7 +184,7 @@ def _first_word(parsed: ParsedName) -> str:
 
 
 def _subject_of(parsed: ParsedName) -> Words:
-    """`wifi` of `check_wifi_status`."""
+    """Return the subject of a name: `wifi` of `check_wifi_status`."""
     noun = parsed.noun[1:] if {*parsed.noun[:1]} & _SHOWING_WORDS else parsed.noun
     while len(noun) > 1 and noun[0] in _SUBJECT_PREFIXES:
         noun = noun[1:]

@@ -14,8 +14,9 @@ from mcp_sim.infer.keys import key_argument
 from mcp_sim.infer.names import ParsedName, Words
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import at, expanded, main_type, map_of, properties, required
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import at, main_type, map_of, properties, required
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 _FACETS = vocabulary("status state setting settings mode level value config configuration option options preference")
 _NOT_ENTITIES = vocabulary("id key name type detail list all value number count message text data file")
@@ -23,7 +24,7 @@ _NOT_ENTITIES = vocabulary("id key name type detail list all value number count 
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """One tool of one noun: what its name says, its arguments but for options, and its result."""
+    """One tool of a noun: its parsed name, its arguments without options, and its result."""
 
     parsed: ParsedName
     arguments: Mapping[str, Record]
@@ -34,9 +35,9 @@ class _Use:
 def find_singletons(
     tools: Mapping[str, Tool], parsed_names: Mapping[str, ParsedName], known: Iterable[str], settled: Container[str]
 ) -> dict[str, Entity]:
-    """An entity with one record for each noun that tools only get and set, and of which none names one of several.
+    """Return a singleton for each noun that tools only get and set and that no key identifies.
 
-    `settled` are the tools of which a spec tells what they do.
+    `settled` are the tools whose effect a spec declares.
     """
     spoken: dict[Words, list[_Use]] = defaultdict(list)
     for id_, tool in tools.items():
@@ -55,12 +56,12 @@ def find_singletons(
 
 
 def singleton_of_noun(entities: Mapping[str, Entity], parsed: ParsedName) -> Entity | None:
-    """The one among these of which a tool speaks."""
+    """Return the singleton that a tool names."""
     return entities.get("_".join(strip_facet(parsed.noun)))
 
 
 def strip_facet(noun: Words) -> Words:
-    """`wifi_status` and `wifi` are about one thing."""
+    """Return the noun without words like `status`: `wifi` of `wifi_status`."""
     return noun[:-1] if len(noun) > 1 and noun[-1] in _FACETS else noun
 
 
@@ -72,7 +73,7 @@ def _use_of(parsed: ParsedName, tool: Tool) -> _Use:
 
 
 def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words]) -> bool:
-    """Do all tools of a noun get or set it, and none says which one?"""
+    """Whether all tools of a noun get or set it, and none takes a key."""
     gets = [one for one in uses if _is_getter(one)]
     sets = [one for one in uses if one.parsed.verb == "update" and _is_setter(one)]
     if len(gets) + len(sets) < len(uses) or not gets or _NOT_ENTITIES.issuperset(noun):
@@ -86,7 +87,7 @@ def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words])
 
 
 def _is_getter(one: _Use) -> bool:
-    """Does it show the one there is? `settings` are one thing, in the plural."""
+    """Whether a tool shows the singleton. `settings` are one thing in the plural."""
     facets = one.parsed.verb == "list" and f"{one.parsed.noun[-1]}s" in _FACETS
     return not one.needed and (facets or (one.parsed.verb == "get" and not one.parsed.plural))
 

@@ -24,7 +24,7 @@ from mcp_sim.infer.singleton_effects import (
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import at, items, main_type, properties, required, types_of
-from mcp_sim.types.lexicon.words import plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
 from mcp_sim.types.plans import How
 
 _APPEND = vocabulary(
@@ -53,7 +53,7 @@ _CHANGE_PHRASES: dict[How, str] = {
 def find_singleton_effect(
     parsed: ParsedName, schema: Record, output: Record, known: Iterable[Entity], about: str = ""
 ) -> SingletonEffect | None:
-    """What the tool does to one of the singletons, or None where it speaks of none of them.
+    """Return the effect of the tool on one of the singletons, or None.
 
     `about` is its description.
     """
@@ -66,7 +66,7 @@ def find_singleton_effect(
 
 
 def _effects_by_near_name(parsed: ParsedName, schema: Record, singles: Iterable[Entity]) -> Iterator[SingletonEffect]:
-    """`get_user_info()` of a `user_account`: the only thing whose name begins with the noun, or ends so."""
+    """Yield the effect of `get_user_info()` on `user_account`, the only name that begins or ends with the noun."""
     noun, size = parsed.noun, len(parsed.noun)
     near = [one.name for one in singles if noun in {words(one.name)[:size], words(one.name)[-size:]}]
     if size and parsed.verb == "get" and not properties(schema) and len(near) == 1:
@@ -81,7 +81,7 @@ def _effects_on_one_field(parsed: ParsedName, schema: Record, about: str, entity
 
 
 def _rank(one: SingletonEffect) -> tuple[int, int, int]:
-    """Changes that are understood speak louder than what is shown."""
+    """Rank changes before values that are shown."""
     return len(one.sets) + len(one.fixed) + len(one.chosen), len(one.shows) + len(one.only), one.verb == "get"
 
 
@@ -124,19 +124,19 @@ def _effects_on(parsed: ParsedName, schema: Record, output: Record, entity: Enti
 
 
 def _only_place(output: Record) -> str | None:
-    """Where a result holds all that it tells: the whole of what declares nothing, or its only property."""
+    """Return the only place of a result: '' if it declares nothing, or its only property."""
     names = [*properties(output)]
     return "" if not names else names[0] if len(names) == 1 else None
 
 
 def _fits(place: Record, field: Record) -> bool:
-    """May a value of a field stand at a place?"""
+    """Whether a value of the field fits the place."""
     kinds = {*types_of(place)}
     return not kinds or bool(kinds & ({*types_of(field)} | ({"number"} if main_type(field) == "integer" else set())))
 
 
 def _shown_fields(output: Record, entity: Entity) -> dict[str, str]:
-    """Places of the result -> the fields that stand there."""
+    """Return place of the result -> the field shown there."""
     return {
         path: found for path, part in _leaves(output, "", 0) if (found := match_field(path, part, entity)) is not None
     }
@@ -154,7 +154,7 @@ def _leaves(schema: Record, path: str, depth: int) -> Iterator[tuple[str, Record
 def _list_change(
     parsed: ParsedName, arguments: Record, needed: list[str], entity: Entity
 ) -> tuple[str, str, How] | None:
-    """`add_to_watchlist(stock)`, `unfollow_user(name)`: what is put into a list of the record, or taken out."""
+    """Return the list that `add_to_watchlist(stock)` or `unfollow_user(name)` changes, and how."""
     how: How | None = "append" if parsed.word in _APPEND else "remove" if parsed.word in _REMOVE else None
     name = needed[0] if len(needed) == 1 else None
     if how is None or name is None or main_type(arguments[name]) not in {"string", "integer", "array"}:
@@ -173,7 +173,7 @@ def _list_change(
 def _amount_change(
     parsed: ParsedName, arguments: Record, shows: Mapping[str, str], entity: Entity
 ) -> tuple[str, str, How] | None:
-    """`fund_account(amount)`, `fill_tank(litres)`: what a number goes up or down by."""
+    """Return the number that `fund_account(amount)` or `fill_tank(litres)` changes, and how."""
     how: How | None = "add" if parsed.word in _ADD else "subtract" if parsed.word in _SUBTRACT else None
     numbers = [name for name, part in arguments.items() if main_type(part) in {"integer", "number"}]
     named = [name for name in numbers if {*words(name)} & _AMOUNTS]
@@ -196,7 +196,7 @@ def _written_fields(
     output: Record,
     entity: Entity,
 ) -> tuple[dict[str, str], dict[str, Json]]:
-    """What arguments set, and what the verb itself stands for (`start`: running)."""
+    """Return the fields that arguments set, and those that the verb itself sets (`start`: running)."""
     exact = [name for name in entity.fields if len(parsed.noun) > 1 and join_words(name) == "".join(parsed.noun)]
     if len(exact) == 1 and len(needed) == 1 and parsed.word in _SETTERS:
         return {needed[0]: exact[0]}, {}
@@ -218,7 +218,7 @@ def _written_fields(
 def _choice_of_states(
     parsed: ParsedName, arguments: Record, shows: Mapping[str, str], output: Record, entity: Entity
 ) -> SingletonEffect | None:
-    """`activate_brake(mode: engage | release)`: an argument says what the field becomes."""
+    """Return the effect of `activate_brake(mode: engage | release)`: an argument chooses the state."""
     meant = find_field(parsed, shows, entity)
     if meant is None:
         return None
@@ -243,7 +243,7 @@ def _shows_mostly(shows: Mapping[str, str], output: Record) -> bool:
 
 
 def _is_named(parsed: ParsedName, entity: Entity, output: Record) -> bool:
-    """Without an outputSchema: the noun is the entity."""
+    """Whether the noun is the entity, if there is no outputSchema."""
     noun = "".join(parsed.noun)
     nouns = {noun, plural(noun), core_words("_".join(parsed.noun))} - {""}
     return not properties(output) and bool(nouns & {join_words(entity.name), core_words(entity.name)})

@@ -16,7 +16,7 @@ from mcp_sim.infer.verbs import TRANSITIONS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object, at, constants, items, main_type, properties
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 STATUS = ("status", "state", "stage")
 _TIME_NAMES = ("date", "time", "timestamp")
@@ -45,7 +45,7 @@ def with_choices(
     roles: Mapping[str, Roles],
     rows: Sequence[Record],
 ) -> dict[str, Field]:
-    """The fields of one entity; what arguments of its tools may say of a text is what the text may be."""
+    """Return the fields of one entity, with the choices of arguments that set or filter them."""
     found = dict(fields)
     for features in sorted(feature_list, key=lambda features: features.verb not in {"create", "update"}):
         mine = roles[features.tool.id]
@@ -65,19 +65,19 @@ def _listed_values(schema: Record) -> list[Json]:
 
 
 def _accepts_any_text(field: Field) -> bool:
-    """May the field be any text?"""
+    """Whether the field accepts any text."""
     return main_type(field.schema) == "string" and not field.schema.keys() & {"format", "pattern"} and not field.link
 
 
 def find_initial_state(field: Field, rows: Sequence[Record]) -> Json:
-    """The state in which a new record is, where the choices or the given records tell of one."""
+    """Return the state of new records among the choices or the given records, or None."""
     held = dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))
     by_name = {snake(str(value)): value for value in (*held, *choices_of(field.schema))}
     return next((by_name[name] for name in _INITIAL_STATES if name in by_name), None)
 
 
 def with_initial_state(entity: Entity, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> Entity:
-    """The entity whose new records are in the first state that there is; else in that to which making them leads."""
+    """Return the entity with a default for its state: the first state, or the one that creating implies."""
     name = next((name for name in entity.fields if snake(name) in STATUS), None)
     if name is None or "default" in entity.fields[name].schema:
         return entity
@@ -90,7 +90,7 @@ def with_initial_state(entity: Entity, rows: Sequence[Record], feature_list: Seq
 
 
 def _state_after_creation(field: Field, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> str | None:
-    """A state to which nothing else leads, or what the verb says: what is booked is `booked`."""
+    """Return a state that no update leads to, or the one that the verb implies: `booked` of `book`."""
     led = {features.parsed.status for features in feature_list if features.verb == "update"} | {*TRANSITIONS.values()}
     held = [str(row[field.name]) for row in rows if isinstance(row.get(field.name), str)]
     first = next((state for state, _ in Counter(held).most_common() if snake(state) not in led), None)
@@ -104,7 +104,7 @@ def _state_after_creation(field: Field, rows: Sequence[Record], feature_list: Se
 
 
 def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
-    """The state and the flags of one entity's records, where tools speak of them and no schema tells how they look."""
+    """Return the state and the flags that tools mention, if no schema shows the fields of records."""
     if any(properties(features.output) or items(features.output) for features in feature_list):
         return []
     updates = [features.parsed for features in feature_list if features.verb == "update"]
@@ -115,7 +115,7 @@ def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
 
 
 def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
-    """The fields with the time of creation, which most services keep, where no schema tells how records look."""
+    """Add a creation time, which most services keep, if no schema shows the fields of records."""
     names = [name for features in feature_list for name in properties(features.input)]
     told = any(properties(features.output) or items(features.output) for features in feature_list)
     kept = any(snake(name).startswith("creat") or snake(name) in _TIME_NAMES for name in (*names, *fields))
@@ -126,7 +126,7 @@ def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolF
 
 
 def find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
-    """The state of one entity's records, as arguments or verbs like `close` tell of it."""
+    """Return the state field that arguments or verbs like `close` imply, or None."""
     arguments = [(name, part) for features in feature_list for name, part in properties(features.input).items()]
     leads = [
         features.parsed.status for features in feature_list if features.verb == "update" and features.parsed.status
@@ -143,13 +143,13 @@ def find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
 
 
 def _is_flag(name: str, schema: Record, leads: Sequence[str]) -> bool:
-    """`completed: true` says it already."""
+    """Whether it is a flag that already holds the state: `completed: true`."""
     plain = snake(name).removeprefix("is_")
     return main_type(schema) == "boolean" and (plain in leads or (plain in {"done", "complete"} and bool(leads)))
 
 
 def with_given_defaults(entity: Entity, rows: Sequence[Record]) -> Entity:
-    """The entity whose new records begin as empty as those that are given: 0 renewals, no grade, nobody assigned."""
+    """Return the entity with the initial values that given records suggest: 0 renewals, no grade."""
     if entity.singleton or not rows:
         return entity
     told = {name: _with_default(field, rows) for name, field in entity.fields.items() if _needs_default(entity, field)}
@@ -170,14 +170,15 @@ def _with_default(field: Field, rows: Sequence[Record]) -> Field:
 
 
 def _are_mappings(held: Sequence[Json]) -> bool:
-    """Have objects no name in common, so that their names are data?"""
+    """Whether objects have no name in common, so that their names are data."""
     names = Counter(name for value in held for name in as_object(value))
     return len(held) > 1 and len(held) not in names.values()
 
 
 def _default_of(held: Sequence[Json]) -> Json:
-    """Nothing, where some have nothing or each has entries of its own; of yes and no what most have; else what all
-    have, if there are several.
+    """Return the initial value.
+
+    It is empty or 0 if some value is or if all are mappings, the most frequent flag, or the value that all have.
     """
     if held and all(isinstance(value, bool) for value in held):
         return Counter(held).most_common(1)[0][0]

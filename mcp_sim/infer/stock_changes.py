@@ -13,22 +13,22 @@ from mcp_sim.infer.transitions import known_states
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import is_rows, items, main_type, properties
-from mcp_sim.types.lexicon.words import last_word, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, snake, vocabulary, words
 from mcp_sim.types.plans import Also, Plan
 
 _TAKERS = vocabulary(
     "order sale reservation booking rental loan checkout registration enrollment enrolment ticket lend borrowing"
 )
-"""What is made by taking something that there is a number of."""
+"""Records that take from a stock."""
 
 _SPENT, _PAID_IN = vocabulary("charge withdrawal payment debit expense"), vocabulary("deposit credit topup income")
-"""What is paid from a balance, and into one."""
+"""Records that take from a balance, and records that add to one."""
 
 _TAKEN_SINGLY = vocabulary("rental loan checkout registration enrollment enrolment lend borrowing")
-"""Of these each takes one, where nothing says how many."""
+"""Records that take one, if there is no quantity."""
 
 _NOT_TAKING = vocabulary("purchase supplier supply restock replenishment incoming return support repair work")
-"""Words before an order or a ticket that takes nothing from what there is."""
+"""Words before an order or a ticket that takes nothing."""
 
 _STOCK = re.compile(
     r"(current_)?stock(_(quantity|level|count|qty))?|(quantity|qty|units|number)_in_stock|in_stock|on_hand|"
@@ -58,7 +58,7 @@ _STATES_OF_VERB = {
 
 
 def plan_stock_changes(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for writes that take from a stock or a balance, and those that undo it."""
     found: dict[str, Plan] = {}
     for features, plan in draft.record_items():
         entity = draft.entities.get(features.entity)
@@ -75,7 +75,7 @@ def plan_stock_changes(draft: Draft) -> dict[str, Plan]:
 
 
 def _balance_change(entity: Entity, entities: Mapping[str, Entity]) -> Also | None:
-    """What a charge takes from the balance of the only account that it names, or a deposit puts there."""
+    """Return the change of the balance of the only account that a charge or a deposit links to."""
     kind, amount = {*words(entity.name)[-1:]}, entity.fields.get("amount")
     if not kind & (_SPENT | _PAID_IN) or amount is None or main_type(amount.schema) not in _NUMBERS:
         return None
@@ -91,7 +91,7 @@ def _is_number(name: str, entity: Entity) -> bool:
 
 
 def _stock_taken(features: ToolFeatures, entity: Entity, entities: Mapping[str, Entity]) -> Iterator[Also]:
-    """What a record of this entity takes of what it links to; of several things, where it lists them."""
+    """Yield what a record takes from the records it links to, also in its lines."""
     name = words(entity.name)
     if not name or name[-1] not in _TAKERS or _NOT_TAKING & {*name[:-1]}:
         return
@@ -119,20 +119,23 @@ def _is_stock(name: str, entity: Entity) -> bool:
 
 
 def _linked_parts(parts: Mapping[str, Record], entities: Mapping[str, Entity]) -> dict[str, Entity]:
-    """The parts of a line that name records: by `product_id`, or by the `sku` that is their key."""
+    """Return the parts of a line that name records: `product_id`, or the `sku` that is a key."""
     found = {part: entities.get(snake(part).removesuffix("_id")) for part in parts if snake(part).endswith("_id")}
     keyed = {one.key: one for one in entities.values() if one.key in parts and snake(one.key) not in _GENERIC_KEYS}
     return {part: one for part, one in {**found, **keyed}.items() if one is not None}
 
 
 def _count_argument(parts: Mapping[str, Record]) -> str | None:
-    """What says how many."""
+    """Return the quantity."""
     numbers = [name for name, part in parts.items() if main_type(part) in {"integer", "number"}]
     return next((name for name in numbers if _COUNT_NAMES & {*words(name)} and not _STOCK.fullmatch(snake(name))), None)
 
 
 def plan_occupancy(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for writes that occupy a free thing, and those that release it.
+
+    A booking occupies a room, a loan a book.
+    """
     found: dict[str, Plan] = {}
     for features, plan in draft.items():
         entity = draft.entity_of(plan)
@@ -148,12 +151,12 @@ def plan_occupancy(draft: Draft) -> dict[str, Plan]:
 
 
 def _is_occupancy(features: ToolFeatures, entity: Entity) -> bool:
-    """Is it about what takes a thing for a time?"""
+    """Whether a tool is about occupying a thing for a time."""
     return last_word(entity.name) in _OCCUPANCIES or features.parsed.word in _OCCUPYING_VERBS - {"schedule"}
 
 
 def _occupied_things(entity: Entity, word: str, draft: Draft) -> Iterator[Also]:
-    """What a record of the entity takes of what it names."""
+    """Yield what a record occupies."""
     tables = draft.tables()
     for name, field in entity.fields.items():
         for target in tables if name != entity.key else ():
@@ -163,7 +166,7 @@ def _occupied_things(entity: Entity, word: str, draft: Draft) -> Iterator[Also]:
 
 
 def _is_stocked(target: Entity) -> bool:
-    """Is there a number of them, so that one can be had by several?"""
+    """Whether the thing has a quantity, so that several records can share it."""
     numbers = [name for name, field in target.fields.items() if main_type(field.schema) in {"integer", "number"}]
     return any(_STOCK_NAMES & {*words(name)} for name in numbers)
 
@@ -180,7 +183,7 @@ def _occupy(target: Entity, link: str, word: str, rows: Sequence[Record]) -> Ite
 
 
 def _occupied_state(word: str, states: Sequence[str]) -> str:
-    """The state of what is taken: as the verb says, among those that there are; else as the verb says."""
+    """Return the state of an occupied thing: one of the known states if possible, else by the verb."""
     known = {snake(state): state for state in states}
     said = _STATES_OF_VERB.get(word, ("reserved",))
     return next((known[state] for state in (*said, *_OCCUPIED_STATES) if state in known), said[0])

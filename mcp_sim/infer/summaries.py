@@ -14,7 +14,7 @@ from mcp_sim.infer.server_names import last_segment
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, singular, singular_phrase, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, vocabulary, words
 from mcp_sim.types.plans import RECORDLESS, Envelope, Filter, Plan
 
 _SUMMARY_NOUNS = vocabulary(
@@ -22,10 +22,10 @@ _SUMMARY_NOUNS = vocabulary(
 )
 _VAGUE_NOUNS = vocabulary("summary overview dashboard report progress summarize summarise")
 _PERIODS = vocabulary("monthly month weekly week daily day yearly year annual category spending period")
-"""By what it is summed up, where a name says so."""
+"""Words that group a summary."""
 
 _STATISTICS = vocabulary("stat stats statistic statistics progress")
-"""Of one record they tell how many others belong to it."""
+"""Words for counts of the records that belong to one record."""
 
 _FILLERS = vocabulary(
     "get show fetch read view list retrieve display compute calculate generate query tool my all the of"
@@ -34,7 +34,7 @@ _ASKING_VERBS = frozenset({"get", "show", "fetch", "read"})
 
 
 def find_summaries(feature_list: Sequence[ToolFeatures], held: Collection[str]) -> list[ToolFeatures]:
-    """The looks; what sums up records is about no record of its own."""
+    """Return the features. Tools that sum up records have no entity of their own."""
     known = _known_entities(feature_list, held)
     made = {features.entity for features in feature_list if features.verb in {"create", "update", "delete"}}
     return [
@@ -52,7 +52,7 @@ def _known_entities(feature_list: Sequence[ToolFeatures], held: Collection[str])
 
 
 def _is_of_records(features: ToolFeatures, known: Collection[str]) -> bool:
-    """Is it one that reads or writes records that there are?"""
+    """Whether it reads or writes known records."""
     return features.verb not in RECORDLESS and features.entity in known
 
 
@@ -62,7 +62,7 @@ def _as_recordless(features: ToolFeatures) -> ToolFeatures:
 
 
 def plan_summaries(draft: Draft) -> dict[str, Plan]:
-    """The plans of such tools."""
+    """Return new plans for `get_order_stats`, `monthly_summary`, `count_orders_by_status`."""
     known, found = _known_entities(draft.feature_list, draft.held), dict[str, Plan]()
     for features, plan in draft.items():
         subject = _summarized_entity(features, known) if features.entity == "" else None
@@ -79,7 +79,7 @@ def plan_summaries(draft: Draft) -> dict[str, Plan]:
 
 
 def _entity_of_amounts(features: ToolFeatures, entities: Mapping[str, Entity], known: Collection[str]) -> str:
-    """The only kind of record with an amount and the times that are asked for; "" where there are none, or several."""
+    """Return the only entity with an amount and the requested times. '' if there is none, or several."""
     asked = _time_arguments(features)
     tables = [one for name, one in entities.items() if name in known and "amount" in one.fields]
     found = [one.name for one in tables if _time_filters(features, one).keys() >= {*asked}]
@@ -88,7 +88,7 @@ def _entity_of_amounts(features: ToolFeatures, entities: Mapping[str, Entity], k
 
 
 def _time_arguments(features: ToolFeatures) -> list[str]:
-    """The arguments that say of which time."""
+    """Return the arguments that limit the time."""
     return [name for name, part in properties(features.input).items() if snake(name) in _PERIODS or is_time(name, part)]
 
 
@@ -107,7 +107,7 @@ def _plan_summary(plan: Plan, about: Entity | None, operation: str, narrowed: Ma
 
 
 def _summary_operation(features: ToolFeatures, about: Entity | None) -> str:
-    """`count`, `count by status`, or all of it: `summary`."""
+    """Return `count`, `count by status`, or `summary` for all of it."""
     name = words(last_segment(features.tool.name))
     if "count" not in name or about is None:
         return "summary"
@@ -117,7 +117,7 @@ def _summary_operation(features: ToolFeatures, about: Entity | None) -> str:
 
 
 def _summarized_entity(features: ToolFeatures, known: Collection[str]) -> str | None:
-    """The entity whose records a tool sums up, "" for all of them; None for any other tool."""
+    """Return the entity whose records a tool sums up, '' for all of them, None for any other tool."""
     name = words(last_segment(features.tool.name))
     counts = "count" in name and not properties(features.output)
     if not ({*name} & (_SUMMARY_NOUNS | _VAGUE_NOUNS) or counts) or not _may_hold_numbers(features.output):
@@ -136,7 +136,7 @@ def _summarized_entity(features: ToolFeatures, known: Collection[str]) -> str | 
 
 
 def _mentioned_entity(about: str, known: Collection[str]) -> str | None:
-    """The only kind of record that a description speaks of, or that there is."""
+    """Return the only entity that a description mentions, or that exists."""
     told = {singular(word) for word in words(about)}
     spoken = [one for one in known if told.issuperset(words(one))]
     found = spoken if len(known) > 1 else [*known]
@@ -144,7 +144,7 @@ def _mentioned_entity(about: str, known: Collection[str]) -> str | None:
 
 
 def _may_hold_numbers(output: Record) -> bool:
-    """May a result tell how many there are? One that shows records does not."""
+    """Whether a result may hold counts. One that shows records does not."""
     parts = properties(output)
     if not parts:
         return main_type(output) in {"object", ""}
@@ -155,13 +155,13 @@ def _may_hold_numbers(output: Record) -> bool:
 
 
 def _filter_arguments(features: ToolFeatures, about: Entity | None) -> dict[str, str]:
-    """Which field narrows which argument by what it says."""
+    """Return field -> the argument that filters by it."""
     fields = [_field_of_argument(name, about) for name in properties(features.input)] if about is not None else []
     return {field: name for field, name in zip(fields, properties(features.input), strict=False) if field is not None}
 
 
 def _time_filters(features: ToolFeatures, about: Entity | None) -> dict[str, Filter]:
-    """The arguments that say of which time records are summed up: a month, from when, until when."""
+    """Return the filters of a month, a begin or an end."""
     if about is None:
         return {}
     fields = {snake(name): name for name in about.fields}
@@ -175,7 +175,7 @@ def _time_filters(features: ToolFeatures, about: Entity | None) -> dict[str, Fil
 def _is_about_one_record(
     features: ToolFeatures, about: Entity | None, narrowed: Mapping[str, str], entities: Mapping[str, Entity]
 ) -> bool:
-    """Is it about one record to which none belong: what a service reckons of it, not how many there are?"""
+    """Whether it is about one record without parts, so that its numbers are no counts."""
     needed = {field for field, argument in narrowed.items() if argument in required(features.input)}
     if about is None or not needed:
         return False
@@ -188,7 +188,7 @@ def _is_about_one_record(
 
 
 def _field_of_argument(argument: str, about: Entity) -> str | None:
-    """The field of the records that an argument names, or to which it is the key."""
+    """Return the field that an argument names, or that it is the key of."""
     name, noun = snake(argument), noun_of_key(argument)
     if name == "id" or noun == about.name:
         return about.key
@@ -199,7 +199,7 @@ def _field_of_argument(argument: str, about: Entity) -> str | None:
 
 
 def find_counts(feature_list: Sequence[ToolFeatures]) -> list[ToolFeatures]:
-    """The looks; those that count are about the records they count."""
+    """Return the features. Tools that count records work on these records: `count_books(genre)`."""
     known = {features.entity for features in feature_list if features.verb in {"create", "list", "search"}}
     return [_as_count(features, known) for features in feature_list]
 
@@ -216,7 +216,7 @@ def _as_count(features: ToolFeatures, entities: Collection[str]) -> ToolFeatures
 
 
 def _counted_noun(name: Words) -> Words | None:
-    """What a name says is counted."""
+    """Return the words of a name for what is counted."""
     asked = name[1:] if name[:1] and name[0] in _ASKING_VERBS else name
     if asked[:1] == ("count",) and len(asked) > 1:
         return asked[1:]
@@ -226,7 +226,7 @@ def _counted_noun(name: Words) -> Words | None:
 
 
 def _number_place(features: ToolFeatures) -> str | None:
-    """Where the number stands: the only one in a result that holds nothing but values."""
+    """Return the place of the only number in a result of scalars."""
     parts = properties(features.output)
     numbers = [name for name, part in parts.items() if main_type(part) in {"integer", "number"}]
     plain = all(main_type(part) not in {"array", "object"} for part in parts.values())

@@ -16,7 +16,7 @@ from mcp_sim.infer.names import ParsedName
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
-from mcp_sim.types.lexicon.words import singular, snake, words
+from mcp_sim.types.lexicon.english import singular, snake, words
 from mcp_sim.types.plans import RECORDLESS, Plan, Swap
 
 _STATUS = ("status", "state", "stage")
@@ -36,30 +36,30 @@ _FORBIDDEN = re.compile(r"\b(\w+) (\w+) (?:cannot|can't|can not|may not|must not
 _UNDOES = re.compile(r"\W*\w+ (?:an?|the) (?:currently |already )?(\w+) (\w+)\b", re.IGNORECASE)
 _OR = re.compile(r"\s*(?:,|/|\bor\b|\bto\b.*|\bbefore\b.*)\s*")
 _HALTED_STATES = frozenset({"frozen", "blocked", "banned", "locked"})
-"""What becomes of what is in use, whether or not any record is so at the beginning."""
+"""States of halted things, even if no record has such a state yet."""
 
 _BALANCES = (("balance",), ("holdings",))
 _ACCOUNTS = (("account",), ("wallet",))
 IN_USE = ("active", "open", "enabled")
-"""The states of what may be used."""
+"""States of things in use."""
 
 _CREATED_STATES = {"send": ("sent",), "write": ("written",), "draw": ("drawn",)}
 
 
 def find_status_field(entity: Entity) -> str | None:
-    """The field that tells in which state a record is."""
+    """Return the state field of an entity."""
     return next((name for name in entity.fields if snake(name) in _STATUS), None)
 
 
 def known_states(field: str, entity: Entity, rows: Sequence[Record]) -> dict[str, None]:
-    """The states that there are, by the field's choices and the first of the records that are given."""
+    """Return the choices of the field, and the values of the first given records."""
     states = dict.fromkeys([str(one) for one in choices_of(entity.fields[field].schema)])
     looked_at = islice(rows, _SAMPLE_SIZE)
     return states | dict.fromkeys(str(row[field]) for row in looked_at if isinstance(row.get(field), str))
 
 
 def find_described_state(about: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """`The order status will be changed to 'return requested'`, `Sets order status to RETURNED`, `Mark it as done`."""
+    """Return the state in `Sets order status to RETURNED`, `Mark it as done`."""
     field, quoted = find_status_field(entity), _QUOTED.search(about)
     if field is None:
         return {}
@@ -75,7 +75,7 @@ def find_described_state(about: str, entity: Entity, rows: Sequence[Record]) -> 
 
 
 def find_required_states(about: str, entity: Entity, states: Mapping[str, None]) -> tuple[str, ...]:
-    """`Status must be Paid or Ready to Ship`, `The order must be paid`: the states from which alone a tool works."""
+    """Return the states in `Status must be Paid or Ready to Ship`, `The order must be paid`."""
     found = next((hit for hit in _MUST.finditer(about) if _refers_to(hit[1], entity)), None)
     names = [snake(part.strip(" \"'`")) for part in _OR.split(found[2])] if found is not None else []
     by_name = {snake(state): state for state in states}
@@ -89,7 +89,7 @@ def _refers_to(noun: str, entity: Entity) -> bool:
 
 
 def find_required_flags(about: str, entity: Entity) -> dict[str, tuple[Json, ...]]:
-    """`A sealed box cannot be opened`, `Unseal a sealed box`: what a flag must say of a record."""
+    """Return the flags in `A sealed box cannot be opened`, `Unseal a sealed box`."""
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
@@ -102,7 +102,7 @@ def find_required_flags(about: str, entity: Entity) -> dict[str, tuple[Json, ...
 
 
 def find_described_updates(feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]) -> list[ToolFeatures]:
-    """The looks; a tool that is said to set the state of a record that it names updates it, whatever its name."""
+    """Return the features. A tool whose description sets the state of a named record updates it."""
     return [_as_update(features, declared) for features in feature_list]
 
 
@@ -128,12 +128,12 @@ def _belongs_to(noun: str | None, entity: str) -> bool:
 
 
 def _is_state(word: str, known: Sequence[str]) -> bool:
-    """Is a word a state, and not the beginning of another phrase (`to the one that is given`)?"""
+    """Whether a word is a state, not the beginning of a phrase (`to the one that is given`)."""
     return snake(word) in map(snake, known) or word[:1].isupper() or "_" in word
 
 
 def spell_state(status: str, others: Sequence[Json]) -> str:
-    """A state as the others are spelt: `Closed` beside `Open`; the one among them, where it is one."""
+    """Return a state spelled like the others: `Closed` beside `Open`; the one among them, if there is one."""
     there = next((str(one) for one in others if snake(str(one)) == status), None)
     if there is not None:
         return there
@@ -147,7 +147,7 @@ def spell_state(status: str, others: Sequence[Json]) -> str:
 
 
 def find_similar_state(plan: Plan, word: str, others: Iterable[tuple[str, Plan]]) -> dict[str, Json]:
-    """The state that a tool leads to as others of its kind do: `return requested` after a return, so after an exchange.
+    """Return the state that similar tools imply: `exchange requested`, if a return leads to `return requested`.
 
     `others` are pairs of the verb's word and the plan.
     """
@@ -160,7 +160,7 @@ def find_similar_state(plan: Plan, word: str, others: Iterable[tuple[str, Plan]]
 
 
 def find_swap(arguments: Mapping[str, Record], entity: Entity, entities: Mapping[str, Entity]) -> Swap | None:
-    """`item_ids` and `new_item_ids`, where the record has a list of parts with an `item_id`."""
+    """Find `item_ids` and `new_item_ids`, if the record has a list of parts with an `item_id`."""
     lists = {snake(name): name for name, part in arguments.items() if main_type(part) == "array"}
     for old, argument in lists.items():
         stem = old.removesuffix("s").removesuffix("_id")
@@ -177,7 +177,7 @@ def find_swap(arguments: Mapping[str, Record], entity: Entity, entities: Mapping
 def find_requirements(
     parsed: ParsedName, entity: Entity, about: str, fixed: Mapping[str, Json], rows: Sequence[Record]
 ) -> dict[str, tuple[Json, ...]]:
-    """`cancel_pending_order`, `must be pending`: the states of a record for which the tool is, as it says itself."""
+    """Return the required states of a record, by name and description: `cancel_pending_order`."""
     field, flags = (
         find_status_field(entity),
         {**_required_flags(entity, about, fixed), **_empty_account(parsed, entity)},
@@ -197,7 +197,7 @@ def find_requirements(
 
 
 def _empty_account(parsed: ParsedName, entity: Entity) -> dict[str, tuple[Json, ...]]:
-    """An account is closed once nothing is left on it, also where its money is written as a text."""
+    """Require an empty balance to close an account."""
     held = next((name for name in entity.fields if words(name)[-1:] in _BALANCES), None)
     if parsed.word != "close" or held is None or words(entity.name)[-1:] not in _ACCOUNTS:
         return {}
@@ -205,7 +205,7 @@ def _empty_account(parsed: ParsedName, entity: Entity) -> dict[str, tuple[Json, 
 
 
 def _required_flags(entity: Entity, about: str, fixed: Mapping[str, Json]) -> dict[str, tuple[Json, ...]]:
-    """What flags must say; what is locked is not locked again."""
+    """Return the required flags. What is locked is not locked again."""
     halting = {name: (False,) for name, value in fixed.items() if value is True and snake(name) in _HALTED_STATES}
     said = find_required_flags(about, entity)
     undone = {name: needed for name, needed in said.items() if fixed.get(name) is False or needed == (False,)}
@@ -213,7 +213,7 @@ def _required_flags(entity: Entity, about: str, fixed: Mapping[str, Json]) -> di
 
 
 def find_target_state(parsed: ParsedName, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
-    """The field and value that a verb like `close` stands for, spelt as the entity spells it."""
+    """Return the field and value of a verb like `close`, spelled like the other states."""
     said = find_described_state(about, entity, rows) or find_switch(parsed.word, parsed.noun, entity.fields)
     said = said or find_flag(parsed.word, entity)
     if parsed.status is None and not said:
@@ -234,7 +234,7 @@ def find_target_state(parsed: ParsedName, entity: Entity, about: str, rows: Sequ
 
 
 def find_created_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """The state in which a new record is by the verb that makes it: what is sent is `sent`, where records may be so."""
+    """Return the state of a new record by its verb: `sent` of `send`, if records have such a state."""
     name, word = find_status_field(entity), features.parsed.word
     if name is None or not word:
         return {}
@@ -247,7 +247,10 @@ def find_created_state(features: ToolFeatures, entity: Entity, rows: Sequence[Re
 
 
 def _participle_state(word: str, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """`freeze` and `unfreeze`, where a record may be `frozen` and `active`; what is in use may be halted."""
+    """Return the state of `freeze` or `unfreeze`, if records may be `frozen` and `active`.
+
+    What is in use may be halted.
+    """
     name, (participle, yes) = find_status_field(entity), participle_of(word)
     if name is None or not participle:
         return {}

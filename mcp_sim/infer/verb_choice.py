@@ -16,7 +16,7 @@ from mcp_sim.infer.verbs import CREATION_VERBS
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.words import plural, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary
 from mcp_sim.types.plans import Verb
 
 _STATE_OF_VERB = {"start": "in_progress", "open": "open", "submit": "submitted", "raise": "raised"}
@@ -32,7 +32,7 @@ def choose_verb(
     nouns: Mapping[tuple[str, ...], str],
     declared: Mapping[str, Entity],
 ) -> Verb:
-    """The verb of the name, unless arguments and result say that it means another."""
+    """Return the verb of the name, unless arguments and result imply another."""
     verb = parsed.verb
     if not entity:
         return "unknown"
@@ -57,20 +57,20 @@ def choose_verb(
 
 
 def _names_record(entity: str, schema: Record, declared: Mapping[str, Entity]) -> bool:
-    """Is a record of what is there asked for by its key? Whatever the verb, there is none under another."""
+    """Whether the key of an existing record is an argument."""
     one = declared.get(entity)
     return one is not None and not one.singleton and key_argument("update", entity, one.key, schema)[1] >= 2
 
 
 def _verb_of_rowless_list(entity: str, schema: Record, output: Record) -> Verb:
-    """What a tool does that is called like a list, and shows no rows; of one record, somebody must say which."""
+    """Return the verb of a tool named like a list without rows. One record needs a key."""
     if key_argument("get", entity, "id", schema)[1] >= 2:
         return "get"
     return "unknown" if "id" in properties(output) and not properties(schema) else "list"
 
 
 def _takes_only_key(entity: str, schema: Record) -> bool:
-    """True where nothing but a key is asked for; what may be left out, beside others, is a filter."""
+    """Whether a key is the only argument. An optional one beside others is a filter."""
     name, score = key_argument("get", entity, "id", schema)
     if name not in required(schema) and len(properties(schema)) > 1:
         return False
@@ -78,14 +78,14 @@ def _takes_only_key(entity: str, schema: Record) -> bool:
 
 
 def _takes_list(entity: str, schema: Record) -> bool:
-    """Is a list of values what must be given, and no name of one: `get_prices(symbols)`?"""
+    """Whether a list is required, and no key: `get_prices(symbols)`."""
     lists = [name for name in required(schema) if main_type(properties(schema).get(name, {})) == "array"]
     plain = [name for name in lists if main_type(items(properties(schema)[name])) in {"string", "integer", ""}]
     return bool(plain) and key_argument("get", entity, "id", schema)[1] < 2
 
 
 def is_described_as_search(about: str, entity: str, schema: Record) -> bool:
-    """Is a tool that is called like a get said to find several: `Searches for patients by name`?"""
+    """Whether the description of a get says that it finds several: `Searches for patients by name`."""
     text, many = about.lower(), plural(entity).replace("_", " ")
     told = re.search(
         rf"\b(?:search(?:es)?(?: for)?|finds?|(?:return|list)s? all|multiple|several) (?:matching )?{many}\b", text
@@ -95,7 +95,7 @@ def is_described_as_search(about: str, entity: str, schema: Record) -> bool:
 
 
 def _requires_everything(schema: Record) -> bool:
-    """`find_customer(email)`: whoever asks must say all that he asks by, and none of it is free text."""
+    """Whether all arguments are required and none is a query: `find_customer(email)`."""
     names = {*properties(schema)}
     return bool(names) and names <= required(schema) and not {snake(name) for name in names} & (LIMITS | QUERIES)
 
@@ -110,7 +110,7 @@ def _has_rows(entity: str, output: Record) -> bool:
 
 
 def _has_no_rows(output: Record) -> bool:
-    """A plural name, but one record: a noun like `news`, or `get_settings(settings_id)`."""
+    """Whether a plural name shows one record: `news`, or `get_settings(settings_id)`."""
     return bool(output) and not any(main_type(part) == "array" for part in properties(output).values())
 
 
@@ -121,7 +121,7 @@ def choose_create_or_update(
     tables: Mapping[str, Entity],
     parsed_names: Mapping[str, ParsedName],
 ) -> tuple[Verb, ParsedName]:
-    """What a tool does that is called as one that makes something: that, or another step of what others make."""
+    """Return whether a tool named like a create creates a record or updates one of another create."""
     if _is_transition(parsed, entity, schema, tables, parsed_names):
         return "update", replace(parsed, status=_STATE_OF_VERB[parsed.word])
     return ("update" if _extends_record(parsed, entity, schema, tables, parsed_names) else "create"), parsed
@@ -134,7 +134,7 @@ def _is_transition(
     tables: Mapping[str, Entity],
     parsed_names: Mapping[str, ParsedName],
 ) -> bool:
-    """Is it a record that others make which is begun or handed in: `start_task(task_id)` beside `create_task`?"""
+    """Whether a tool starts or submits a record that others create: `start_task(task_id)` beside `create_task`."""
     made = any(
         one.verb == "create" and one.word != parsed.word and "_".join(one.noun) == entity
         for one in parsed_names.values()
@@ -152,7 +152,7 @@ def _extends_record(
     tables: Mapping[str, Entity],
     parsed_names: Mapping[str, ParsedName],
 ) -> bool:
-    """Does a tool name a record that another makes, and only say more of it: `schedule_task(id, due)`?"""
+    """Whether a tool names a record that others create, and adds to it: `schedule_task(id, due)`."""
     made = any(one.word in _PLAIN_CREATES and "_".join(one.noun) == entity for one in parsed_names.values())
     if parsed.word in _PLAIN_CREATES | _COPY_VERBS or not made:
         return False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from mcp_sim.types.lexicon.english import vocabulary, words
 from mcp_sim.types.lexicon.translations import verb_in_english
-from mcp_sim.types.lexicon.words import vocabulary, words
 from mcp_sim.types.plans import Verb
 
 STRONG: dict[str, Verb] = {
@@ -60,7 +60,7 @@ NOUNS_TOO = vocabulary(
     "debit refund deposit purchase exchange release return ship hold bookmark favorite favourite flag feature ban "
     "highlight display filter query view lock merge tag pin"
 )
-"""Weak verbs that stand for a thing where a verb ends the name: `file_upload`, `bookmark_list`."""
+"""Weak verbs that are nouns before a final verb: `file_upload`, `bookmark_list`."""
 
 _FINAL_VERBS = vocabulary(
     "create add get fetch list search find update edit modify patch delete remove destroy upload save submit send"
@@ -69,10 +69,10 @@ PLAIN_VERBS = vocabulary("create get list update delete")
 """Verbs that are about records and nothing else."""
 
 MAY_READ = frozenset({"open", "request", "start", "raise", "record", "file"})
-"""Weak verbs that make something, or show it."""
+"""Weak verbs that create something, or show it."""
 
 RETURN_VERBS: dict[str, Verb] = dict.fromkeys(("return", "provide", "obtain", "pull", "give"), "get")
-"""Verbs of descriptions that say what is told."""
+"""Verbs of descriptions that say what is returned."""
 
 RECORDLESS_VERBS = vocabulary(
     "press click hover drag type scroll tap swipe focus wait sleep resize zoom navigate go jump walk look turn rotate "
@@ -84,7 +84,7 @@ RECORDLESS_VERBS = vocabulary(
     "debug speak say listen print select choose solve decompose think reason ask answer suggest recommend optimize "
     "optimise round sum count average interact stop shutdown trigger"
 )
-"""Verbs that are done to no record."""
+"""Verbs that touch no records."""
 
 _RECORDLESS_NOUNS = vocabulary(
     "project type format count call process run plot test answer sum round step look walk play hash scale draw handle "
@@ -94,13 +94,13 @@ CREATION_VERBS = vocabulary(
     "generate initialize initialise init setup provision launch spawn install import clone produce build deploy issue "
     "enqueue ingest define declare copy duplicate replicate"
 )
-"""Verbs that make a record, where other tools speak of such records."""
+"""Verbs that create a record, if other tools mention such records."""
 
 INSPECTION_VERBS = vocabulary(
     "check validate preview export download track monitor summarize summarise analyze analyse examine render play "
     "compare verify visualize visualise"
 )
-"""Verbs that look at a record, where other tools speak of such records."""
+"""Verbs that read a record, if other tools mention such records."""
 
 _OPENERS = re.compile(
     r"(?:use this (?:\w+ )?to|this (?:\w+ )?(?:is used to|allows you to|lets you|can be used to|will|tool|function|"
@@ -109,7 +109,7 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _MAX_PREFIX = 200
-"""So many characters of a description are looked at for the verb that it begins with."""
+"""Number of characters of a description that are searched for its first verb."""
 
 _KNOWN_VERBS = (
     RECORDLESS_VERBS
@@ -126,11 +126,12 @@ _KNOWN_VERBS = (
 
 
 def classify_verb(word: str) -> Verb | None:
-    """What a verb means, where it is one of records."""
+    """Return the meaning of a verb of records, or None."""
     return STRONG.get(word) or RETURN_VERBS.get(word) or WEAK.get(word) or ("update" if word in TRANSITIONS else None)
 
 
 def known_verb(word: str) -> tuple[Verb, bool]:
+    """Return the meaning of a known verb, and whether it is certain."""
     if word in STRONG:
         return STRONG[word], True
     if word in WEAK:
@@ -139,6 +140,7 @@ def known_verb(word: str) -> tuple[Verb, bool]:
 
 
 def find_verb(parts: tuple[str, ...]) -> int | None:
+    """Return the position of the verb in a name, or None."""
     known = (STRONG, WEAK, TRANSITIONS)
     if len(parts) > 1 and parts[0] == "check" and parts[-1] in NOUNS_TOO:
         return None
@@ -154,7 +156,10 @@ def find_verb(parts: tuple[str, ...]) -> int | None:
 
 
 def find_recordless_verb(parts: Sequence[str], said: str) -> str:
-    """The verb of no record that a name begins or ends with; at its end it may be a thing: `init_project`."""
+    """Return a verb without records at the beginning or end of a name.
+
+    At the end it may be a noun: `init_project`.
+    """
     if not parts:
         return ""
     if parts[0] in RECORDLESS_VERBS:
@@ -164,19 +169,19 @@ def find_recordless_verb(parts: Sequence[str], said: str) -> str:
 
 
 def is_verb(word: str) -> bool:
-    """Is it known as one, of records or of anything else?"""
+    """Whether a word is known as a verb."""
     return word in _KNOWN_VERBS and word not in _RECORDLESS_NOUNS
 
 
 def find_described_verb(about: str) -> str:
-    """The verb that a description begins with, in its plain form: `Retrieves all notes` begins with `retrieve`."""
+    """Return the plain form of the first verb of a description: `retrieve` of `Retrieves all notes`."""
     first = next(iter(words(skip_opener(about).partition(" ")[0])), "")
     known = next((form for form in _plain_forms(first) if form in _KNOWN_VERBS), None)
     return known or verb_in_english(first) or first
 
 
 def skip_opener(about: str) -> str:
-    """The beginning of a description, from its verb on."""
+    """Return the description from its verb on."""
     text = about[:_MAX_PREFIX].strip()
     while found := _OPENERS.match(text):
         text = text[found.end() :]
@@ -184,7 +189,7 @@ def skip_opener(about: str) -> str:
 
 
 def _plain_forms(word: str) -> Iterator[str]:
-    """The forms of which `creates`, `copies`, `pushes`, `getting` or `creating` may be one."""
+    """Yield possible plain forms of `creates`, `copies`, `pushes`, `getting` or `creating`."""
     yield word
     if word.endswith("s"):
         yield from (word[:-1], word.removesuffix("es"), f"{word.removesuffix('ies')}y")
