@@ -8,8 +8,9 @@ from itertools import takewhile
 from typing import Any, cast
 
 from mcp_sim.types import Call, Json, Record, Tool
-from mcp_sim.types.json_schema.shapes import as_object, at, expanded, main_type, properties
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, at, main_type, properties
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 _WRAPPERS = vocabulary("args arguments params parameters input inputs request req payload options query_params")
 _ENDINGS = ("_args", "_arguments", "_params", "_parameters", "_input", "_request", "_req", "_payload", "_in")

@@ -25,7 +25,7 @@ from mcp_sim.types.kinds import (
     backends,
     families,
 )
-from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.kinds.registries import Registry
 
 EVERY: list[tuple[Registry[Any], str]] = [
     (registry, name) for registry in families.values() for name in registry.names()
@@ -115,7 +115,7 @@ def test_what_is_installed_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -
         looked.append(group)
         return EntryPoints([EntryPoint("also", "mcp_sim.faults.triggers.nth:Nth", group)])
 
-    monkeypatch.setattr("mcp_sim.types.kinds.registry.entry_points", entry_points)
+    monkeypatch.setattr("mcp_sim.types.kinds.registries.entry_points", entry_points)
     registry = Registry("triggers", Trigger, "mcp_sim.faults.triggers")
     for name in ("evry", "evre"):
         with pytest.raises(UnknownKind, match=r"unknown trigger 'evr.'; did you mean 'every'"):

@@ -20,7 +20,7 @@ _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 _NOTES = frozenset({"title", "description", "default", "examples", "$comment", "format", "deprecated", "readOnly"})
 
 
-def meet(first: Json, second: Json) -> Json:
+def merge_schemas(first: Json, second: Json) -> Json:
     """A schema of the values that both allow; what cannot be said as one stays apart, under `allOf`.
 
     Of what is only said (titles, descriptions, formats), the second one's word stands.
@@ -90,7 +90,7 @@ def _closed(schema: Record, other: Record) -> Record:
 
 def _named(first: Record, second: Record, word: str) -> Record:
     left, right = _object(first, word), _object(second, word)
-    both = {name: meet(left[name], right[name]) for name in left if name in right}
+    both = {name: merge_schemas(left[name], right[name]) for name in left if name in right}
     return {**left, **right, **both}
 
 
@@ -159,7 +159,7 @@ def _united(first: Json, second: Json) -> Json:
 
 def _prefix(first: Json, second: Json) -> Json:
     longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
-    return [*(meet(left, right) for left, right in zip(first, second, strict=False)), *longer[len(shorter) :]]
+    return [*(merge_schemas(left, right) for left, right in zip(first, second, strict=False)), *longer[len(shorter) :]]
 
 
 def _following(first: Json, second: Json) -> Json:
@@ -187,6 +187,6 @@ _JOINS: dict[str, Callable[[Any, Any], Json]] = {
     "dependentRequired": _following,
     **dict.fromkeys(_LARGER, max),
     **dict.fromkeys(_SMALLER, min),
-    **dict.fromkeys(_INNER, meet),
+    **dict.fromkeys(_INNER, merge_schemas),
     **dict.fromkeys(_NAMED, lambda _first, second: second),
 }

@@ -14,7 +14,7 @@ from typing import Any, cast
 import jsonschema_rs
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import count_unfolded
+from mcp_sim.types.json_schema.expansion import count_unfolded
 
 LONGEST_SENTENCE = 300
 MOST_SENTENCES = 10

@@ -25,8 +25,7 @@ from mcp_sim.types.kinds.registries import (
     triggers,
     world_models,
 )
-from mcp_sim.types.kinds.sink import Sink
-from mcp_sim.types.kinds.store import Saved, Shelf, Store
+from mcp_sim.types.kinds.store import OpenStore, SavedWorld, Sink, Store
 from mcp_sim.types.kinds.trigger import Check, Role, Trigger
 from mcp_sim.types.kinds.world_model import Predictor, WorldModel
 
@@ -48,12 +47,12 @@ __all__ = [
     "Listing",
     "Match",
     "Occasion",
+    "OpenStore",
     "Perturbation",
     "Predictor",
     "Role",
-    "Saved",
+    "SavedWorld",
     "ServerEvidence",
-    "Shelf",
     "Sink",
     "Stage",
     "Store",

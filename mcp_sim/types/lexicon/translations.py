@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from mcp_sim.types.lexicon.words import last_word, vocabulary
+from mcp_sim.types.lexicon.english import last_word, vocabulary
 
 
 def _table(text: str) -> dict[str, str]:

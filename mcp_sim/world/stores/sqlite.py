@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import Field
 
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.kinds import Saved, Store, stores
+from mcp_sim.types.kinds import SavedWorld, Store, stores
 
 PATIENCE = 60.0
-"""How many seconds to wait for another process that has a world in hand."""
+"""How long to wait for another process that has the file, in seconds."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (identity TEXT NOT NULL);
@@ -26,42 +26,42 @@ CREATE TABLE IF NOT EXISTS entries (
 
 @stores.register("sqlite")
 class Sqlite(Store):
-    """Keep worlds in an SQLite file: how each stands, and every line of its ledger. Processes take turns."""
+    """Keep worlds in an SQLite file: the state of each, and every line of its ledger. Processes take turns."""
 
-    path: Path = Field(description="The file; made where there is none.", examples=["worlds.db"])
+    path: Path = Field(description="The file; created if there is none.", examples=["worlds.db"])
 
     @contextmanager
-    def opened(self, identity: str) -> Generator[SqliteShelf]:
+    def open(self, identity: str) -> Generator[OpenSqlite]:
         try:
             connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise UsageError(f"cannot open the store {self.path}: {error}") from error
         try:
-            _claim(connection, self.path, identity)
-            yield SqliteShelf(connection, self.path)
+            _check_identity(connection, self.path, identity)
+            yield OpenSqlite(connection, self.path)
         finally:
             connection.close()
 
 
-class SqliteShelf:
-    """An open file. A turn begins with `take` and ends with `put` or `leave`."""
+class OpenSqlite:
+    """An open SQLite file. `acquire` begins a transaction, which `save` or `release` ends."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self._path = connection, path
 
-    def take(self, world: str) -> Saved | None:
+    def acquire(self, world: str) -> SavedWorld | None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            found = self._connection.execute("SELECT revision, state FROM worlds WHERE name = ?", (world,)).fetchone()
         except sqlite3.OperationalError as error:
-            raise UsageError(f"the store {self._path} cannot be had: {error}") from error
-        found = self._connection.execute("SELECT revision, state FROM worlds WHERE name = ?", (world,)).fetchone()
-        return Saved(*found) if found else None
+            raise UsageError(f"cannot read the store {self._path}: {error}") from error
+        return SavedWorld(*found) if found else None
 
     def lines(self, world: str, most: int) -> Sequence[bytes]:
         newest = "SELECT line FROM entries WHERE world = ? ORDER BY at DESC LIMIT ?"
         return [line for (line,) in self._connection.execute(newest, (world, most))][::-1]
 
-    def put(self, world: str, saved: Saved, lines: Sequence[bytes]) -> None:
+    def save(self, world: str, saved: SavedWorld, lines: Sequence[bytes]) -> None:
         execute = self._connection.execute
         last = execute("SELECT coalesce(max(at), 0) FROM entries WHERE world = ?", (world,)).fetchone()[0]
         rows = [(world, last + at, line) for at, line in enumerate(lines, 1)]
@@ -69,13 +69,13 @@ class SqliteShelf:
         execute("INSERT OR REPLACE INTO worlds VALUES (?, ?, ?)", (world, saved.revision, saved.state))
         execute("COMMIT")
 
-    def leave(self) -> None:
+    def release(self) -> None:
         with suppress(sqlite3.OperationalError):
             self._connection.execute("ROLLBACK")
 
 
-def _claim(connection: sqlite3.Connection, path: Path, identity: str) -> None:
-    """See to it that the file is a store of this scenario. Raises UsageError."""
+def _check_identity(connection: sqlite3.Connection, path: Path, identity: str) -> None:
+    """Create the tables if there are none. Raises `UsageError` unless the file is a store of this scenario."""
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
@@ -86,6 +86,6 @@ def _claim(connection: sqlite3.Connection, path: Path, identity: str) -> None:
             connection.execute("INSERT INTO about VALUES (?)", (identity,))
         connection.execute("COMMIT")
     except sqlite3.Error as error:
-        raise UsageError(f"{path} is no store of worlds: {error}") from error
+        raise UsageError(f"{path} is not a store of worlds: {error}") from error
     if found is not None and found[0] != identity:
-        raise UsageError(f"{path} keeps worlds of {found[0]}, not of {identity}: use another file, or remove it")
+        raise UsageError(f"{path} has worlds of {found[0]}, not of {identity}; use another file, or remove it")

@@ -1,0 +1,189 @@
+"""Expand a JSON Schema: references and `allOf` merged in, optional values as lists of types, cycles cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, required, types_of
+
+IMPOSSIBLE: Record = NEVER
+"""The schema of no value at all: where a schema refers back to itself, the expansion ends here."""
+
+
+_DEEPEST = (12, 8, 5, 3)
+"""Below so many levels only what must be there is expanded: the first of these with which it is not too much."""
+
+
+_BOTTOM = 80
+"""Nothing is expanded below so many levels."""
+
+
+_MOST = 5_000
+"""So many schemas are too much: definitions that hold each other twice come to 2^n of them."""
+
+
+_BRANCHES = ("anyOf", "oneOf")
+
+
+_NAMED = ("properties", "patternProperties", "dependentSchemas")
+
+
+_INNER = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else")
+
+
+_LISTED = (*_BRANCHES, "prefixItems", "allOf")
+
+
+def expanded(schema: Json) -> Record:
+    """The schema without references: `$ref` and `allOf` merged in, `X or null` as a list of types, cycles cut."""
+    root = as_object(schema)
+    found: Record = {}
+    for deepest in _DEEPEST:
+        source = _Source(root, deepest)
+        found = _expand(root, source, (), 0)
+        if source.left >= 0:
+            break
+    return found
+
+
+def resolve_reference(root: Record, reference: str) -> Record:
+    """What a reference within the document points to; {} for any other."""
+    if not reference.startswith("#"):
+        return {}
+    found: Json = root
+    for part in reference[1:].strip("/").split("/") if len(reference) > 1 else ():
+        found = as_object(found).get(part.replace("~1", "/").replace("~0", "~"))
+    return as_object(found)
+
+
+def count_unfolded(schema: Json) -> int:
+    """How many schemas one value is held to, at most: definitions that hold each other twice come to 2^n of them.
+
+    Schemas of properties and items do not add up: they are for other values.
+    """
+    root = as_object(schema)
+    known: dict[str, int] = {}
+    counts = [_count_unfolded({"$ref": reference}, root, known) for reference in _all_references(root)]
+    return max(counts, default=0)
+
+
+def _all_references(schema: Json) -> Iterator[str]:
+    """Every reference that stands anywhere in a document."""
+    if isinstance(schema, list):
+        for item in as_list(cast("Json", schema)):
+            yield from _all_references(item)
+    for word, part in as_object(schema).items():
+        if word == "$ref" and isinstance(part, str):
+            yield part
+        else:
+            yield from _all_references(part)
+
+
+def _count_unfolded(schema: Json, root: Record, known: dict[str, int]) -> int:
+    body = as_object(schema)
+    reference: Json = body.get("$ref")
+    if isinstance(reference, str) and reference not in known:
+        known[reference] = 0  # for the way back to it
+        known[reference] = _count_unfolded(resolve_reference(root, reference), root, known)
+    parts = [part for word in ("allOf", "anyOf", "oneOf") for part in as_list(body.get(word))]
+    parts += [body[word] for word in ("not", "if", "then", "else") if word in body]
+    parts += as_object(body.get("dependentSchemas")).values()
+    return 1 + known.get(str(reference), 0) + sum(_count_unfolded(part, root, known) for part in parts)
+
+
+class _Source:
+    """The document that references are looked up in, how deep to look, and how many more schemas may be made of it."""
+
+    __slots__ = ("deepest", "left", "root")
+
+    def __init__(self, root: Record, deepest: int) -> None:
+        self.root = root
+        self.deepest = deepest
+        self.left = _MOST
+
+
+def _expand(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
+    source.left -= 1
+    if depth > _BOTTOM or source.left < 0:
+        return IMPOSSIBLE
+    flat, trail = _without_references(schema, source, trail)
+    flat = _without_single_branches(flat, source, trail, depth)
+    if "not" in flat and flat["not"] == {}:
+        return IMPOSSIBLE
+    nested: Record = {}
+    for word in _NAMED:
+        if isinstance(flat.get(word), Mapping):
+            parts = as_object(flat[word])
+            if depth >= source.deepest:
+                parts = {name: part for name, part in parts.items() if name in required(flat)}
+            nested[word] = {name: _part(part, source, trail, depth) for name, part in parts.items()}
+    for word in _INNER:
+        if isinstance(flat.get(word), dict):
+            nested[word] = _part(flat[word], source, trail, depth)
+    for word in _LISTED:
+        if isinstance(flat.get(word), list):
+            nested[word] = [_part(branch, source, trail, depth) for branch in as_list(flat[word])]
+    return {name: part for name, part in {**flat, **nested}.items() if name not in {"$defs", "definitions", "$schema"}}
+
+
+def _part(schema: Json, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
+    if schema is False:
+        return IMPOSSIBLE
+    found = _expand(as_object(schema), source, trail, depth + 1)
+    parts = properties(found)
+    if types_of(found) == ("object",) and any(parts.get(name) == IMPOSSIBLE for name in required(found)):
+        return IMPOSSIBLE  # what must be there cannot be
+    return found
+
+
+def _without_references(schema: Record, source: _Source, trail: tuple[str, ...]) -> tuple[Record, tuple[str, ...]]:
+    """`$ref` and `allOf` merged into the schema itself; IMPOSSIBLE where it comes back to where it was.
+
+    What cannot be said as one schema stays under `allOf`.
+    """
+    flat: Record = {}
+    pending: list[Json] = [schema]
+    here: dict[str, None] = {}
+    while pending:
+        whole = pending.pop(0)
+        if whole is False:
+            return IMPOSSIBLE, trail
+        part = dict(as_object(whole))
+        pending = [*as_list(part.pop("allOf", [])), *pending]
+        reference: Json = part.pop("$ref", None)
+        if reference in trail:
+            return IMPOSSIBLE, trail
+        if isinstance(reference, str) and reference not in here:
+            here[reference] = None
+            pending.insert(0, resolve_reference(source.root, reference))
+        flat = as_object(merge_schemas(part, flat))
+    return flat, (*trail, *here)
+
+
+def _without_single_branches(schema: Record, source: _Source, trail: tuple[str, ...], depth: int) -> Record:
+    """`anyOf: [X, null]` as X with null among its types: how most generators write an optional value."""
+    for word in _BRANCHES:
+        branches = as_list(schema.get(word))
+        real = [branch for branch in branches if as_object(branch) != {"type": "null"}]
+        if len(real) != 1:
+            continue
+        rest = {name: part for name, part in schema.items() if name != word}
+        branch = _expand(as_object(real[0]), source, trail, depth + 1)
+        schema = as_object(merge_schemas(branch, rest))
+        if len(branches) > 1:
+            schema = _with_null(schema)
+    return schema
+
+
+def _with_null(schema: Record) -> Record:
+    if schema == IMPOSSIBLE:
+        return {"type": "null"}
+    nullable = {**schema, "type": [*dict.fromkeys([*types_of(schema), "null"])]} if types_of(schema) else dict(schema)
+    if "enum" in nullable and None not in nullable["enum"]:
+        nullable["enum"] = [*nullable["enum"], None]
+    if "const" in nullable:
+        nullable["enum"] = [nullable.pop("const"), None]
+    return nullable

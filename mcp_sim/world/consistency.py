@@ -1,0 +1,285 @@
+"""Check that a transition agrees with the world (rules R1 to R8), whoever predicted it.
+
+R1: the records that a result shows exist. R2: they show what the world holds. R3: a write sets what the arguments say.
+R4: a new record has a new id. R5: links lead to records. R6: a total is not less than the rows. R7: nothing was updated
+before it was created. R8: echoed arguments are returned as given.
+
+Each finding is a sentence that names the rule, the record and the value, so that a model that is asked again knows what
+to correct. Parts of a result that a tool's plan does not describe are not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, TypeAlias, cast
+
+from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn, View
+from mcp_sim.types.argument_unwrapping import unwrap_call
+from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.json_schema.shapes import types_of
+from mcp_sim.types.json_values import NOWHERE, decode, value_at
+from mcp_sim.types.plans import How, Plan
+
+Inspection: TypeAlias = Callable[[Turn, Transition], list[str]]
+"""Returns the findings about a transition; empty if it agrees with the world."""
+
+
+def inspection(plan: Plan, domain: Domain) -> Inspection:
+    """Compile the checks for one tool from its plan."""
+    entity = domain.entities.get(plan.entity or "")
+    settings, within = _settings_of(plan, entity), plan.within
+
+    def inspect(asked: Turn, transition: Transition) -> list[str]:
+        turn = asked if within is None else replace(asked, call=unwrap_call(asked.call, within))
+        body = transition.observation.body
+        changes = (*transition.changes, *transition.absorbed)
+        after = _After(turn.view, changes)
+        written = (
+            (*_change_problems(turn, plan, changes, after, domain), *_set_problems(turn, plan, settings, changes))
+            if changes
+            else ()
+        )
+        if entity is None or not isinstance(body, ToolResult) or body.is_error or plan.guessed:
+            return list(written)
+        shown = _record_problems(body.value, plan, entity, after)
+        return list(chain(written, shown, _count_problems(body.value, plan), _echo_problems(body.value, plan, turn)))
+
+    return inspect
+
+
+class _After:
+    """The records after a call, without writing anything."""
+
+    __slots__ = ("_before", "_changes", "_records")
+
+    def __init__(self, before: View, changes: tuple[Change, ...]) -> None:
+        self._before, self._changes = before, changes
+        self._records = {(one.entity, one.key): one.record for one in changes if one.op != "reserve"}
+
+    def get(self, entity: str, key: Key) -> Record | None:
+        at = (entity, key)
+        return self._records[at] if at in self._records else self._before.get(entity, key)
+
+    def find(self, entity: str, field: str, value: Json) -> Sequence[tuple[Key, Record]]:
+        return self._before.after(self._changes).find(entity, field, value)
+
+
+def _finder(after: _After, entity: Entity) -> Callable[[Key], Record | None]:
+    """Return a function that finds a record by its key, also one that is a part of another."""
+    inside, name = entity.inside, entity.name
+    if inside is None:
+        return lambda key: after.get(name, key)
+
+    def find(key: Key) -> Record | None:
+        held = after.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
+        parts = (one for _, record in held for one in _elements(record[inside.field]))
+        return next((one for one in parts if one.get(entity.key) == key), None)
+
+    return find
+
+
+def _elements(value: Json) -> list[Record]:
+    return cast("list[Record]", [*value.values()] if isinstance(value, dict) else value)
+
+
+# what a result shows --------------------------------------------------------------------------------------------------
+
+
+def _record_problems(value: Json, plan: Plan, entity: Entity, after: _After) -> Iterator[str]:
+    """Yield where shown records do not exist (R1) or differ from the world's (R2)."""
+    find = _finder(after, entity)
+    for shown in _shown(value, plan):
+        key = shown.get(entity.key)
+        if not isinstance(key, str | int) or (plan.each is not None and _is_failed_item(shown)):
+            continue
+        stored = find(key)
+        if stored is None:
+            yield f"R1: {entity.name} {key!r} does not exist"
+            continue
+        for name, part in shown.items():
+            if name in stored and stored[name] != part:
+                yield f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {part!r}"
+
+
+def _is_failed_item(row: Record) -> bool:
+    """Whether this row of a batch reports an item that failed."""
+    return bool(row.get("error")) or row.get("success") is False or row.get("ok") is False
+
+
+def _shown(value: Json, plan: Plan) -> Iterator[Record]:
+    """Yield the records in a result, at the places that the plan names."""
+    envelope = plan.envelope
+    if envelope.record is not None and plan.verb != "delete":
+        record = value_at(value, envelope.record)
+        if isinstance(record, dict):
+            yield cast("Record", record)
+    if envelope.rows is not None and plan.verb != "delete":
+        rows = value_at(value, envelope.rows)
+        for row in cast("list[Any]", rows) if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                yield cast("Record", row)
+
+
+def _count_problems(value: Json, plan: Plan) -> Iterator[str]:
+    envelope = plan.envelope
+    if envelope.rows is None or envelope.total is None:
+        return
+    rows, total = value_at(value, envelope.rows), value_at(value, envelope.total)
+    if isinstance(rows, list) and isinstance(total, int) and total < len(cast("list[Any]", rows)):
+        yield f"R6: {envelope.total} is {total}, but {len(cast('list[Any]', rows))} are shown"
+
+
+def _echo_problems(value: Json, plan: Plan, turn: Turn) -> Iterator[str]:
+    for path, argument in plan.envelope.echoes.items():
+        echo = value_at(value, path)
+        if echo is not NOWHERE and argument in turn.call.arguments and echo != turn.call.arguments[argument]:
+            yield f"R8: {path} is {echo!r}, but {argument} was given as {turn.call.arguments[argument]!r}"
+
+
+# what is written ------------------------------------------------------------------------------------------------------
+
+
+def _change_problems(
+    turn: Turn, plan: Plan, changes: tuple[Change, ...], after: _After, domain: Domain
+) -> Iterator[str]:
+    """Yield where a written record contradicts its key (R2), links (R5) or times (R7), or reuses an id (R4)."""
+    for change in changes:
+        entity = domain.entities.get(change.entity)
+        if entity is None or change.record is None:
+            continue
+        if change.record.get(entity.key, change.key) != change.key:
+            yield f"R2: the record under {change.key!r} calls itself {change.record[entity.key]!r}"
+        is_new = not entity.natural and turn.view.get(change.entity, change.key) is None
+        if is_new and turn.view.version(change.entity, change.key) and not _is_chosen(turn, plan, entity, change):
+            yield f"R4: the id {change.key!r} of the new {change.entity} was used before"
+        yield from _link_problems(change, entity, after)
+        yield from _time_problems(change.record, entity)
+
+
+def _is_chosen(turn: Turn, plan: Plan, entity: Entity, change: Change) -> bool:
+    """Whether the caller chose the key, by an argument that sets it."""
+    chosen = [path for path, name in plan.sets.items() if name == entity.key and plan.entity == entity.name]
+    arguments = _arguments_of(turn, plan, change)
+    return any(value_at(arguments, path) == change.key for path in (*chosen, *([plan.key] if plan.key else ())))
+
+
+def _arguments_of(turn: Turn, plan: Plan, change: Change) -> Record:
+    """Return the arguments behind a change: those of the call, or of its item of a batch."""
+    if plan.each is None or change.part is None:
+        return turn.call.arguments
+    listed = value_at(turn.call.arguments, plan.each)
+    items = cast("list[Any]", listed) if isinstance(listed, list) else [listed]
+    return _with(turn.call.arguments, plan.each.split("."), items[change.part] if change.part < len(items) else None)
+
+
+def _with(arguments: Record, path: list[str], item: Json) -> Record:
+    head, *rest = path
+    inner = cast("Record", arguments.get(head) or {})
+    return {**arguments, head: _with(inner, rest, item) if rest else item}
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """An argument and the field that it sets."""
+
+    argument: str
+    field: str
+    how: How
+    may_be_null: bool
+
+
+def _settings_of(plan: Plan, entity: Entity | None) -> list[_Setting]:
+    fields: Mapping[str, Field] = entity.fields if entity is not None else {}
+    return [
+        _Setting(argument, name, plan.how.get(name, "set"), name not in fields or _may_be_null(fields[name]))
+        for argument, name in plan.sets.items()
+    ]
+
+
+def _may_be_null(field: Field) -> bool:
+    types = types_of(field.schema)
+    return not types or "null" in types
+
+
+def _set_problems(turn: Turn, plan: Plan, settings: list[_Setting], changes: tuple[Change, ...]) -> Iterator[str]:
+    """Yield where the record of a call, or of an item of a batch, differs from the arguments (R3)."""
+    written = [change for change in changes if change.entity == plan.entity and change.op == "put"]
+    parts = {change.part for change in written}
+    if plan.verb not in ("create", "update") or len(written) != len(parts) or (plan.each is None and len(written) > 1):
+        return
+    for change in written:
+        arguments = _arguments_of(turn, plan, change)
+        for setting in settings:
+            given = value_at(arguments, setting.argument)
+            if given is NOWHERE or (given is None and not setting.may_be_null):
+                continue
+            held, beside = _held(change.record or {}, setting.field), _set_below(setting, settings, arguments)
+            if not _agrees(held, {**given, **beside} if beside and isinstance(given, dict) else given, setting.how):
+                yield f"R3: {plan.entity} {change.key!r}: {setting.field} is {held!r}, but {given!r} was given"
+
+
+def _set_below(setting: _Setting, settings: list[_Setting], arguments: Record) -> Record:
+    """Return what other arguments set in the object that this one gives: `metadata.title` beside `metadata`."""
+    begin = f"{setting.field}."
+    below = {one.field: value_at(arguments, one.argument) for one in settings if one.field.startswith(begin)}
+    return {name.removeprefix(begin): value for name, value in below.items() if value is not NOWHERE}
+
+
+def _held(record: Record, name: str) -> Json:
+    """Return the value of a field, or at a path into the record; None if there is none."""
+    held = record[name] if name in record else value_at(record, name)
+    return None if held is NOWHERE else held
+
+
+def _agrees(value: Json, given: Json, how: How) -> bool:
+    """Whether a field holds what was given, in the way that it gets there."""
+    if how == "set" or not isinstance(value, list):
+        return how != "set" or _is_same(value, given) or _is_written_as(value, given) or _is_written_as(given, value)
+    listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
+    return how != "append" or all(part in listed for part in parts)
+
+
+def _is_written_as(text: Json, value: Json) -> bool:
+    """Whether a text means the same: a number, a flag, or a day or time of day for a moment."""
+    if not isinstance(text, str) or value is None:
+        return False
+    if isinstance(value, str):
+        moment = text.replace(" ", "T")
+        return value in {moment, f"{moment}:00", f"{moment}T00:00:00"}
+    with suppress(ValueError):
+        return decode(text.strip().lower()) == value
+    return False
+
+
+def _is_same(value: Json, given: Json) -> bool:
+    """Whether a value is what was given. Items of a list may have more fields than were given, such as a price."""
+    if value == given or not (isinstance(value, list) and isinstance(given, list)):
+        return value == given
+    lines = cast("list[Any]", value), cast("list[Any]", given)
+    return len(lines[0]) == len(lines[1]) and all(map(_completes, *lines))
+
+
+def _completes(line: Json, given: Json) -> bool:
+    if not (isinstance(line, dict) and isinstance(given, dict)):
+        return line == given
+    known = cast("Record", line)
+    return all(name in known and known[name] == value for name, value in cast("Record", given).items())
+
+
+def _link_problems(change: Change, entity: Entity, after: _After) -> Iterator[str]:
+    for name, value in (change.record or {}).items():
+        field = entity.fields.get(name)
+        if field is None or field.link is None or value is None:
+            continue
+        for key in cast("list[Any]", value) if isinstance(value, list) else [value]:
+            if after.get(field.link, key) is None:
+                yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
+
+
+def _time_problems(record: Record, entity: Entity) -> Iterator[str]:
+    created, updated = record.get("created_at"), record.get("updated_at")
+    if isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated) and created > updated:
+        yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
