@@ -1,1 +1,1 @@
-"""Nodes and edges as tools see them: which tools work on a graph, what they are called there, what a state holds."""
+"""Nodes and edges: match the tools of a graph, read a given state, and operate on the graph."""

@@ -14,12 +14,12 @@ from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer
-from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, of the graph that the tools of its server work on."""
+    """Compile the answer of a tool on the graph of its server."""
     mine = (domain.tools[other.tool] for other in domain.plans.values() if other.backend == "graph")
     shape = shape_of([other for other in mine if other.server == tool.server])
     prefix = (plan.entity or "").removesuffix(shape.node).removesuffix(shape.edge)

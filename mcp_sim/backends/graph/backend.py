@@ -13,10 +13,10 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("graph")
 class Graph(Backend):
-    """Nodes by name and edges between them; the entities are called as the tools call them (`entity`, `relation`).
+    """Nodes by name and edges between them. The entities have the tools' names for them (`entity`, `relation`).
 
-    In a list, what is there already is silently skipped, and only what was new is told. With a node its edges go.
-    A graph is empty at first, unless a state or records are given.
+    In a batch, existing nodes and edges are skipped, and the result has only new ones. Deleting a node deletes its
+    edges.\nA graph is empty at first, unless a state or records are given.
     """
 
     order = 60

@@ -1,4 +1,4 @@
-"""Which nodes and edges does a given state hold?"""
+"""Read the nodes and edges of a given state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 def given_graph(state: Json, shape: Shape) -> tuple[list[Record], list[Record], Json]:
-    """The nodes, the edges, and what is left of the state for others."""
+    """Return the nodes, the edges, and the rest of the state."""
     nodes: list[Record] = []
     edges: list[Record] = []
     rest = _taken(state, shape, nodes, edges)
@@ -18,7 +18,7 @@ def given_graph(state: Json, shape: Shape) -> tuple[list[Record], list[Record], 
 
 
 def keyed(edge: Record, shape: Shape) -> Record:
-    """An edge under the key that is made of what it is."""
+    """Return the edge with a key made of its ends and its relation."""
     ends = (edge.get(shape.source), edge.get(shape.relation), edge.get(shape.target))
     return {"edge": " | ".join(str(end) for end in ends), **{name: one for name, one in edge.items() if name != "edge"}}
 
@@ -40,7 +40,7 @@ def _taken(value: Json, shape: Shape, nodes: list[Record], edges: list[Record]) 
 
 
 def _rows(value: Json, shape: Shape) -> list[Record] | None:
-    """The rows of a list, or of an object whose keys are the names of nodes; None where it holds something else."""
+    """Return the rows of a list, or of an object keyed by the names of nodes, or None if it holds other data."""
     rows = [as_object(one) for one in as_list(value)]
     if not rows:
         body = as_object(value)
@@ -60,5 +60,5 @@ def _is_node(row: Record, shape: Shape) -> bool:
 
 
 def _bare(row: Record) -> Record:
-    """A row of one list for both says which it is."""
+    """Return a row without the marker that it is a node or an edge."""
     return {name: value for name, value in row.items() if not (name == "type" and value in {"entity", "relation"})}

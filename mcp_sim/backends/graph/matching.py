@@ -13,7 +13,7 @@ from mcp_sim.backends.matching.tool_profiles import Purpose, purposes
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan, Verb
 
 _NODES = ("entity", "node", "vertex", "concept")
@@ -56,7 +56,7 @@ VERBS: Mapping[str, Verb] = {
     "neighbours": "list", "nodes": "list", "edges": "list", "path": "get", "update": "update",
     "update_edges": "update",
 }  # fmt: skip
-"""Operation -> what it does, as plans say it."""
+"""The verb of each operation."""
 
 _ENDS = frozenset({"add_edges", "delete_edges", "update_edges", "path"})
 _LISTED = _ENDS - {"path"} | {"add_nodes", "add_notes", "delete_notes", "update"}
@@ -64,7 +64,7 @@ _LISTED = _ENDS - {"path"} | {"add_nodes", "add_notes", "delete_notes", "update"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What nodes and edges are called, and their fields."""
+    """The names of nodes and edges, and of their fields."""
 
     node: str = "entity"
     edge: str = "relation"
@@ -76,7 +76,7 @@ class Shape:
     relation: str = "relationType"
 
     def entities(self) -> list[Entity]:
-        """The entities of a graph. The key of an edge is made of what it is."""
+        """Return the entities of a graph. The key of an edge is made of its ends and its relation."""
         text: Record = {"type": "string"}
         listed: Record = {"type": "array", "items": text}
         fields = {self.key: Field(self.key, text, required=True), self.kind: Field(self.kind, text, required=True)}
@@ -90,7 +90,7 @@ class Shape:
 
 
 def shape_of(tools: Sequence[Tool]) -> Shape:
-    """What these tools call nodes and edges."""
+    """Return the names that these tools use for nodes and edges."""
     found: dict[str, str | None] = {}
     for purpose in purposes(tools):
         operation = operation_of(purpose)
@@ -110,7 +110,7 @@ def shape_of(tools: Sequence[Tool]) -> Shape:
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of the tools of one server that work on a graph; none where it is no graph."""
+    """Return the plans of a server's tools, or none if they do not work on a graph."""
     found = [(purpose, operation_of(purpose)) for purpose in listed]
     operations = {operation for _, operation in found if operation is not None}
     if (
@@ -135,7 +135,7 @@ def _plan(purpose: Purpose, operation: str, shape: Shape) -> Plan:
 
 
 def operation_of(purpose: Purpose) -> str | None:
-    """What a purpose does to a graph."""
+    """Return the operation of a tool on a graph, or None."""
     about_node, about_edge, about_note = purpose.has(*_NODES), purpose.has(*_EDGES), purpose.has(*_NOTES)
     parts = _parts(purpose)
     joins = _named(parts, _SOURCES) is not None and _named(parts, _TARGETS) is not None
@@ -169,7 +169,7 @@ def _look(purpose: Purpose, *, about_node: bool, about_edge: bool) -> str | None
 
 
 def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
-    """What an operation needs -> the argument that gives it."""
+    """Yield the roles of an operation with the arguments that fill them."""
     listed = _items(purpose)
     if listed is not None and operation in _LISTED:
         yield "items", listed
@@ -189,13 +189,13 @@ def roles_of(purpose: Purpose, operation: str) -> Iterator[tuple[str, str]]:
 
 
 def _items(purpose: Purpose) -> str | None:
-    """The argument that is a list of objects."""
+    """Return the argument that is a list of objects."""
     lists = (name for name, part in purpose.arguments.items() if main_type(part) == "array" and properties(items(part)))
     return next(lists, None)
 
 
 def _list(purpose: Purpose) -> str | None:
-    """The argument that is a list of names."""
+    """Return the argument that is a list of names."""
     lists = (name for name, part in purpose.arguments.items() if main_type(part) == "array")
     return next(
         (name for name in lists if main_type(items(purpose.arguments[name])) in {"string", "integer", ""}), None
@@ -203,7 +203,7 @@ def _list(purpose: Purpose) -> str | None:
 
 
 def _parts(purpose: Purpose) -> Mapping[str, Record]:
-    """The properties of one node or edge: of the items of a list, else the arguments themselves."""
+    """Return the properties of one node or edge: those of the items of a list, else the arguments."""
     listed = _items(purpose)
     return purpose.arguments if listed is None else properties(items(purpose.arguments[listed]))
 
@@ -218,12 +218,12 @@ def _noun(purpose: Purpose, nouns: Sequence[str]) -> str:
 
 
 def named_key(item: Record) -> str | None:
-    """The name of a node in an item that speaks of one."""
+    """Return the name of the node that an item mentions."""
     name = _named({name: {} for name in item}, ("entity_name", *_KEYS))
     return None if name is None else str(item[name])
 
 
 def named_notes(item: Record) -> list[str]:
-    """The texts in an item that adds or removes some."""
+    """Return the texts of an item that adds or removes notes."""
     lists = [as_list(value) for value in item.values() if isinstance(value, list)]
     return [str(one) for one in lists[0]] if lists else []

@@ -12,12 +12,12 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.json_text import encode
-from mcp_sim.types.lexicon.words import plural, singular
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.lexicon.english import plural, singular
 
 
 def add_nodes(graph: Graph, asked: Asked) -> Outcome:
-    """New nodes; those that are there are skipped, or where only one is asked for refused."""
+    """Add nodes. Existing ones are skipped in a batch, and refused otherwise."""
     shape = graph.shape
     made: list[Record] = []
     for item in asked.items():
@@ -32,7 +32,7 @@ def add_nodes(graph: Graph, asked: Asked) -> Outcome:
 
 
 def add_edges(graph: Graph, asked: Asked) -> Outcome:
-    """New edges. Those that are there are skipped; a single one needs both its ends."""
+    """Add edges. Existing ones are skipped in a batch, and refused otherwise. A single edge needs both its ends."""
     shape = graph.shape
     made: list[Record] = []
     for item in asked.items():
@@ -49,7 +49,7 @@ def add_edges(graph: Graph, asked: Asked) -> Outcome:
 
 def _done(graph: Graph, asked: Asked, made: list[Record], entity: str, done: str) -> Outcome:
     if asked.is_batch:
-        return graph.told(encode(made).decode(), made, plural(entity))
+        return graph.list_outcome(encode(made).decode(), made, plural(entity))
     facts = {**made[0], entity: made[0]}
     name = made[0].get(graph.shape.key, "")
     return Outcome(
@@ -58,9 +58,9 @@ def _done(graph: Graph, asked: Asked, made: list[Record], entity: str, done: str
 
 
 def add_notes(graph: Graph, asked: Asked) -> Outcome:
-    """More notes of nodes that are there; what a node says already is skipped."""
+    """Add notes to nodes. Existing notes are skipped."""
     notes = graph.shape.notes or "observations"
-    told: list[Record] = []
+    results: list[Record] = []
     for item in asked.items():
         name = named_key(item)
         node = graph.known(name)
@@ -68,12 +68,12 @@ def add_notes(graph: Graph, asked: Asked) -> Outcome:
         fresh = [one for one in dict.fromkeys(named_notes(item)) if one not in held]
         if fresh:
             graph.put(graph.shape.node, str(name), {**node, notes: [*held, *fresh]})
-        told.append({f"{graph.shape.node}Name": name, f"added{notes.capitalize()}": fresh})
-    return graph.told(encode(told).decode(), told, "results")
+        results.append({f"{graph.shape.node}Name": name, f"added{notes.capitalize()}": fresh})
+    return graph.list_outcome(encode(results).decode(), results, "results")
 
 
 def delete_notes(graph: Graph, asked: Asked) -> Outcome:
-    """Fewer notes; what is not there is skipped."""
+    """Delete notes. Missing notes are skipped."""
     notes = graph.shape.notes or "observations"
     for item in asked.items():
         name, gone = named_key(item), set(named_notes(item))
@@ -86,7 +86,7 @@ def delete_notes(graph: Graph, asked: Asked) -> Outcome:
 
 
 def delete_nodes(graph: Graph, asked: Asked) -> Outcome:
-    """Nodes, and the edges that begin or end there. A list may name what is not there; a single name may not."""
+    """Delete nodes and their edges. Missing nodes are skipped in a batch."""
     count = 0
     for name in asked.names():
         node = graph.node(name)
@@ -102,6 +102,7 @@ def delete_nodes(graph: Graph, asked: Asked) -> Outcome:
 
 
 def delete_edges(graph: Graph, asked: Asked) -> Outcome:
+    """Delete edges. Missing edges are skipped in a batch."""
     count, key = 0, ""
     for item in asked.items():
         found, key = graph.edge(item), keyed(item, graph.shape)["edge"]
@@ -114,17 +115,17 @@ def delete_edges(graph: Graph, asked: Asked) -> Outcome:
 
 
 def _gone(graph: Graph, what: str, count: int = 0, named: str = "") -> Outcome:
-    """Told of one by its name, of a list as a whole."""
+    """Return the confirmation of a deletion: of one thing by its name, of a batch as a whole."""
     label = (what if named else plural(what)).replace("_", " ").capitalize()
     text = f"{label} {named} deleted successfully" if named else f"{label} deleted successfully"
     return Outcome(text, {"success": True, "deleted": count, "count": count}, changes=tuple(graph.changes))
 
 
 def update(graph: Graph, asked: Asked) -> Outcome:
-    """Nodes with other fields, those that are given. In a list, too, each must be there."""
+    """Update the given fields of nodes. All nodes must exist, in a batch too."""
     if asked.is_batch:
         changed = [_changed(graph, item.get(graph.shape.key), item) for item in asked.items()]
-        return graph.told(encode(changed).decode(), changed, plural(graph.shape.node))
+        return graph.list_outcome(encode(changed).decode(), changed, plural(graph.shape.node))
     name = asked.get("name")
     own = asked.roles.get("name", "")
     record = _changed(graph, name, {field: value for field, value in asked.given.items() if field != own})
@@ -139,7 +140,7 @@ def _changed(graph: Graph, name: Json, fields: Record) -> Record:
 
 
 def update_edges(graph: Graph, asked: Asked) -> Outcome:
-    """Edges with other fields beside the nodes that they join and what they are called, by which they are known."""
+    """Update the fields of edges, which are identified by their ends and their relation."""
     changed: list[Record] = []
     for item in asked.items():
         found = graph.edge(item)
@@ -148,25 +149,28 @@ def update_edges(graph: Graph, asked: Asked) -> Outcome:
             raise Refused("not_found", f"{graph.shape.edge.capitalize()} {key} not found", key=key)
         graph.put(graph.shape.edge, found["edge"], {**found, **item})
         changed.append(bare({**found, **item}))
-    return graph.told(encode(changed).decode(), changed, plural(graph.shape.edge))
+    return graph.list_outcome(encode(changed).decode(), changed, plural(graph.shape.edge))
 
 
 def read(graph: Graph, _asked: Asked) -> Outcome:
+    """Return the whole graph."""
     return graph.part(graph.nodes(), graph.edges())
 
 
 def nodes(graph: Graph, _asked: Asked) -> Outcome:
+    """List all nodes."""
     found = graph.nodes()
-    return graph.told(encode(found).decode(), found, plural(graph.shape.node))
+    return graph.list_outcome(encode(found).decode(), found, plural(graph.shape.node))
 
 
 def edges(graph: Graph, _asked: Asked) -> Outcome:
+    """List all edges."""
     found = graph.edges()
-    return graph.told(encode(found).decode(), found, plural(graph.shape.edge))
+    return graph.list_outcome(encode(found).decode(), found, plural(graph.shape.edge))
 
 
 def search(graph: Graph, asked: Asked) -> Outcome:
-    """The nodes in which the text of the question occurs, and the edges that begin or end there."""
+    """Return the nodes that contain the searched text, and their edges."""
     query = str(asked.get("query") or "").lower()
     limit = asked.get("limit")
     found = [node for node in graph.nodes() if query in encode(list(node.values())).decode().lower()]
@@ -174,7 +178,7 @@ def search(graph: Graph, asked: Asked) -> Outcome:
 
 
 def open_nodes(graph: Graph, asked: Asked) -> Outcome:
-    """Nodes by their names, and the edges that begin or end there; a single one must be there."""
+    """Return nodes by name, and their edges. A single node must exist."""
     if "names" in asked.roles:
         found = (graph.node(name) for name in asked.names())
         return _among(graph, [node for node in found if node is not None])
@@ -191,7 +195,7 @@ def _among(graph: Graph, found: list[Record]) -> Outcome:
 
 
 def neighbours(graph: Graph, asked: Asked) -> Outcome:
-    """The nodes that so many edges lead to (one, where nothing else is said), and those edges."""
+    """Return the nodes within `depth` edges of a node (default 1), and those edges."""
     start, depth = asked.get("name"), asked.get("depth")
     graph.known(start)
     reached, via = {start: 0}, dict[str, Record]()
@@ -211,7 +215,7 @@ def neighbours(graph: Graph, asked: Asked) -> Outcome:
 
 
 def path(graph: Graph, asked: Asked) -> Outcome:
-    """The shortest way along the edges from one node to another."""
+    """Return the shortest path along the edges from one node to another."""
     start, end = asked.get("source"), asked.get("target")
     _ = graph.known(start), graph.known(end)
     before: dict[Json, Json] = {start: None}

@@ -1,1 +1,1 @@
-"""Values under keys: which tools keep them, what a state holds of them, and what is done to them."""
+"""Values under keys: match the tools of a store, read given entries, and operate on them."""

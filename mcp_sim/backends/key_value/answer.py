@@ -21,7 +21,7 @@ _NAMES: Names = {
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, of the entries that have not expired."""
+    """Compile the answer of a tool."""
     way = way_chooser(tool, plan, OPERATIONS, judged)
     entity = plan.entity or ENTRY
 

@@ -1,4 +1,4 @@
-"""Tools that keep values under keys that the caller chooses."""
+"""Tools that store values under keys chosen by the caller."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 _HOLDING = vocabulary("store data entries cache memory memories settings kv values keys storage preferences variables")
@@ -16,7 +16,7 @@ _HOLDING = vocabulary("store data entries cache memory memories settings kv valu
 
 @backends.register("key_value")
 class KeyValue(Backend):
-    """Values of any kind under keys that the caller chooses: entity `entry` (key, value), with namespaces and expiry.
+    """Stores values of any kind under keys: entity `entry` (key, value), with namespaces and expiry.
 
     A store is empty at first, unless a state or records are given.
     """
@@ -43,7 +43,10 @@ def _entity() -> Entity:
 
 
 def given_entries(state: Json, *, is_whole: bool) -> tuple[list[Record], Json]:
-    """The entries of a state: an object of plain values under a name of a store, or all there is; and what is left."""
+    """Return the entries of a given state, and the rest of the state.
+
+    Entries are in an object named like a store. If the store has all tools of the server, the whole state is the store.
+    """
     body = as_object(state)
     for name, value in body.items():
         if snake(name).rsplit("_", 1)[-1] in _HOLDING and isinstance(value, dict):

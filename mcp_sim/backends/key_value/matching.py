@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types import Tool
-from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import Plan, Verb
 
 _KEY = ("name", "hash_name", "hash_key", "list_name", "set_name", "stream", "hash", "list", "set", "key")
@@ -46,12 +46,12 @@ _STORES = vocabulary(
     "key value kv cache memory setting preference config configuration variable store redis entry secret"
 )
 _DATABASES = vocabulary("redis valkey keydb dragonfly memcached upstash etcd")
-_SPOKEN = _DATABASES | vocabulary("key keys")
+_MENTIONS = _DATABASES | vocabulary("key keys")
 _ENOUGH = 4
-"""So many commands on structures make a store."""
+"""The fewest commands on structures that make a store."""
 
 _BEGINNING = 12
-"""So many words of a description may tell that a tool works on a store."""
+"""How many words of a description are searched for the mention of a store."""
 
 _VERBS: dict[str, Verb] = {
     "set": "update", "get": "get", "delete": "delete", "exists": "get", "list": "list", "increment": "update",
@@ -88,7 +88,7 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def command_of(purpose: Purpose) -> tuple[str, dict[str, str]] | None:
-    """The command that a tool goes by, and what it needs -> the argument that gives it; None where it is none."""
+    """Return the command that a tool is named after and its arguments by role, or None."""
     name = next((word for word in ("".join(purpose.words), *purpose.words[-1:]) if word in _COMMAND_NEEDS), None)
     if name is None:
         return None
@@ -109,12 +109,12 @@ def command_of(purpose: Purpose) -> tuple[str, dict[str, str]] | None:
 
 
 def verb_of(command: str) -> Verb:
-    """What a command does to the entries."""
+    """Return the verb of a command."""
     return "delete" if command == "hdel" else "update" if command in _COMMAND_WRITES else "get"
 
 
 def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of the tools of one server: there is one that sets a value under a key, and one that gets it."""
+    """Return the plans of a server's tools, if one sets a value under a key and one gets it."""
     found = [(purpose, one) for purpose in listed for one in judged(purpose)]
     operations = {operation for _, (operation, _) in found}
     has_values = "set" in operations and operations & {"get", "get_many", "recall"}
@@ -136,14 +136,14 @@ def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
 
 
 def _without_space(purpose: Purpose, roles: Mapping[str, str]) -> dict[str, str]:
-    """The roles where what may be said beside a key narrows what is told, and is no part of the key."""
+    """Return the roles without an optional namespace, which filters entries instead."""
     return {role: name for role, name in roles.items() if role != "space" or name in purpose.needed}
 
 
 def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
-    """What a purpose does under keys, and which arguments it does it with."""
+    """Yield the operations that a tool may be, with their arguments by role."""
     command = command_of(purpose)
-    is_of_keys = _speaks_of_keys(purpose) or [*purpose.arguments] == ["key"]
+    is_of_keys = _mentions_keys(purpose) or [*purpose.arguments] == ["key"]
     if command is not None and (command[0] != "type" or is_of_keys):
         yield command
         return
@@ -157,18 +157,18 @@ def judged(purpose: Purpose) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def is_database(tool: Tool) -> bool:
-    """Is the store one of the databases for which a key that is not there is an answer and no failure?"""
+    """Whether the store is a database that answers, instead of failing, if a key does not exist."""
     spoken = {*words(tool.server), *re.findall(r"[a-z]+", tool.description.lower())}
     return bool(_DATABASES & spoken)
 
 
-def _speaks_of_keys(purpose: Purpose) -> bool:
-    return bool(_SPOKEN.intersection(re.findall(r"[a-z]+", purpose.said)[:_BEGINNING]))
+def _mentions_keys(purpose: Purpose) -> bool:
+    return bool(_MENTIONS.intersection(re.findall(r"[a-z]+", purpose.said)[:_BEGINNING]))
 
 
 def _operation(purpose: Purpose) -> str | None:
     named = _STORES.intersection((*purpose.nouns, *(singular(snake(name)) for name in purpose.arguments)))
-    if not named and not _speaks_of_keys(purpose):
+    if not named and not _mentions_keys(purpose):
         return None
     many = purpose.argument(("keys",), ("array",)) is not None
     operation = next((name for name, words in _WORDS if set(words).intersection(purpose.words)), None)
@@ -184,19 +184,19 @@ def _operation(purpose: Purpose) -> str | None:
 
 
 def _recalls(purpose: Purpose) -> bool:
-    """Does it tell all that a key or something else narrows, of which none must be said?"""
+    """Whether the tool returns all entries that optional arguments filter."""
     space, limit = purpose.argument(_SPACES, ("string",)), purpose.argument(("limit", "page_size"))
     return not purpose.needed and purpose.selector is None and None not in (space, limit, purpose.argument(("key",)))
 
 
 def _is_keyed(purpose: Purpose, roles: Mapping[str, str]) -> bool:
-    """Is the key called one, or does the name of the tool speak of a store?"""
+    """Whether an argument is called a key, or the tool's name mentions a store."""
     key = snake(roles.get("key", roles.get("keys", "")))
     return (
         key in {"key", "keys"}
         or bool(_STORES.intersection(purpose.nouns))
         or bool({"pattern", "entries"} & roles.keys())
-        or _speaks_of_keys(purpose)
+        or _mentions_keys(purpose)
     )
 
 

@@ -1,4 +1,4 @@
-"""What do the tools of a store do to its entries, and what do they tell?"""
+"""Operations on the entries of a key-value store."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from mcp_sim.backends.key_value.matching import ENTRY, is_database
-from mcp_sim.backends.key_value.store import Store, recall, said_besides
+from mcp_sim.backends.key_value.store import Store, attributes_of, recall
 from mcp_sim.backends.key_value.structures import STRUCTURES
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import encode
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.lexicon.english import snake
 
 _MOST = 2**63
-"""No number is counted as far as this."""
+"""The bound of counters."""
 
 
 def _text(value: Json) -> str:
@@ -26,12 +26,12 @@ def _text(value: Json) -> str:
 
 
 def _set(store: Store) -> Outcome:
-    """A value under a key, new or in the place of another."""
+    """Set a value, new or replaced."""
     key, before = store.key, store.entry(store.key)
     if before is not None and store.get("fresh") is True:
         raise Refused("conflict", f"Key {key} already exists", key=key, entity=ENTRY)
     facts: Record = {"key": key, "value": store.get("value"), "created": before is None}
-    change = store.put(key, store.get("value"), store.until(), about=said_besides(store))
+    change = store.put(key, store.get("value"), store.until(), about=attributes_of(store))
     until = f" with expiration {_text(store.get('seconds'))} seconds" if store.until() else ""
     return Outcome(f"Successfully set {key}{until}", facts, changes=(change,))
 
@@ -48,7 +48,7 @@ def _get(store: Store) -> Outcome:
 
 
 def _expected(store: Store) -> Record | Outcome:
-    """The entry of a key. To a database a key that is not there is an answer; elsewhere Refused is raised."""
+    """Return the entry of a key. If it is missing, a database answers so; other stores raise Refused."""
     entry = store.entry(store.key)
     if entry is None and is_database(store.tool):
         facts: Record = {"key": store.key, "exists": False, "count": 0, "deleted": False}
@@ -79,15 +79,15 @@ def _exists(store: Store) -> Outcome:
 
 
 def _list(store: Store) -> Outcome:
-    """The keys that a pattern or the beginning of a key names; with values where the tool speaks of them."""
+    """List the keys that match a pattern or prefix, with values unless the tool lists keys."""
     pattern, limit = str(store.get("pattern") or ""), store.get("limit")
     found = [(key, record["value"]) for key, record in store.entries() if _matches(pattern, key)]
     found = found[:limit] if isinstance(limit, int) else found
     keys: list[Json] = [key for key, _ in found]
     entries: list[Json] = [{"key": key, "value": value} for key, value in found]
     facts: Record = {"keys": keys, "entries": entries, "count": len(keys), "all": dict(found)}
-    told = {"key", "keys", "scan"} & {*snake(store.tool.name).split("_")} or "keys" in store.tool.description
-    return Outcome("\n".join(keys) or "No keys found", facts, "keys" if told else "entries", is_json=True)
+    lists_keys = {"key", "keys", "scan"} & {*snake(store.tool.name).split("_")} or "keys" in store.tool.description
+    return Outcome("\n".join(keys) or "No keys found", facts, "keys" if lists_keys else "entries", is_json=True)
 
 
 def _matches(pattern: str, key: str) -> bool:
@@ -95,7 +95,7 @@ def _matches(pattern: str, key: str) -> bool:
 
 
 def _search(store: Store) -> Outcome:
-    """The entries that hold a text, in key or value."""
+    """List the entries whose key or value contains a text."""
     query, limit = str(store.get("pattern") or "").lower(), store.get("limit")
     found = [(key, one["value"]) for key, one in store.entries() if query in f"{key} {_text(one['value'])}".lower()]
     entries: list[Json] = [{"key": key, "value": value} for key, value in found]
@@ -118,7 +118,7 @@ def _decrement(store: Store) -> Outcome:
 
 
 def _counted(store: Store, sign: int) -> Outcome:
-    """A number that grows; one that is not there begins at 0."""
+    """Increment or decrement a number. A missing one starts at 0."""
     entry, amount = store.entry(store.key), store.get("amount")
     before = _number(0 if entry is None else entry["value"])
     step = _number(1 if amount is None else amount)
@@ -142,7 +142,7 @@ def _number(value: Json) -> Any:
 
 
 def _append(store: Store) -> Outcome:
-    """More at the end of a text or a list."""
+    """Append to a text or a list."""
     entry, more = store.entry(store.key), store.get("value")
     before: Json = "" if entry is None else entry["value"]
     if isinstance(before, list):
@@ -172,7 +172,7 @@ def _persist(store: Store) -> Outcome:
 
 
 def _ttl(store: Store) -> Outcome:
-    """The seconds until a key expires; -1 where it does not."""
+    """Return the seconds until a key expires, or -1 if it does not."""
     seconds = store.seconds_left(store.known(store.key))
     return Outcome(str(seconds), {"seconds": seconds, "key": store.key}, "seconds")
 
@@ -185,7 +185,7 @@ def _clear(store: Store) -> Outcome:
 
 
 def _get_many(store: Store) -> Outcome:
-    """The values of several keys; null where there is none."""
+    """Return the values of several keys. Missing ones are null."""
     found = {str(key): store.entry(str(key)) for key in as_list(store.get("keys"))}
     values = {key: None if entry is None else entry["value"] for key, entry in found.items()}
     entries = [{"key": key, "value": value} for key, value in values.items()]

@@ -1,7 +1,6 @@
-"""What do the commands do that keep hashes, lists, sets, sorted sets and streams under keys, as Redis does?
+"""Commands on hashes, lists, sets, sorted sets and streams under keys, like those of Redis.
 
-A structure that nothing is left of is gone, and its key with it. What is asked of a key that holds another structure is
-refused; what is not there is an answer.
+An empty structure is removed with its key. A command on a key of another kind is refused. A missing key is no failure.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 
 def _held(store: Store, kind: str) -> Any:
-    """What stands under the key; nothing of the kind, where there is no such key."""
+    """Return the structure under the key, or an empty one. Raises Refused if it is of another kind."""
     entry = store.entry(store.key)
     if entry is None:
         return {} if kind in {"hash", "zset"} else []
@@ -40,7 +39,7 @@ def _missing(store: Store, kind: str) -> Outcome:
 
 
 def _published(store: Store) -> Outcome:
-    """A message to whoever listens: nobody does."""
+    """Publish a message. There are no subscribers."""
     channel = store.get("channel")
     return Outcome(f"Message published to channel {channel}", {"channel": channel, "count": 0, "subscribers": 0})
 
@@ -49,7 +48,7 @@ def _many(value: Json) -> list[Json]:
     return as_list(value) if isinstance(value, list) else [value]
 
 
-def _said(values: list[Json]) -> str:
+def _joined(values: list[Json]) -> str:
     return ", ".join(map(plain, values))
 
 
@@ -60,7 +59,7 @@ def _hset(store: Store) -> Outcome:
     field = store.get("field")
     new = as_object(store.get("fields")) if field is None else {str(field): store.get("value")}
     value = {**_held(store, "hash"), **{name: plain(one) for name, one in new.items()}}
-    text = f"Successfully set {_said([*new])} in hash {store.key}"
+    text = f"Successfully set {_joined([*new])} in hash {store.key}"
     return Outcome(text, {"key": store.key, "count": len(new)}, changes=_kept(store, "hash", value))
 
 
@@ -79,9 +78,9 @@ def _hdel(store: Store) -> Outcome:
     held = _held(store, "hash")
     fields = [str(one) for one in _many(store.get("field")) if str(one) in held]
     if not fields:
-        return _no_field(store, _said(_many(store.get("field"))))
+        return _no_field(store, _joined(_many(store.get("field"))))
     left = {name: value for name, value in held.items() if name not in fields}
-    text = f"Successfully deleted {_said([*fields])} from hash {store.key}"
+    text = f"Successfully deleted {_joined([*fields])} from hash {store.key}"
     return Outcome(text, {"count": len(fields), "deleted": True}, changes=_kept(store, "hash", left))
 
 
@@ -124,7 +123,7 @@ def _yes(found: bool) -> Outcome:
 def _pushed(store: Store, *, left: bool) -> Outcome:
     new = [plain(one) for one in _many(store.get("value"))]
     held = [*reversed(new), *_held(store, "list")] if left else [*_held(store, "list"), *new]
-    text = f"Successfully added {_said([*new])} to list {store.key}"
+    text = f"Successfully added {_joined([*new])} to list {store.key}"
     return Outcome(text, {"key": store.key, "count": len(held)}, changes=_kept(store, "list", held))
 
 
@@ -137,7 +136,7 @@ def _popped(store: Store, *, left: bool) -> Outcome:
 
 
 def _span(store: Store, values: list[Any]) -> list[Any]:
-    """From `start` to `stop`, both included; from the end where they are negative."""
+    """Return the values from `start` to `stop`, both included. Negative positions count from the end."""
     first, last = (_place(store.get(role, usual), len(values)) for role, usual in (("start", 0), ("stop", -1)))
     return values[max(first, 0) : last + 1]
 
@@ -177,7 +176,7 @@ def _lrem(store: Store) -> Outcome:
 def _sadd(store: Store) -> Outcome:
     held = _held(store, "set")
     new = [plain(one) for one in dict.fromkeys(map(plain, _many(store.get("value")))) if plain(one) not in held]
-    text = f"Successfully added {_said(_many(store.get('value')))} to set {store.key}"
+    text = f"Successfully added {_joined(_many(store.get('value')))} to set {store.key}"
     return Outcome(text, {"count": len(new), "key": store.key}, changes=_kept(store, "set", [*held, *new]))
 
 
@@ -185,9 +184,9 @@ def _srem(store: Store) -> Outcome:
     held, asked = _held(store, "set"), [plain(one) for one in _many(store.get("value"))]
     gone = [one for one in asked if one in held]
     if not gone:
-        return Outcome(f"{_said([*asked])} not found in set {store.key}", {"count": 0, "key": store.key})
+        return Outcome(f"{_joined([*asked])} not found in set {store.key}", {"count": 0, "key": store.key})
     left = [one for one in held if one not in gone]
-    text = f"Successfully removed {_said([*gone])} from set {store.key}"
+    text = f"Successfully removed {_joined([*gone])} from set {store.key}"
     return Outcome(text, {"count": len(gone), "key": store.key}, changes=_kept(store, "set", left))
 
 
@@ -277,7 +276,7 @@ def _xdel(store: Store) -> Outcome:
 
 
 def _type(store: Store) -> Outcome:
-    """What kind of structure stands under a key; `none` where there is no such key."""
+    """Return the kind of the structure under a key, or `none`."""
     entry = store.entry(store.key)
     kind = "none" if entry is None else entry.get("kind", "string")
     seconds = store.seconds_left(entry) if entry is not None else -2
@@ -293,4 +292,4 @@ STRUCTURES: Mapping[str, Callable[[Store], Outcome]] = {
     "zscore": _zscore, "zcard": _zcard, "xadd": _xadd, "xrange": _xrange, "xlen": _xlen, "xdel": _xdel, "type": _type,
     "publish": _published,
 }  # fmt: skip
-"""The commands, by their names."""
+"""The commands by name."""

@@ -1,1 +1,1 @@
-"""Messages between people without ids of their own: sent to somebody, read back by conversation; and who there is."""
+"""Messages between users without message ids: match their tools, read a given state, send and show."""

@@ -11,7 +11,7 @@ from mcp_sim.backends.messages.matching import ENTITY
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, answering, done, plain
 from mcp_sim.backends.rendering.structured import Names
-from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain
@@ -33,7 +33,7 @@ _NAMES: Names = {
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The messages as one call sees them: `me` is who is logged in, None where nobody has to be."""
+    """The messages as one call sees them. `me` is the user who is logged in, None if no login is needed."""
 
     turn: Turn
     plan: Plan
@@ -43,12 +43,12 @@ class Mail:
         return self.turn.call.arguments.get(self.plan.arguments.get(role, ""))
 
     def mine(self, *, inward: bool) -> list[tuple[Key, Record]]:
-        """What the current user sent, or got; everything where nobody is."""
+        """Return what the current user sent or received, or everything without a login."""
         field, rows = "receiver" if inward else "sender", self.turn.view.rows(ENTITY)
         return [(key, row) for key, row in rows if self.me is None or row.get(field) in {self.me, None}]
 
     def seen(self) -> list[tuple[Key, Record]]:
-        """What the tool shows: a side of the mail, or both; with one person, where one is named."""
+        """Return the messages that the tool shows: sent, received or both, with one user if the call names one."""
         inward, other = bool(self.plan.fixed.get("inward")), self.get("receiver")
         rows = self.mine(inward=inward)
         if self.plan.fixed.get("both") and self.me is not None:
@@ -63,9 +63,9 @@ class Mail:
 
 
 def sending(_tool: Tool, plan: Plan, domain: Domain) -> Callable[[Mail], Outcome]:
-    """A message to somebody whom the directory knows, where there is one."""
+    """Compile a tool that sends a message. The receiver must be in the directory, if there is one."""
     entity = domain.entities[ENTITY]
-    keys = keys_of(entity)
+    keys = key_maker(entity)
 
     def send(mail: Mail) -> Outcome:
         turn, receiver = mail.turn, mail.get("receiver")
@@ -74,14 +74,14 @@ def sending(_tool: Tool, plan: Plan, domain: Domain) -> Callable[[Mail], Outcome
         key = next_key(entity, keys, turn.view, turn.draws)
         record: Record = {"id": key, "sender": mail.me, "receiver": receiver, "text": mail.get("text")}
         record["sent_at"] = iso(turn.now)
-        told = {name: value for name, value in record.items() if name != "text"}
-        return done(f"Message sent to '{receiver}' successfully.", mail.put(record), **told)
+        shown = {name: value for name, value in record.items() if name != "text"}
+        return done(f"Message sent to '{receiver}' successfully.", mail.put(record), **shown)
 
     return send
 
 
 def viewing(tool: Tool, _plan: Plan, _domain: Domain) -> Callable[[Mail], Outcome]:
-    """Messages as a list; where an object is asked for, the texts by whom they went to, or came from."""
+    """Compile a tool that lists messages, or maps users to texts if the result is an object."""
     grouped = any(main_type(part) == "object" for part in properties(tool.output_schema or {}).values())
 
     def view(mail: Mail) -> Outcome:
@@ -115,7 +115,7 @@ def _unsend(mail: Mail) -> Outcome:
 
 
 def _mark(mail: Mail) -> Outcome:
-    """What came in is read, all of it or that of one sender."""
+    """Mark received messages as read: all, or those of one sender."""
     other = mail.get("receiver")
     came = [row for _, row in mail.mine(inward=True) if other is None or row.get("sender") == other]
     unread = [row for row in came if row.get("read") is not True]
@@ -147,7 +147,7 @@ def _user_id(mail: Mail) -> Outcome:
 
 
 def listing(tool: Tool, _plan: Plan, _domain: Domain) -> Callable[[Mail], Outcome]:
-    """The users; by name alone where names are asked for."""
+    """Compile a tool that lists the users, or their names if the result has names."""
     arrays = [part for part in properties(tool.output_schema or {}).values() if main_type(part) == "array"]
     by_name = any(main_type(items(part)) in {"string", ""} for part in arrays)
 
@@ -159,9 +159,9 @@ def listing(tool: Tool, _plan: Plan, _domain: Domain) -> Callable[[Mail], Outcom
 
 
 def adding(_tool: Tool, _plan: Plan, domain: Domain) -> Callable[[Mail], Outcome]:
-    """One more user, under a name that nobody has."""
+    """Compile a tool that adds a user under a name that is free."""
     entity = domain.entities[DIRECTORY]
-    keys = keys_of(entity)
+    keys = key_maker(entity)
 
     def add(mail: Mail) -> Outcome:
         name, view = mail.get("name"), mail.turn.view
@@ -184,7 +184,7 @@ _PLAIN: Mapping[str, Work] = {
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, for whoever is logged in."""
+    """Compile the answer of a tool for the user who is logged in."""
     current, compiled = _current(domain), _COMPILED.get(plan.operation)
     work = compiled(tool, plan, domain) if compiled is not None else _PLAIN[plan.operation]
     is_private = plan.entity == ENTITY
@@ -199,7 +199,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
 
 
 def _current(domain: Domain) -> Callable[[Turn], tuple[bool, Json]]:
-    """Whether somebody must be logged in, and who is."""
+    """Return a function that finds whether a login is needed, and who is logged in."""
     singletons = [entity.name for entity in domain.entities.values() if entity.singleton and "session" in entity.name]
     name = next((one for one in singletons if one.startswith("message")), singletons[0] if len(singletons) == 1 else "")
 

@@ -1,9 +1,9 @@
-"""Tools that pass messages between people: sent to somebody, and read back by conversation instead of by id."""
+"""Tools that pass messages between users, without message ids."""
 
 from __future__ import annotations
 
 from mcp_sim.backends.matching.tool_profiles import whole_purposes
-from mcp_sim.backends.messages.matching import claimed, recognised
+from mcp_sim.backends.messages.matching import matched, recognised
 from mcp_sim.backends.messages.replies import REPLYING, reply_plans
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
@@ -13,11 +13,10 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("messages")
 class Messages(Backend):
-    """Send to a user, view what was sent or received, search, mark as read, delete the latest, count; and the users.
+    """Sends, lists, searches, counts, marks and deletes messages between users, and looks up users.
 
-    Claimed where messages have no ids that a tool takes: servers whose messages are got and listed one by one have
-    records, of which only replies, threads and what is read are told here. The sender is who is logged in; a receiver
-    whom the directory does not know is refused.
+    Servers whose tools take message ids have records; of those, only replies, threads and read marks are handled here.
+    The\nsender is the user who is logged in. A receiver who is not in the directory is refused.
     """
 
     order = 70
@@ -26,7 +25,7 @@ class Messages(Backend):
         listed = evidence.once(whole_purposes)
         found = recognised(listed)
         if found:
-            return claimed(evidence, listed, found)
+            return matched(evidence, listed, found)
         replies = reply_plans(listed)
         return Match(replies, state=evidence.state) if replies else None
 

@@ -11,7 +11,7 @@ from mcp_sim.backends.matching.tool_profiles import Purpose, within
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 DIRECTORY = "user"
@@ -24,7 +24,7 @@ _VERBS: Mapping[str, Verb] = {"user_id": "get", "users": "list", "add_user": "cr
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The users: their entity, those that are given, and the names in the state that told of them."""
+    """The users: their entity, the given ones, and the keys of the state that they were read from."""
 
     entity: Entity
     rows: Sequence[Record]
@@ -32,7 +32,7 @@ class Directory:
 
 
 def directory_in(body: Record, listed: Sequence[Purpose]) -> Directory | None:
-    """The directory that a state holds as `{name: id}`, or that tools ask for; None where nothing tells of one."""
+    """Return the directory that a state holds as `{name: id}` or that tools query, or None."""
     name = next((name for name, part in body.items() if snake(name) in MAPS and _is_map(part)), None)
     asked = [purpose for purpose in listed if _operation(purpose) is not None]
     if name is None and not asked:
@@ -48,13 +48,13 @@ def directory_in(body: Record, listed: Sequence[Purpose]) -> Directory | None:
 
 
 def directory_plans(known: Directory, listed: Sequence[Purpose], backend: str) -> Iterator[Plan]:
-    """The plans of tools that look up a user's id, list the users, or add one."""
+    """Yield the plans of tools that look up a user's id, list the users, or add one."""
     reasons = (f"users of {len(known.rows)} names",)
     for purpose in listed:
-        said = _operation(purpose)
-        if said is not None:
-            verb = _VERBS[said[0]]
-            yield plan_of(purpose, said[0], backend, said[1], 0.8, reasons, verb=verb, entity=DIRECTORY)
+        found = _operation(purpose)
+        if found is not None:
+            verb = _VERBS[found[0]]
+            yield plan_of(purpose, found[0], backend, found[1], 0.8, reasons, verb=verb, entity=DIRECTORY)
 
 
 def _is_map(part: Json) -> bool:

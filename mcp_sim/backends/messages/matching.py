@@ -13,7 +13,7 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
 from mcp_sim.types.kinds import Match, ServerEvidence
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 ENTITY = "message"
@@ -39,7 +39,7 @@ _NEEDS = {"send": {"receiver", "text"}, "unsend": {"receiver"}, "search": {"quer
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tool of messages: what it does, and the arguments that matter."""
+    """A tool of messages: its operation, and its arguments by role."""
 
     purpose: Purpose
     operation: str
@@ -47,7 +47,7 @@ class Found:
 
 
 def recognised(listed: Sequence[Purpose]) -> list[Found]:
-    """The tools that send messages and show them; none where messages go by ids, and are records."""
+    """Return the tools that send and show messages, or none if messages have ids and are records."""
     found = [one for purpose in listed if (one := _recognised(purpose)) is not None]
     done = {one.operation for one in found}
     if "send" not in done or not done & {"view", "search", "unsend"} or _has_records(listed):
@@ -86,13 +86,13 @@ def _operation(purpose: Purpose, named: set[str]) -> str | None:
 
 
 def _has_records(listed: Sequence[Purpose]) -> bool:
-    """Does any tool take the id of a message, or name a channel to post to?"""
+    """Whether any tool takes the id of a message, or a channel to post to."""
     names = {snake(name) for one in listed for name in one.arguments if set(one.words) & _NOUNS}
     return bool(names & _OF_RECORDS)
 
 
-def claimed(evidence: ServerEvidence, listed: Sequence[Purpose], found: Sequence[Found]) -> Match:
-    """The plans of these tools, and what the state holds of messages and users."""
+def matched(evidence: ServerEvidence, listed: Sequence[Purpose], found: Sequence[Found]) -> Match:
+    """Return the plans of the tools, and the messages and users of the given state."""
     sender = next(one.purpose for one in found if one.operation == "send")
     home = _home(evidence.state, sender)
     body = home.body if home is not None else {}
@@ -115,7 +115,7 @@ def claimed(evidence: ServerEvidence, listed: Sequence[Purpose], found: Sequence
 
 
 def _is_inward(purpose: Purpose) -> bool:
-    """Is it about what came in?"""
+    """Whether the tool is about received messages."""
     return bool(set(purpose.words) & _RECEIVED)
 
 
@@ -129,7 +129,7 @@ def _plan(one: Found, known: Directory | None) -> Plan:
 
 
 def _home(state: Json, sender: Purpose) -> Scope | None:
-    """The object of the given state that holds messages or users; of several the one that the tools name."""
+    """Return the object of the given state with messages or users. If there are several, the one that tools name."""
     places = [scope for scope in scopes(state) if any(snake(name) in _BOXES | MAPS for name in scope.body)]
     return max(places, key=lambda scope: kinship(sender, scope), default=None)
 
@@ -159,7 +159,7 @@ def _entity(key_schema: Record) -> Entity:
 
 
 def _given(body: Record, boxes: Sequence[str], *, inward: bool) -> Iterator[Record]:
-    """The messages that a state holds, as `{user: text}` or as records; who is named is the sender of what came in."""
+    """Yield the messages of a given state, from `{user: text}` or records. The user is the sender of received ones."""
     me = next((body[name] for name in ("current_user", "current_user_id") if name in body), None)
     for item in (as_object(item) for name in boxes for item in as_list(body[name])):
         known = {snake(name): value for name, value in item.items()}
@@ -168,5 +168,5 @@ def _given(body: Record, boxes: Sequence[str], *, inward: bool) -> Iterator[Reco
         if to is not None and text is not None:
             yield {"sender": known.get("sender", known.get("sender_id", me)), "receiver": to, "text": text}
             continue
-        for other, told in item.items():
-            yield {"sender": other if inward else me, "receiver": me if inward else other, "text": told}
+        for other, content in item.items():
+            yield {"sender": other if inward else me, "receiver": me if inward else other, "text": content}

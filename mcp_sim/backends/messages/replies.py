@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from mcp_sim.backends.matching.operations import plan_of
 from mcp_sim.backends.matching.tool_profiles import Purpose
-from mcp_sim.types.lexicon.words import singular, vocabulary
+from mcp_sim.types.lexicon.english import singular, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 _NOUNS = vocabulary("message email mail comment post review ticket sms dm conversation")
@@ -25,7 +25,7 @@ REPLYING = frozenset(_VERBS)
 
 
 def reply_plans(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of tools that reply, show threads or mark as read; none where nothing makes or shows messages."""
+    """Return the plans of tools that reply, show threads or mark as read, if other tools make or show messages."""
     known = {noun for one in listed for noun in one.nouns if _MAKES.intersection(one.words) and noun in _NOUNS}
     found = [plan for purpose in listed if (plan := _plan(purpose, known)) is not None]
     return found if any(plan.operation == "reply" for plan in found) else []
@@ -54,7 +54,7 @@ def _plan(purpose: Purpose, known: set[str]) -> Plan | None:
 
 
 def _noun(purpose: Purpose, place: str | None, known: set[str]) -> str | None:
-    """The kind of message that it is about: by its own name, by its argument, or the only one there is."""
-    said = [*reversed(purpose.words), *(place or "").lower().replace("-", "_").split("_")]
-    named = next((singular(word) for word in said if singular(word) in known), None)
+    """Return the kind of message: by the tool's name, by its argument, or the only one."""
+    nouns = [*reversed(purpose.words), *(place or "").lower().replace("-", "_").split("_")]
+    named = next((singular(word) for word in nouns if singular(word) in known), None)
     return named or (next(iter(known)) if len(known) == 1 else None)

@@ -9,7 +9,7 @@ from mcp_sim.backends.messages.replies import TEXTS, THREADS
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, done, inventing, plain
 from mcp_sim.backends.rendering.structured import Names
-from mcp_sim.generate.keys import keys_of, next_key
+from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
@@ -27,20 +27,20 @@ _NAMES: Names = {"messages": ("replies", "emails", "thread", "results", "comment
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How such a tool answers, of the records of messages as they are called here."""
+    """Compile the answer of a tool on message records."""
     noun = plan.entity or ""
     entity = domain.entities.get(noun, Entity(noun, "id", None, {}))
     return inventing(tool, domain, _WORKS[plan.operation](plan, entity), _NAMES)
 
 
 def _replying(plan: Plan, entity: Entity) -> _Work:
-    keys, text_field = keys_of(entity), _first(entity.fields, TEXTS) or plan.arguments["text"]
+    keys, text_field = key_maker(entity), _first(entity.fields, TEXTS) or plan.arguments["text"]
 
     def reply(turn: Turn, invent: Invent) -> Outcome:
         original = _found(turn, plan, entity)
         key = next_key(entity, keys, turn.view, turn.draws)
-        said: Record = {entity.key: key, text_field: _asked(turn, plan, "text")}
-        record = _answering(original, entity, said, turn)
+        values: Record = {entity.key: key, text_field: _asked(turn, plan, "text")}
+        record = _answering(original, entity, values, turn)
         for field in entity.fields.values():
             if field.required and field.derived is None and field.name not in record:
                 record[field.name] = invent(turn, entity.name, field.name, field.schema, record)
@@ -50,8 +50,8 @@ def _replying(plan: Plan, entity: Entity) -> _Work:
     return reply
 
 
-def _answering(original: Record, entity: Entity, said: Record, turn: Turn) -> Record:
-    """The reply: back to the sender, in the same thread, under the same subject; what links, links to the same."""
+def _answering(original: Record, entity: Entity, values: Record, turn: Turn) -> Record:
+    """Return the reply: to the sender, in the same thread, with the same subject and links."""
     sender, receiver = _first(original, _SENDERS), _first(original, _RECEIVERS)
     record = {name: original[name] for name, field in entity.fields.items() if field.link and name in original}
     if sender is not None and receiver is not None:
@@ -64,7 +64,7 @@ def _answering(original: Record, entity: Entity, said: Record, turn: Turn) -> Re
     if subject is not None:
         record[subject] = f"Re: {str(original[subject]).removeprefix('Re: ')}"
     moment = _first(entity.fields, _TIMES)
-    return {**record, **({moment: iso(turn.now.replace(microsecond=0))} if moment is not None else {}), **said}
+    return {**record, **({moment: iso(turn.now.replace(microsecond=0))} if moment is not None else {}), **values}
 
 
 def _showing(plan: Plan, entity: Entity) -> _Work:
@@ -79,7 +79,7 @@ def _showing(plan: Plan, entity: Entity) -> _Work:
 
 
 def _thread(turn: Turn, entity: Entity, asked: Json) -> Iterator[Record]:
-    """The message of this id, and all that belong to its thread, in the order in which they were written."""
+    """Yield the message with this id and all messages of its thread, in order."""
     start = turn.view.get(entity.name, asked) if isinstance(asked, str | int) else None
     ids = {asked, *(start[name] for name in THREADS if start is not None and start.get(name))}
     for key, row in turn.view.rows(entity.name):
@@ -107,7 +107,7 @@ _WORKS: Mapping[str, Callable[[Plan, Entity], _Work]] = {"reply": _replying, "th
 
 
 def _asked(turn: Turn, plan: Plan, role: str) -> Json:
-    """What the argument of a role says; without it nothing can be done, though no schema says that it is required."""
+    """Return the argument of a role. Raises Refused if it is missing, even if no schema requires it."""
     name = plan.arguments[role]
     if turn.call.arguments.get(name) is None:
         raise Refused("invalid", f"{name} is required", argument=name)

@@ -1,1 +1,1 @@
-"""Lists of notes that nobody numbers: which tools add to one, tick off, read or clear it, and how do they answer?"""
+"""Lists of notes without ids: match their tools, read given entries, and operate on a list."""

@@ -14,12 +14,12 @@ from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Answer
-from mcp_sim.types.lexicon.words import plural
+from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Jottings:
+class NoteList:
     """A list as one call sees it."""
 
     turn: Turn
@@ -52,7 +52,7 @@ class Jottings:
         return last + 1 if isinstance(last, int) else 1
 
     def at(self) -> tuple[int, Record]:
-        """The place that is asked for, and what stands there. Raises Refused where nothing does."""
+        """Return the position that the call names and its entry. Raises Refused if there is no such entry."""
         rows, first, index = self.rows(), int(self.plan.fixed.get("first", 1)), self.get("index")
         place = int(index) - first if isinstance(index, int | float) else -1
         if not 0 <= place < len(rows):
@@ -62,39 +62,39 @@ class Jottings:
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers that does this to a list."""
+    """Compile the answer of a tool."""
     work = _OPERATIONS[plan.operation]
-    return answering(tool, domain, lambda turn: work(Jottings(turn, plan)), _names(plan))
+    return answering(tool, domain, lambda turn: work(NoteList(turn, plan)), _names(plan))
 
 
 def _names(plan: Plan) -> Names:
-    """What results call the facts of a list."""
+    """Return the names that results may use for the facts of a list."""
     noun = (plan.entity or "").rpartition(".")[2]
     listed = (plural(noun), "items", "results", "entries", "list", "data", noun)
     return {"entries": listed, "text": ("content", noun, "task", "title", "note"), "place": ("index", NUMBER, "id")}
 
 
-def _add(notes: Jottings) -> Outcome:
-    said = {name: value for name, value in notes.turn.call.arguments.items() if name != notes.plan.arguments["text"]}
+def _add(notes: NoteList) -> Outcome:
+    other = {name: value for name, value in notes.turn.call.arguments.items() if name != notes.plan.arguments["text"]}
     text, number = str(notes.get("text")), notes.next_number()
-    record: Record = {**said, NUMBER: number, "text": text, "created_at": iso(notes.turn.now.replace(microsecond=0))}
+    record: Record = {**other, NUMBER: number, "text": text, "created_at": iso(notes.turn.now.replace(microsecond=0))}
     place = notes.turn.view.count(notes.entity) + int(notes.plan.fixed.get("first", 1))
     return done(f"Added {notes.noun} {place}: {text}", notes.put(record), **{**record, "place": place})
 
 
-def _read(notes: Jottings) -> Outcome:
+def _read(notes: NoteList) -> Outcome:
     return _listed(notes, notes.rows())
 
 
-def _search(notes: Jottings) -> Outcome:
+def _search(notes: NoteList) -> Outcome:
     wanted = str(notes.get("query") or "").lower()
     return _listed(notes, [row for row in notes.rows() if wanted in str(row.get("text") or "").lower()])
 
 
-def _listed(notes: Jottings, rows: list[Record]) -> Outcome:
+def _listed(notes: NoteList, rows: list[Record]) -> Outcome:
     first = int(notes.plan.fixed.get("first", 1))
-    told = [{name: value for name, value in row.items() if name != NUMBER} for row in rows]
-    placed = [{"place": at, **row} for at, row in enumerate(told, first)]
+    shown = [{name: value for name, value in row.items() if name != NUMBER} for row in rows]
+    placed = [{"place": at, **row} for at, row in enumerate(shown, first)]
     lines = [f"{row['place']}. {_mark(row)}{row.get('text') or row}" for row in placed]
     text = "\n".join(str(row.get("text") or "") for row in rows)
     facts: Record = {"entries": placed, "text": text, "count": len(rows)}
@@ -107,42 +107,42 @@ def _mark(row: Record) -> str:
     return "[x] " if row["done"] else "[ ] "
 
 
-def _clear(notes: Jottings) -> Outcome:
+def _clear(notes: NoteList) -> Outcome:
     rows = notes.rows()
     return done(f"Cleared {len(rows)} {plural(notes.noun)}", *map(notes.drop, rows), count=len(rows))
 
 
-def _remove(notes: Jottings) -> Outcome:
+def _remove(notes: NoteList) -> Outcome:
     place, row = notes.at()
     return done(f"Removed {notes.noun} {place}: {row.get('text')}", notes.drop(row), **{**row, "place": place})
 
 
-def _ticked(*, flag: bool) -> Callable[[Jottings], Outcome]:
-    def tick(notes: Jottings) -> Outcome:
+def _ticked(*, flag: bool) -> Callable[[NoteList], Outcome]:
+    def tick(notes: NoteList) -> Outcome:
         place, row = notes.at()
         changed = {**row, "done": flag}
-        said = f"{notes.noun.capitalize()} {place} is {'done' if flag else 'open again'}: {row.get('text')}"
-        return done(said, notes.put(changed), **{**changed, "place": place})
+        text = f"{notes.noun.capitalize()} {place} is {'done' if flag else 'open again'}: {row.get('text')}"
+        return done(text, notes.put(changed), **{**changed, "place": place})
 
     return tick
 
 
-def _change(notes: Jottings) -> Outcome:
+def _change(notes: NoteList) -> Outcome:
     place, row = notes.at()
     changed = {**row, "text": str(notes.get("text"))}
     return done(f"Changed {notes.noun} {place}: {changed['text']}", notes.put(changed), **{**changed, "place": place})
 
 
-def _replace(notes: Jottings) -> Outcome:
-    """The whole list, as it is written."""
-    told, start = as_list(notes.get("items")), notes.next_number()
-    fresh = [entry(number, one) for number, one in enumerate(told, start)]
+def _replace(notes: NoteList) -> Outcome:
+    """Replace the whole list."""
+    texts, start = as_list(notes.get("items")), notes.next_number()
+    fresh = [entry(number, one) for number, one in enumerate(texts, start)]
     changes = (*map(notes.drop, notes.rows()), *map(notes.put, fresh))
-    facts: Record = {"entries": told, "count": len(told)}
-    return Outcome(f"The list has {len(told)} {plural(notes.noun)} now", facts, "entries", changes=changes)
+    facts: Record = {"entries": texts, "count": len(texts)}
+    return Outcome(f"The list has {len(texts)} {plural(notes.noun)} now", facts, "entries", changes=changes)
 
 
-_OPERATIONS: Mapping[str, Callable[[Jottings], Outcome]] = {
+_OPERATIONS: Mapping[str, Callable[[NoteList], Outcome]] = {
     "add": _add, "read": _read, "search": _search, "clear": _clear, "remove": _remove, "tick": _ticked(flag=True),
     "untick": _ticked(flag=False), "change": _change, "replace": _replace,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tools that keep one list of notes, or of things to do: added to, read as a whole, ticked off by place, cleared."""
+"""Tools that keep one list of notes or tasks, addressed by position or read as a whole."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("notes")
 class Notes(Backend):
-    """A scratchpad, a journal, a list of things to do: entries in the order in which they were written, without ids.
+    """A scratchpad, a journal, a to-do list: entries without ids, in the order in which they were written.
 
-    An entry goes by its place, or the whole list is written anew. A list is empty at first, unless a state holds it.
-    Claimed where no tool takes an id; else notes are records.
+    Entries are addressed by position, or the whole list is replaced. A list is empty at first, unless a state has
+    entries.\nServers with a tool that takes the id of a note have records instead.
     """
 
     order = 80

@@ -14,7 +14,7 @@ from mcp_sim.backends.matching.tool_profiles import Purpose
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
-from mcp_sim.types.lexicon.words import plural, singular, snake, vocabulary
+from mcp_sim.types.lexicon.english import plural, singular, snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 NUMBER = "number"
@@ -46,7 +46,7 @@ _NEEDS = {"add": {"text"}, "remove": {"index"}, "tick": {"index"}, "untick": {"i
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tool of a list: what it does, the noun of what stands in the list, and the arguments that matter."""
+    """A tool of a list: its operation, the noun of the entries, and its arguments by role."""
 
     purpose: Purpose
     operation: str
@@ -55,7 +55,7 @@ class Found:
 
 
 def recognised(listed: Sequence[Purpose]) -> list[Found]:
-    """The tools that work on lists of notes; none of a noun whose notes go by ids, or are kept without an order."""
+    """Return the tools on lists of notes, except for nouns whose notes have ids or no order."""
     found = [one for purpose in listed if (one := _recognised(purpose)) is not None]
     kept: list[Found] = []
     for noun in dict.fromkeys(one.noun for one in found):
@@ -70,7 +70,7 @@ def recognised(listed: Sequence[Purpose]) -> list[Found]:
 
 
 def plans_for(found: Sequence[Found]) -> list[Plan]:
-    """The plans of the recognised tools; those of one list count its places alike."""
+    """Return the plans of the recognised tools. All tools of a list count positions from the same number."""
     by_place = [one for one in found if "index" in one.arguments]
     return [
         _plan(one, min((_first(other) for other in by_place if other.noun == one.noun), default=1)) for one in found
@@ -85,7 +85,7 @@ def _plan(one: Found, first: int) -> Plan:
 
 
 def entities(found: Sequence[Found]) -> list[Entity]:
-    """What stands in each list: entries in the order in which they were written."""
+    """Return the entities: one per list, with entries in the order in which they were written."""
     text: Record = {"type": ["string", "null"]}
     fields = {NUMBER: Field(NUMBER, {"type": "integer"}, required=True), "text": Field("text", text)}
     fields |= {"done": Field("done", {"type": ["boolean", "null"]})}
@@ -93,7 +93,7 @@ def entities(found: Sequence[Found]) -> list[Entity]:
 
 
 def given_notes(state: Json, nouns: Sequence[str]) -> tuple[dict[str, list[Record]], Json]:
-    """The entries that a state holds under these nouns, and what is left of it for others."""
+    """Return the entries that a given state has for these nouns, and the rest of the state."""
     body, rows = as_object(state), {noun: list[Record]() for noun in nouns}
     left: Record = {}
     for name, value in body.items():
@@ -105,11 +105,11 @@ def given_notes(state: Json, nouns: Sequence[str]) -> tuple[dict[str, list[Recor
     return rows, left or None
 
 
-def entry(number: int, told: Json) -> Record:
-    """An entry of a list, by its text or as an object."""
-    body = as_object(told)
+def entry(number: int, item: Json) -> Record:
+    """Return an entry of a list from its text or an object."""
+    body = as_object(item)
     if not body:
-        return {NUMBER: number, "text": str(told)}
+        return {NUMBER: number, "text": str(item)}
     text = next((body[name] for name in _TEXTS if isinstance(body.get(name), str)), None)
     return {**body, NUMBER: number, **({"text": text} if text is not None else {})}
 
@@ -133,7 +133,7 @@ def _recognised(purpose: Purpose) -> Found | None:
 
 
 def _is_grouped(purpose: Purpose, operation: str) -> bool:
-    """Does it take a name, path or id by which there is more than one list?"""
+    """Whether the tool takes a name, path or id, so that there is more than one list."""
     kinds = {"id", "path", "file", "filename", "key", "name", "project", "user"}
     named = {snake(name).rsplit("_", 1)[-1] for name in purpose.arguments}
     return bool(named & kinds) or (operation == "read" and bool(purpose.needed))
@@ -164,10 +164,10 @@ def _list(purpose: Purpose) -> str | None:
 
 
 def _first(one: Found) -> int:
-    """Places count from 0 where they are called an index and nothing says otherwise; else from 1."""
+    """Return the first position: 0 for an index unless the description counts from 1, else 1."""
     name = one.arguments.get("index", "")
     schema = one.purpose.arguments.get(name, {})
-    told = str(schema.get("description", "")).lower()
-    if schema.get("minimum") == 1 or "1-based" in told or ("start" in told and "1" in told):
+    description = str(schema.get("description", "")).lower()
+    if schema.get("minimum") == 1 or "1-based" in description or ("start" in description and "1" in description):
         return 1
     return 0 if snake(name).endswith(("index", "idx")) else 1

@@ -1,1 +1,1 @@
-"""Answer tools of which only the form of the result is known."""
+"""Answer tools by the schema of their results alone."""

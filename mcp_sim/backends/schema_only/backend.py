@@ -1,4 +1,4 @@
-"""Tools of which nothing is known but the form of their answer."""
+"""Tools that are known only by the schema of their results."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("schema_only")
 class SchemaOnly(Backend):
-    """A valid answer made from the outputSchema (or an example), the same for the same call; nothing is changed.
+    """Generates a valid result from the output schema or an example. The same call gives the same result.
 
-    Without either, or where the schema only wraps a text, it says that it did what its name tells, and what it was
-    asked for. What is made up is marked as guessed, however sure it is that the tool touches no records.
+    Nothing is changed. Without a schema and an example, or if the schema only wraps a text, the result confirms the
+    call.\nGenerated results are marked as guessed.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -35,8 +35,8 @@ class SchemaOnly(Backend):
             return lambda _turn, _invent: example
         place = text_place(tool)
         if schema is None or place in MESSAGE_NAMES:
-            told = acknowledgement(tool.name, tool.description)
-            return lambda turn, _invent: _said(told(turn.call.arguments), place)
+            confirm = acknowledgement(tool.name, tool.description)
+            return lambda turn, _invent: _text_result(confirm(turn.call.arguments), place)
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         tests = dict(_tests({name: part for name, part in properties(schema).items() if name in asked}))
@@ -44,15 +44,15 @@ class SchemaOnly(Backend):
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
             value = make(chance, {}, Moment(turn.start, turn.start))
-            told = ToolResult(_echoing(value, turn.call.arguments, tests), form=form)
-            return Transition(Observation(told), guessed=True)
+            result = ToolResult(_echoing(value, turn.call.arguments, tests), form=form)
+            return Transition(Observation(result), guessed=True)
 
         return answer
 
 
-def _said(text: str, place: str | None) -> Transition:
-    told = ToolResult(text, form="text") if place is None else ToolResult({place: text})
-    return Transition(Observation(told))
+def _text_result(text: str, place: str | None) -> Transition:
+    result = ToolResult(text, form="text") if place is None else ToolResult({place: text})
+    return Transition(Observation(result))
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:
@@ -64,19 +64,21 @@ def _schema(tool: Tool, domain: Domain) -> Record | None:
 
 
 def _echoing(value: Json, arguments: Record, tests: Mapping[str, Validator]) -> Json:
-    """What the result calls by the name of an argument is that argument, where it may be shown there."""
+    """Return the value with the arguments that its properties are named after, if their schemas allow them."""
     given = {
-        name: arguments[name] for name, test in tests.items() if name in arguments and _may_stand(arguments[name], test)
+        name: arguments[name]
+        for name, test in tests.items()
+        if name in arguments and _is_allowed(arguments[name], test)
     }
     return {**as_object(value), **given} if given else value
 
 
-def _may_stand(value: Json, test: Validator) -> bool:
+def _is_allowed(value: Json, test: Validator) -> bool:
     return fitting_type(value, test.schema) and not test.problems(value)
 
 
 def _tests(parts: Mapping[str, Record]) -> Iterator[tuple[str, Validator]]:
-    """What may stand in each part, where its schema stands by itself."""
+    """Yield the validators of the properties whose schemas are self-contained."""
     for name, part in parts.items():
         with suppress(ValueError):
             yield name, Validator(part)

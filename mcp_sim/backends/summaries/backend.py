@@ -1,4 +1,4 @@
-"""Tools that sum up records: statistics, summaries, counts by state."""
+"""Tools that summarise records: statistics and counts by state."""
 
 from __future__ import annotations
 
@@ -9,38 +9,39 @@ from mcp_sim.backends.records.filters import matching_rows
 from mcp_sim.backends.records.refusals import neighbours, not_found
 from mcp_sim.backends.records.result_schemas import required_by_default
 from mcp_sim.backends.rendering.outcomes import plain as plain_text
-from mcp_sim.generate.lookup import found_key
+from mcp_sim.generate.lookup import find_key
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_descriptions import mentions_data
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object, expanded, main_type, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 
 @backends.register("summaries")
 class Summaries(Backend):
-    """How many records there are, how many in which state, what their numbers add up to: as they are at the call.
+    """Counts of records, counts per state, and sums of their numbers, at the time of the call.
 
-    A place of the outputSchema is filled by its name (`pending_orders`, `total_amount`, `by_status`); without a schema
-    the number of records is told, and how many there are of each kind. What no name explains is made up.
+    A place of the output schema is filled by its name (`pending_orders`, `total_amount`, `by_status`). Values of
+    other\nplaces are generated. Without a schema, the result has the number of records and the counts per kind.
     """
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        tell, look = _teller(tool, plan, domain), _looking(tool, plan, domain)
+        render, select = _renderer(tool, plan, domain), _selector(tool, plan, domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
-            seen = look(turn)
-            return Transition(seen if isinstance(seen, Observation) else tell(turn, seen))
+            seen = select(turn)
+            return Transition(seen if isinstance(seen, Observation) else render(turn, seen))
 
         return answer
 
 
 def _subjects(plan: Plan, domain: Domain) -> dict[str, str | None]:
-    """The entities that are looked at, each with the field that must say whose: all, or what belongs to one record."""
+    """Return the entities to summarise, each with the link to the record that the call names, or None for all."""
     entity = domain.entities.get(plan.entity or "")
     if entity is None:
         return {name: None for name, one in domain.entities.items() if not one.singleton and one.inside is None}
@@ -55,32 +56,34 @@ def _subjects(plan: Plan, domain: Domain) -> dict[str, str | None]:
     return links or {entity.name: entity.key}
 
 
-def _looking(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen | Observation]:
-    """The records that a call is about, or the failure that what it narrows by is no record."""
+def _selector(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Seen | Observation]:
+    """Return a function that selects the records to summarise, or fails if the call names a missing record."""
     entity, subjects = domain.entities.get(plan.entity or ""), _subjects(plan, domain)
-    timely = matching_rows(tool, plan, entity, domain.entities) if entity is not None and plan.filters else None
+    matching = matching_rows(tool, plan, entity, domain.entities) if entity is not None and plan.filters else None
     key = entity.key if entity is not None else ""
     targets = _targets(entity, domain)
     if entity is not None:
         targets[key] = entity
 
-    def look(turn: Turn) -> Seen | Observation:
+    def select(turn: Turn) -> Seen | Observation:
         asked = {field: value for field, name in plan.arguments.items() if (value := turn.call.arguments.get(name))}
         for field, value in asked.items():
             target = targets.get(field)
-            if target is not None and found_key(turn.view, target.name, value) is None:
+            if target is not None and find_key(turn.view, target.name, value) is None:
                 return not_found(tool, target.name, value, plan.arguments[field], neighbours(turn.view, target))
         wanted = {
             name: {link: asked[key]} if link is not None and key in asked else asked for name, link in subjects.items()
         }
-        rows = {name: timely(turn.view, turn.call.arguments) if timely else turn.view.rows(name) for name in subjects}
+        rows = {
+            name: matching(turn.view, turn.call.arguments) if matching else turn.view.rows(name) for name in subjects
+        }
         return Seen({name: [row for _, row in rows[name] if _fits(row, wanted[name])] for name in subjects}, turn.now)
 
-    return look
+    return select
 
 
 def _targets(entity: Entity | None, domain: Domain) -> dict[str, Entity]:
-    """What the fields of an entity link to."""
+    """Return the entities that the fields of an entity link to."""
     fields: Mapping[str, Field] = entity.fields if entity is not None else {}
     return {name: domain.entities[one.link] for name, one in fields.items() if one.link and one.link in domain.entities}
 
@@ -89,11 +92,11 @@ def _fits(row: Record, asked: Mapping[str, Json]) -> bool:
     return all(str(row.get(field)) == str(value) for field, value in asked.items())
 
 
-def _teller(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Observation]:
-    """What makes a result of what was seen, in the form that the tool's results have."""
+def _renderer(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Observation]:
+    """Return what renders the aggregates in the form of the tool's results."""
     entities = {name: domain.entities[name] for name in _subjects(plan, domain)}
     entity = entities.get(plan.entity or "") or (next(iter(entities.values())) if len(entities) == 1 else None)
-    plain = _plainly(plan, entity, entities)
+    plain = _plain_summary(plan, entity, entities)
     if tool.output_schema is None:
         return lambda turn, seen: Observation(ToolResult(plain(turn, seen), form="json"))
     schema = expanded(tool.output_schema)
@@ -103,38 +106,38 @@ def _teller(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn, Seen], Ob
         asked = (*plan.arguments.values(), *plan.filters)
         write = plain_text if mentions_data(tool.description) else _in_lines
 
-        def say(turn: Turn, seen: Seen) -> Observation:
-            said = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
-            return Observation(ToolResult({place: write({**said, **as_object(plain(turn, seen))})}))
+        def render_text(turn: Turn, seen: Seen) -> Observation:
+            given_arguments = {name: value for name in asked if (value := turn.call.arguments.get(name)) is not None}
+            return Observation(ToolResult({place: write({**given_arguments, **as_object(plain(turn, seen))})}))
 
-        return say
+        return render_text
     fills = {
         name: fill for name, part in parts.items() if (fill := place_measure(part, name, entity, entities)) is not None
     }
     make = value_maker(tool.name, "result", required_by_default(schema))
 
-    def tell(turn: Turn, seen: Seen) -> Observation:
+    def render(turn: Turn, seen: Seen) -> Observation:
         made = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.now, turn.now))
         given = {name: turn.call.arguments[name] for name in parts if name in turn.call.arguments}
         counted = {name: fill(seen) for name, fill in fills.items()}
         return Observation(ToolResult({**as_object(made), **given, **counted}))
 
-    return tell
+    return render
 
 
 def _in_lines(value: Json) -> str:
-    """What is summed up as people write it: a line for each number, and one for each of its parts."""
+    """Return a summary as text: a line for each number, and one for each of its parts."""
     lines: list[str] = []
     for name, part in as_object(value).items():
         label = snake(name).replace("_", " ").capitalize()
-        told = as_object(part)
-        lines += [f"{label}:", *(f"- {one}: {number}" for one, number in told.items())] if told else []
+        inner = as_object(part)
+        lines += [f"{label}:", *(f"- {one}: {number}" for one, number in inner.items())] if inner else []
         lines += [f"{label}: {part}"] if not isinstance(part, dict) else []
     return "\n".join(lines)
 
 
-def _plainly(plan: Plan, entity: Entity | None, entities: Mapping[str, Entity]) -> Callable[[Turn, Seen], Json]:
-    """What is told where no schema says what to tell: how many of each value, or of the one asked for."""
+def _plain_summary(plan: Plan, entity: Entity | None, entities: Mapping[str, Entity]) -> Callable[[Turn, Seen], Json]:
+    """Return the summary to show without a schema: counts per value of a field, or the total."""
     operation, _, field = plan.operation.partition(" by ")
     if operation != "count" or entity is None:
         summary = plain_summary(entity, entities)
