@@ -1,4 +1,4 @@
-"""What does docs/clients.md say? The marked lines of the scripts that `.ci/run clients` runs, a client each.
+"""Make docs/clients.md from the marked lines of the scripts that `.ci/run clients` runs.
 
 python tests/support/client_page.py      writes the page
 """
@@ -10,9 +10,9 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from support.places import ROOT
-
+ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "tests" / "clients"
 PAGE = ROOT / "docs" / "clients.md"
 REGION = re.compile(r"^ *(?:#|//) page: (?!end)([^\n]+)\n(.*?)^ *(?:#|//) page: end$", re.MULTILINE | re.DOTALL)
@@ -31,20 +31,19 @@ WRITTEN_OUT = {  # what the scripts are given, as a reader would write it
 HEAD = """\
 # Clients
 
-What follows is run by `.ci/run clients`, through each client in an environment of its own: it lists the tools, makes a
-call, meets an error and the lost acknowledgement of `flaky_crm`, and finds two worlds apart, over stdio and over HTTP.
-`python tests/support/client_page.py` makes this page of those scripts.
+`.ci/run clients` runs these examples with each client in its own environment. Each lists the tools, makes a call, meets
+an error and the lost acknowledgement of `flaky_crm`, and checks that two worlds are separate, over stdio and over HTTP.
+`python tests/support/client_page.py` makes this page from the scripts.
 
-Over stdio a process is a world. Where a client starts a process for every call, `--world NAME --store FILE` keeps the
-world ([serving.md](serving.md#a-process-per-call)). Over HTTP the URL names the world, whatever the client does about
-sessions:
+Over stdio a process is a world. For clients that start a process for every call, `--world NAME --store FILE` saves the
+world ([serving.md](serving.md#a-process-per-call)). Over HTTP the URL names the world, with or without sessions:
 
 ```sh
 mcp-sim serve flaky_crm --http 127.0.0.1:8000
 ```
 
-`mcp-sim` stands for its full path where it is not on the client's `PATH`. Desktop clients and editors are told by
-[`mcp-sim client-config`](cli.md#client-config).
+Write the full path of `mcp-sim` if it is not on the client's `PATH`. [`mcp-sim client-config`](cli.md#client-config)
+prints the configuration of desktop clients and editors.
 """
 
 
