@@ -1,1 +1,1 @@
-"""Logins: which tools log somebody in, whether somebody is, and what is refused to those who are not."""
+"""Logins: sessions, credentials, and the tools that require a login."""

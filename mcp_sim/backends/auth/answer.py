@@ -1,4 +1,4 @@
-"""What do tools answer that log somebody in or out, or tell who is logged in?"""
+"""Answer the tools that log in, log out, and show who is logged in."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mcp_sim.backends.auth.session import (
     SECRETS,
     credentials_of,
     is_logged_in,
-    logged_in,
-    logged_out,
+    log_in,
+    log_out,
     user_of,
 )
 from mcp_sim.backends.refusal import Refused
@@ -22,7 +22,7 @@ from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.kinds import Answer
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Plan
 
 _NAMES: Names = {
@@ -30,17 +30,17 @@ _NAMES: Names = {
     "user": ("username", "user_name", "user_id", "email", "login", *CURRENT),
     "done": ("success", "login_status", "logout_status", "authentication_status", "status"),
 }
-_NOBODY = "No user is currently logged in."
+_NOT_LOGGED_IN = "No user is currently logged in."
 _CALLED = ("username", "email", "login", "name", "user_id")
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, for the session that it belongs to."""
+    """Return the function that answers the calls of a tool for its session."""
     return answering(tool, domain, _OPERATIONS[plan.operation](tool, plan), _NAMES)
 
 
 def login(tool: Tool, plan: Plan) -> Operate:
-    """Let somebody in who gives what is known, or anything where nothing is known."""
+    """Log in with known credentials; with any if none are known."""
     names = dict(plan.arguments)
     shown = frozenset(snake(name) for name in properties(tool.output_schema or {}))
 
@@ -48,34 +48,34 @@ def login(tool: Tool, plan: Plan) -> Operate:
         record = _session(turn, plan)
         user, secret = (turn.call.arguments.get(names.get(role, "")) for role in ("user", "secret"))
         _check(turn, plan, record, user, secret)
-        session = logged_in(record, user, turn, shown)
-        told = {name: value for name, value in session.items() if name not in SECRETS or name in shown}
-        told |= {"token_type": session.get("token_type", "Bearer"), "user": user, "done": True}
-        told |= {"expires_in": session.get("token_expires_in", 3600)}
-        return done(f"User {user!r} logged in successfully.", _put(turn, plan, session), **told)
+        session = log_in(record, user, turn, shown)
+        facts = {name: value for name, value in session.items() if name not in SECRETS or name in shown}
+        facts |= {"token_type": session.get("token_type", "Bearer"), "user": user, "done": True}
+        facts |= {"expires_in": session.get("token_expires_in", 3600)}
+        return done(f"User {user!r} logged in successfully.", _put(turn, plan, session), **facts)
 
     return operate
 
 
 def logout(tool: Tool, plan: Plan) -> Operate:
-    """Nobody is in afterwards; who was not in is told so, by a flag where there is a place for one."""
+    """Log out. Without a login this is an error, or a flag if the result has a boolean."""
     says_so = any(main_type(part) == "boolean" for part in properties(tool.output_schema or {}).values())
 
     def operate(turn: Turn) -> Outcome:
         record = _session(turn, plan)
         if is_logged_in(record):
             return Outcome(
-                "Logged out successfully", {"done": True}, "done", changes=(_put(turn, plan, logged_out(record)),)
+                "Logged out successfully", {"done": True}, "done", changes=(_put(turn, plan, log_out(record)),)
             )
         if not says_so:
-            raise Refused("unauthorized", _NOBODY)
-        return Outcome(_NOBODY, {"done": False}, "done")
+            raise Refused("unauthorized", _NOT_LOGGED_IN)
+        return Outcome(_NOT_LOGGED_IN, {"done": False}, "done")
 
     return operate
 
 
 def status(_tool: Tool, plan: Plan) -> Operate:
-    """Is somebody logged in?"""
+    """Return whether someone is logged in."""
 
     def operate(turn: Turn) -> Outcome:
         record = _session(turn, plan)
@@ -87,12 +87,12 @@ def status(_tool: Tool, plan: Plan) -> Operate:
 
 
 def who(_tool: Tool, plan: Plan) -> Operate:
-    """Who is logged in."""
+    """Return who is logged in."""
 
     def operate(turn: Turn) -> Outcome:
         record = _session(turn, plan)
         if not is_logged_in(record):
-            raise Refused("unauthorized", _NOBODY)
+            raise Refused("unauthorized", _NOT_LOGGED_IN)
         shown = {name: value for name, value in record.items() if name not in SECRETS and "token" not in name}
         return Outcome(str(user_of(record)), {"user": user_of(record), **shown}, is_json=True)
 
@@ -114,7 +114,7 @@ def _put(turn: Turn, plan: Plan, record: Record) -> Change:
 
 
 def _check(turn: Turn, plan: Plan, record: Record, user: Json, secret: Json) -> None:
-    """Raises Refused where somebody is not let in with these, as the given state has it."""
+    """Raise `Refused` if the given state does not accept these credentials."""
     if user in (None, "") and secret in (None, ""):
         raise Refused("unauthorized", "Credentials are required")
     pair, table = credentials_of(record), plan.fixed.get("users")
@@ -126,7 +126,7 @@ def _check(turn: Turn, plan: Plan, record: Record, user: Json, secret: Json) -> 
 
 def _check_user(turn: Turn, table: str, user: Json, secret: Json) -> None:
     entity = _entity_of(turn, table)
-    found = next((row for key, row in turn.view.rows(entity) if _is_called(key, row, user)), None)
+    found = next((row for key, row in turn.view.rows(entity) if _is_user(key, row, user)), None)
     if found is None and turn.view.count(entity):
         raise Refused("not_found", f"User {user!r} not found", key=user, user=user)
     if (found or {}).get("password") not in (None, secret):
@@ -138,5 +138,5 @@ def _entity_of(turn: Turn, table: str) -> str:
     return next((name for name in (table, table.removesuffix("s"), "user") if name in known), "user")
 
 
-def _is_called(key: Any, row: Record, user: Json) -> bool:
+def _is_user(key: Any, row: Record, user: Json) -> bool:
     return str(user) in {str(key), *(str(row[name]) for name in _CALLED if name in row)}

@@ -1,4 +1,4 @@
-"""What are documents as records, and which does a given state hold?"""
+"""Documents as records, and the documents of a given state."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from collections.abc import Iterator, Sequence
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import decode_strict
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 DOCUMENT = "document"
-ONLY = "document"
-"""The name of the one document of a server whose tools name none."""
+DEFAULT_NAME = "document"
+"""Name of the only document if no tool names one."""
 
 _WHOLE = vocabulary("document documents doc docs presentation presentations notebook notebooks file deck")
 _NO_PARTS: list[Json] = []
 
 
 def entity() -> Entity:
-    """A document: its name, what is said of it, and its parts in order."""
+    """Return the entity: name, other fields, and parts in order."""
     parts: Record = {"type": ["array", "null"], "items": {"type": "object"}}
     fields = (Field("name", {"type": "string"}, required=True), Field("parts", parts))
     return Entity(DOCUMENT, "name", "report-001.docx", {field.name: field for field in fields}, natural=True)
 
 
-def given_documents(state: Json) -> tuple[list[Record], Json]:
-    """The documents of a given state: `{name: [part, ...]}` under a name of documents, or notebooks among files."""
+def read_given_documents(state: Json) -> tuple[list[Record], Json]:
+    """Return the documents of a state, and the rest of it.
+
+    Understood are `{name: [part, ...]}` under a name for documents, and notebooks among files.
+    """
     body = as_object(state)
     for name, part in body.items():
         if snake(name) in _WHOLE and as_object(part):
@@ -36,14 +39,14 @@ def given_documents(state: Json) -> tuple[list[Record], Json]:
 
 
 def _notebooks(files: Record) -> Iterator[Record]:
-    """The notebooks among texts by path: documents whose parts are cells."""
+    """Yield the notebooks among texts by path, as documents of cells."""
     for path, text in files.items():
-        held = _read(text) if isinstance(text, str) and path.endswith(".ipynb") else {}
+        held = _parse_notebook(text) if isinstance(text, str) and path.endswith(".ipynb") else {}
         if isinstance(held.get("cells"), list):
             yield document_of(path, [_cell(as_object(one)) for one in as_list(held["cells"])])
 
 
-def _read(text: str) -> Record:
+def _parse_notebook(text: str) -> Record:
     try:
         return as_object(decode_strict(text))
     except ValueError:
@@ -58,7 +61,7 @@ def _cell(held: Record) -> Record:
 
 
 def document_of(name: str, parts: Sequence[Record], **more: Json) -> Record:
-    """A document as it is kept."""
+    """Return a document as a record."""
     return {"name": name, **more, "parts": [*parts]}
 
 

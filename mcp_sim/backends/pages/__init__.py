@@ -1,1 +1,1 @@
-"""Pages to be searched and read: which tools look for them, what a state holds of them, and what is made up."""
+"""Pages that are searched and read: matching tools, given pages, and generated pages."""

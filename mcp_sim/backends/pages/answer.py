@@ -1,4 +1,4 @@
-"""What do tools answer that search pages, or read one?"""
+"""Answer the tools that search pages or read one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
-from mcp_sim.backends.pages.generated import MOST_FOUND, page_at, pages_about
+from mcp_sim.backends.pages.generated import MAX_RESULTS, page_at, pages_about
 from mcp_sim.backends.pages.matching import PAGE
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
@@ -42,23 +42,23 @@ _NAMES: Names = {
     "score": ("relevance", "similarity", "relevance_score"),
     "count": ("total", "total_results", "num_results", "result_count"),
 }
-_USUAL = 5
+_DEFAULT_LIMIT = 5
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, from the pages that are known, or from such as are made up."""
+    """Return the function that answers the calls of a tool, from known or generated pages."""
     operate = _OPERATIONS[plan.operation]
     return answering(tool, domain, lambda turn: operate(turn, plan), _NAMES)
 
 
 def _search(turn: Turn, plan: Plan) -> Outcome:
-    """The pages about a query: of those that are known, else of those that there are about anything."""
+    """Search the known pages; without any, generate pages about the query."""
     query = str(turn.call.arguments.get(plan.arguments["query"]) or "").strip()
     if not query:
         raise Refused("invalid", "The query must not be empty")
     is_known, start = turn.view.count(_entity(plan)) > 0, _number(turn, plan, "offset", 0)
-    most = min(_number(turn, plan, "limit", _USUAL), MOST_FOUND)
-    ranked = _known(turn, plan, query) if is_known else _made_up(turn, query)
+    most = min(_number(turn, plan, "limit", _DEFAULT_LIMIT), MAX_RESULTS)
+    ranked = _search_known(turn, plan, query) if is_known else _generated(turn, query)
     rows = [{**row, "rank": at} for at, row in enumerate(islice(ranked, start, start + most), start + 1)]
     text = "\n\n".join(f"Title: {row['title']}\nURL: {row.get('url')}\nDescription: {row['snippet']}" for row in rows)
     facts: Record = {"results": rows, "query": query, "count": len(rows)}
@@ -66,9 +66,9 @@ def _search(turn: Turn, plan: Plan) -> Outcome:
 
 
 def _read(turn: Turn, plan: Plan) -> Outcome:
-    """A page, or several, as they are found under their addresses."""
-    asked: Json = turn.call.arguments.get(plan.arguments["place"])
-    places = [str(one) for one in as_list(asked)] if isinstance(asked, list) else [str(asked or "")]
+    """Return one or more pages by address."""
+    given: Json = turn.call.arguments.get(plan.arguments["place"])
+    places = [str(one) for one in as_list(given)] if isinstance(given, list) else [str(given or "")]
     if not all(place.strip() for place in places):
         raise Refused("invalid", "An address is needed")
     is_known = turn.view.count(_entity(plan)) > 0
@@ -90,16 +90,16 @@ def _page(turn: Turn, plan: Plan, place: str, *, is_known: bool) -> Record:
     )
     if found is None:
         raise Refused("not_found", f"Page not found: {place}", key=place, entity=PAGE)
-    return _told(found)
+    return _page_facts(found)
 
 
-def _made_up(turn: Turn, query: str) -> Iterator[Record]:
+def _generated(turn: Turn, query: str) -> Iterator[Record]:
     for at, page in enumerate(pages_about(query, turn.draws.seed, turn.start)):
         yield {**page.facts(), "score": round(0.98 / (1 + at / 8), 2)}
 
 
-def _known(turn: Turn, plan: Plan, query: str) -> Iterator[Record]:
-    """The known pages that hold words of the query, those that hold more of them first."""
+def _search_known(turn: Turn, plan: Plan, query: str) -> Iterator[Record]:
+    """Yield the known pages that contain words of the query, best matches first."""
     wanted = set(re.findall(r"\w+", query.lower()))
     rated: list[tuple[float, Record]] = []
     for _, row in turn.view.rows(_entity(plan)):
@@ -107,16 +107,16 @@ def _known(turn: Turn, plan: Plan, query: str) -> Iterator[Record]:
         share = (2 * len(wanted & title) + len(wanted & text)) / (3 * max(len(wanted), 1))
         rated += [(share, row)] if share else []
     for share, row in sorted(rated, key=lambda one: -one[0]):
-        yield {**_told(row), "score": round(share, 2)}
+        yield {**_page_facts(row), "score": round(share, 2)}
 
 
-def _told(row: Record) -> Record:
+def _page_facts(row: Record) -> Record:
     text = str(row.get("text") or "")
     return {"title": row.get("title") or text[:60], "snippet": text[:200], **row}
 
 
 def _part(turn: Turn, plan: Plan, text: str) -> str:
-    """As much of a text as the call asks for."""
+    """Return the requested part of a text."""
     start, length = _number(turn, plan, "offset", 0), _number(turn, plan, "length", len(text))
     return text[start : start + length]
 

@@ -1,6 +1,6 @@
-"""What stands on a page of which nothing is known but its address, and which pages are there about a query?
+"""Generated pages.
 
-A page follows from the world's seed and its address alone: whoever finds it, and whoever reads it later, sees the same.
+A page follows from the world's seed and its address alone, so that a search and a later read agree.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Record
 from mcp_sim.types.clock import iso
 
-MOST_FOUND = 50
-"""So many pages are there about a query."""
+MAX_RESULTS = 50
+"""Maximum number of pages about a query."""
 
 _LONGEST_SLUG = 80
 _OLDEST = 900
@@ -50,7 +50,7 @@ _SENTENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its address, its short name, and what it says."""
+    """A page: its address, short name, title and text."""
 
     url: str
     slug: str
@@ -59,25 +59,25 @@ class Page:
     published_at: str
 
     def facts(self) -> Record:
-        """What can be told of it."""
+        """Return the fields of a page."""
         site, snippet = urlsplit(self.url).netloc, self.text.split("\n")[2]
-        told = {"url": self.url, "id": self.slug, "title": self.title, "snippet": snippet, "text": self.text}
-        return {**told, "site": site, "published_at": self.published_at}
+        fields = {"url": self.url, "id": self.slug, "title": self.title, "snippet": snippet, "text": self.text}
+        return {**fields, "site": site, "published_at": self.published_at}
 
 
 def pages_about(query: str, seed: int, now: datetime) -> Iterator[Page]:
-    """Pages about a query, the most fitting first; the same query finds the same ones."""
+    """Yield pages about a query, best match first; the same query yields the same pages."""
     topic = " ".join(re.findall(r"[^\W_]+", query))
     chance = chance_of(seed, "pages", topic.lower())
     titles = sorted(_TITLES, key=lambda _title: chance.unit())
-    for at in range(MOST_FOUND):
+    for at in range(MAX_RESULTS):
         part = f" (part {at // len(titles) + 1})" if at >= len(titles) else ""
         slug = _slug(titles[at % len(titles)].format(topic) + part)
         yield page_at(f"https://{chance.choice(_SITES)}/{slug}", seed, now)
 
 
 def page_at(place: str, seed: int, now: datetime) -> Page:
-    """The page at an address, or under the short name that is the end of one."""
+    """Return the page at an address, or by the short name at its end."""
     try:
         parts = urlsplit(place if "://" in place else f"https://{_SITES[0]}/{place.strip('/')}")
     except ValueError:
@@ -90,9 +90,11 @@ def page_at(place: str, seed: int, now: datetime) -> Page:
 
 
 def _text(title: str, chance: Chance) -> str:
-    sentences = sorted(_SENTENCES, key=lambda _sentence: chance.unit())
-    told = [one.format(title) for one in sentences]
-    return "\n".join((f"# {title}", "", " ".join(told[:3]), "", " ".join(told[3:7]), "", " ".join(told[7:10])))
+    shuffled = sorted(_SENTENCES, key=lambda _sentence: chance.unit())
+    sentences = [one.format(title) for one in shuffled]
+    return "\n".join(
+        (f"# {title}", "", " ".join(sentences[:3]), "", " ".join(sentences[3:7]), "", " ".join(sentences[7:10]))
+    )
 
 
 def _slug(text: str) -> str:

@@ -1,1 +1,1 @@
-"""Workbooks and sheets of cells: which tools work on them, and how do they answer?"""
+"""Workbooks with sheets of cells."""

@@ -1,12 +1,12 @@
-"""Which words speak of workbooks and sheets, and of what is done to them?"""
+"""Words for workbooks and sheets, and the roles of arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
 from mcp_sim.types import Record
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 BOOKS = vocabulary("workbook workbooks spreadsheet spreadsheets excel xlsx")
 SHEETS = vocabulary("sheet sheets worksheet worksheets tab tabs")
@@ -61,13 +61,13 @@ _BOUNDS: Mapping[str, frozenset[str]] = {
     "left": vocabulary("start_column start_col from_column first_column min_col"),
     "right": vocabulary("end_column end_col to_column last_column max_col"),
 }
-"""The numbers that say which part of a sheet is read."""
+"""Numbers of the first and last row and column to read."""
 
 
-def arguments_of(purpose: Purpose) -> dict[str, str]:
+def assign_arguments(profile: ToolProfile) -> dict[str, str]:
     found: dict[str, str] = {}
-    free = dict(purpose.arguments)
-    for role, names in _roles(purpose).items():
+    free = dict(profile.arguments)
+    for role, names in _roles(profile).items():
         of_type = _TYPES.get(role, frozenset({"string", "integer"} if role in {"book", "sheet"} else {"string"}))
         if role in _BOUNDS:
             of_type = frozenset({"integer", "number"})
@@ -78,9 +78,9 @@ def arguments_of(purpose: Purpose) -> dict[str, str]:
     return found
 
 
-def _roles(purpose: Purpose) -> Mapping[str, frozenset[str]]:
-    """What arguments may be for: of a sheet's tools also a bare name, of copies where they go, of reads from where."""
-    named = set(purpose.words)
+def _roles(profile: ToolProfile) -> Mapping[str, frozenset[str]]:
+    """Return the names of arguments for each role, depending on the tool's words."""
+    named = set(profile.words)
     if "copy" in named and named & {"range", "cells", "cell", "data"}:
         return {**_ROLES, "target": _ROLES["target"] | {"at", "to", "destination", "target", "dest"}}
     read = {role: names for role, names in {**_ROLES, **_BOUNDS}.items() if role != "at"} if named & READS else _ROLES
@@ -92,4 +92,4 @@ def _roles(purpose: Purpose) -> Mapping[str, frozenset[str]]:
 
 
 def _fits(schema: Record, types: frozenset[str]) -> bool:
-    return bool(kinds_of(schema) & types)
+    return bool(argument_types(schema) & types)

@@ -1,12 +1,20 @@
-"""Tools that work on sheets of cells: by sheet name, address (`B3`) and range (`A1:C4`)."""
+"""Backend for sheets of cells, addressed by sheet name, cell (`B3`) and range (`A1:C4`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mcp_sim.backends.matching.tool_profiles import whole_purposes
-from mcp_sim.backends.spreadsheet.entities import ONLY, SHEET, WHOLE, entities, given_sheets, key_of, sheet_of
-from mcp_sim.backends.spreadsheet.matching import plan_for, recognised
+from mcp_sim.backends.matching.tool_profiles import profiles_of_tools
+from mcp_sim.backends.spreadsheet.entities import (
+    DEFAULT_NAME,
+    SHEET,
+    WORKBOOK,
+    entities,
+    key_of,
+    read_given_sheets,
+    sheet_of,
+)
+from mcp_sim.backends.spreadsheet.matching import match_tool, plan_for
 from mcp_sim.types import Key, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
@@ -15,34 +23,37 @@ from mcp_sim.types.plans import Plan
 
 @backends.register("spreadsheet")
 class Spreadsheet(Backend):
-    """Workbooks with sheets: cells and ranges written and read, rows and columns put in and taken out.
+    """Workbooks with sheets: cells and ranges are read and written, rows and columns inserted and deleted.
 
-    A workbook goes by its file name or id, a sheet by its name. What stands behind an inserted row moves down. Formulas
-    are kept as they were written, and read as what they come to; one that is not understood is refused.
-    Known by tools that take a sheet together with an address.
+    A workbook is identified by file name or id, a sheet by its name. Inserting shifts what follows. Formulas are stored
+    as written and read as their values; invalid ones are refused. Evidence: tools that take a sheet together with an
+    address.
     """
 
     order = 110
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        found = [one for purpose in evidence.once(whole_purposes) if (one := recognised(purpose)) is not None]
+        found = [one for profile in evidence.once(profiles_of_tools) if (one := match_tool(profile)) is not None]
         done = {one.operation for one in found}
         if not {"read", "write", "append"} & done or len(found) < 2:
             return None
-        rows, state = given_sheets(evidence.state)
-        records = {SHEET: rows, WHOLE: [{"name": name} for name in dict.fromkeys(str(row["workbook"]) for row in rows)]}
+        rows, state = read_given_sheets(evidence.state)
+        records = {
+            SHEET: rows,
+            WORKBOOK: [{"name": name} for name in dict.fromkeys(str(row["workbook"]) for row in rows)],
+        }
         return Match([plan_for(one) for one in found], entities(), records, state)
 
     def complete_tables(self, tables: Tables, plans: Sequence[Plan], seed: int) -> Tables:
-        """A workbook of which nothing is known has one empty sheet; a sheet without a workbook is none."""
-        books: dict[Key, Record] = dict(tables.get(WHOLE, {}))
+        """Give empty workbooks a sheet, and drop sheets without rows."""
+        books: dict[Key, Record] = dict(tables.get(WORKBOOK, {}))
         sheets = {key: row for key, row in tables.get(SHEET, {}).items() if isinstance(row.get("rows"), list)}
         owned = {row["workbook"] for row in sheets.values()}
         if not any("book" in plan.arguments for plan in plans):
-            books = {ONLY: {"name": ONLY}}
+            books = {DEFAULT_NAME: {"name": DEFAULT_NAME}}
         sheets |= {key_of(name, "Sheet1"): sheet_of(str(name), "Sheet1", []) for name in books if name not in owned}
         complete_tables: dict[str, Mapping[Key, Record]] = dict(tables)
-        complete_tables[WHOLE], complete_tables[SHEET] = books, sheets
+        complete_tables[WORKBOOK], complete_tables[SHEET] = books, sheets
         return complete_tables
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:

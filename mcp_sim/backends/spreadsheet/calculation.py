@@ -1,4 +1,4 @@
-"""What do the cells of a sheet show, where some hold formulas that look at others?"""
+"""Values of cells, including formulas that refer to other cells."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.spreadsheet.formula_functions import Failing, Value
-from mcp_sim.backends.spreadsheet.formulas import compiled, is_formula, worked_out
+from mcp_sim.backends.spreadsheet.formula_functions import FormulaError, Value
+from mcp_sim.backends.spreadsheet.formulas import compile_formula, evaluate, is_formula
 from mcp_sim.backends.spreadsheet.grids import Area, filled, read
 from mcp_sim.types import Json, Record
 
 _MOST = 1_000_000
-"""So many cells may the formulas of one answer look at together."""
+"""Maximum number of cells that the formulas of one answer may read."""
 
 Place: TypeAlias = tuple[str, int, int]
-"""A sheet's name, a row, a column."""
+"""Sheet name, row and column."""
 
 
 class _Pending(Exception):
-    """A formula looks at others that are not worked out yet."""
+    """Raised when a formula needs others that are not evaluated yet."""
 
     def __init__(self, places: Sequence[Place]) -> None:
         self.places = places
 
 
 class Calculation:
-    """The values of the sheets of a workbook, each formula worked out once, after those that it looks at.
+    """The values of a workbook's sheets. Each formula is evaluated once, after those that it needs.
 
-    A formula that leads back to itself is `#REF!`; `sheet` finds a sheet by its name.
+    A circular formula is `#REF!`. `sheet` finds a sheet by name.
     """
 
     def __init__(self, sheet: Callable[[str], Record | None]) -> None:
@@ -39,22 +39,22 @@ class Calculation:
         self._looked_at = 0
 
     def shown(self, sheet: Record, cells: Area) -> list[list[Json]]:
-        """What the cells of an area show."""
+        """Return the values of the cells in an area."""
         rows = read(sheet["rows"], cells)
         self._sheets[str(sheet["name"])] = sheet
         for place in self._formulas(sheet, rows, cells):
             self._settle(place)
-        return self._told(sheet, rows, cells)
+        return self._values(sheet, rows, cells)
 
     def _formulas(self, sheet: Record, rows: list[list[Json]], cells: Area) -> Iterator[Place]:
-        """The places of the formulas that are not worked out yet."""
+        """Yield the places of formulas that are not evaluated yet."""
         for at, row in enumerate(rows):
             for beside, value in enumerate(row):
                 place = (str(sheet["name"]), cells.top + at, cells.left + beside)
                 if is_formula(value) and place not in self._known:
                     yield place
 
-    def _told(self, sheet: Record, rows: list[list[Json]], cells: Area) -> list[list[Json]]:
+    def _values(self, sheet: Record, rows: list[list[Json]], cells: Area) -> list[list[Json]]:
         name = str(sheet["name"])
         return [
             [
@@ -65,7 +65,7 @@ class Calculation:
         ]
 
     def _settle(self, first: Place) -> None:
-        """Work out a formula, and before it those that it waits for."""
+        """Evaluate a formula, after those that it needs."""
         waiting = [first]
         while waiting:
             place = waiting[-1]
@@ -78,22 +78,22 @@ class Calculation:
                 waiting.pop()
 
     def _worked_out(self, place: Place) -> Json:
-        """What a formula comes to. Raises _Pending."""
+        """Evaluate the formula at a place. Raises `_Pending`."""
         sheet = self._sheets[place[0]]
         if self._looked_at > _MOST:
             return "#REF!"
         try:
             if place not in self._begun:
-                self._begun[place] = compiled(str(sheet["rows"][place[1]][place[2]]))
+                self._begun[place] = compile_formula(str(sheet["rows"][place[1]][place[2]]))
         except Refused:
             return "#NAME?"
-        return worked_out(self._begun[place], lambda name, area: self._seen(sheet, name, area))
+        return evaluate(self._begun[place], lambda name, area: self._seen(sheet, name, area))
 
     def _seen(self, own: Record, name: str | None, area: Area) -> list[list[Json]]:
-        """What a formula sees of an area. Raises _Pending, or Failing where there is no such sheet."""
+        """Return the values of an area for a formula. Raises `_Pending`, or `FormulaError` for an unknown sheet."""
         sheet = own if name is None else self._sheet(name)
         if sheet is None:
-            raise Failing("#REF!")
+            raise FormulaError("#REF!")
         cells = filled(sheet["rows"], area)
         rows = read(sheet["rows"], cells)
         self._sheets[str(sheet["name"])] = sheet
@@ -101,11 +101,11 @@ class Calculation:
         pending = [place for place in self._formulas(sheet, rows, cells) if place not in self._begun]
         if pending:
             raise _Pending(pending)
-        return self._told(sheet, rows, cells)
+        return self._values(sheet, rows, cells)
 
 
 def check_formulas(rows: Sequence[Sequence[Json]]) -> None:
-    """Raises Refused where a cell holds a formula that is not understood."""
+    """Raise `Refused` if a cell contains an invalid formula."""
     for value in (value for row in rows for value in row):
         if is_formula(value):
-            compiled(str(value))
+            compile_formula(str(value))

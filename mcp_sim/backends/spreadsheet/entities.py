@@ -1,4 +1,4 @@
-"""What are workbooks and sheets as records, and which does a given state hold?"""
+"""Workbooks and sheets as records, and those of a given state."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from mcp_sim.backends.spreadsheet.arguments import BOOKS, SHEETS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 SHEET = "sheet"
-WHOLE = "workbook"
-ONLY = "workbook"
-"""The name of the one workbook of a server whose tools name none."""
+WORKBOOK = "workbook"
+DEFAULT_NAME = "workbook"
+"""Name of the only workbook if no tool names one."""
 
 
 def entities() -> list[Entity]:
@@ -26,13 +26,16 @@ def entities() -> list[Entity]:
     ]
     whole = [Field("name", text, required=True)]
     return [
-        Entity(WHOLE, "name", "report-001.xlsx", {field.name: field for field in whole}, natural=True),
+        Entity(WORKBOOK, "name", "report-001.xlsx", {field.name: field for field in whole}, natural=True),
         Entity(SHEET, "id", None, {field.name: field for field in fields}, natural=True),
     ]
 
 
-def given_sheets(state: Json) -> tuple[list[Record], Json]:
-    """The sheets of a given state: `{file: {sheet: rows}}` under a name of workbooks, or `{sheet: rows}`."""
+def read_given_sheets(state: Json) -> tuple[list[Record], Json]:
+    """Return the sheets of a state, and the rest of it.
+
+    Understood are `{file: {sheet: rows}}` under a name for workbooks, and `{sheet: rows}` under a name for sheets.
+    """
     body = as_object(state)
     for name, part in body.items():
         if snake(name) in BOOKS:
@@ -45,7 +48,7 @@ def given_sheets(state: Json) -> tuple[list[Record], Json]:
             return rows, {other: value for other, value in body.items() if other != name}
         if snake(name) in SHEETS and as_object(part):
             rows = [
-                sheet_of(ONLY, sheet, [[*as_list(row)] for row in as_list(cells)])
+                sheet_of(DEFAULT_NAME, sheet, [[*as_list(row)] for row in as_list(cells)])
                 for sheet, cells in as_object(part).items()
             ]
             return rows, {other: value for other, value in body.items() if other != name}

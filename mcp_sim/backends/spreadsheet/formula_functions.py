@@ -1,4 +1,4 @@
-"""What do signs make of the values in a formula of a sheet?"""
+"""Functions and operators of formulas."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from mcp_sim.backends.spreadsheet.grids import Area
 from mcp_sim.types import Json
 
 Cells: TypeAlias = Callable[[str | None, Area], list[list[Json]]]
-"""The values of an area of a sheet; None is the sheet that the formula stands on."""
+"""Returns the values of an area; None is the sheet of the formula."""
 
 Value: TypeAlias = Callable[[Cells], Any]
-"""A part of a formula, compiled."""
+"""A compiled part of a formula."""
 
 COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, ">": lambda a, b: a > b,
     "<=": lambda a, b: a <= b, ">=": lambda a, b: a >= b,
 }  # fmt: skip
 LONGEST_TEXT = 32_767
-"""So many characters may a formula come to, as in other sheets."""
+"""Maximum length of a text value, as in other spreadsheets."""
 
 EXACT = 2**53
 
 
-class Failing(Exception):
-    """A formula that comes to an error: `#DIV/0!`, `#VALUE!`, `#REF!`, `#NUM!`."""
+class FormulaError(Exception):
+    """An error value of a formula: `#DIV/0!`, `#VALUE!`, `#REF!`, `#NUM!`."""
 
 
 def single_or_all(values: list[list[Json]], place: Area) -> Any:
@@ -36,14 +36,14 @@ def single_or_all(values: list[list[Json]], place: Area) -> Any:
 
 
 def checked(value: Any) -> Any:
-    """The value of a cell; raises Failing where that is an error itself."""
+    """Return the value of a cell. Raises `FormulaError` if it is an error value."""
     if isinstance(value, str) and value.startswith("#") and value.endswith(("!", "?", "A")):
-        raise Failing(value)
+        raise FormulaError(value)
     return value
 
 
 def number_of(value: Any) -> Any:
-    value = next(flat([value]), None) if isinstance(value, list) else value
+    value = next(flatten([value]), None) if isinstance(value, list) else value
     if value is None or value == "":
         return 0
     if isinstance(value, bool):
@@ -52,7 +52,7 @@ def number_of(value: Any) -> Any:
 
 
 def text_in(value: Any) -> str:
-    value = next(flat([value]), None) if isinstance(value, list) else value
+    value = next(flatten([value]), None) if isinstance(value, list) else value
     if isinstance(value, bool):
         return str(value).upper()
     is_whole = isinstance(value, float) and value.is_integer()
@@ -62,8 +62,8 @@ def text_in(value: Any) -> str:
 Join: TypeAlias = Callable[[Any, Any], Any]
 
 
-def joined(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
-    """A part, and what one after the other is joined to it."""
+def chain(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
+    """Return the value of a part followed by operators and operands."""
 
     def value(cells: Cells) -> Any:
         found = first(cells)
@@ -74,25 +74,25 @@ def joined(first: Value, rest: Sequence[tuple[Join, Value]]) -> Value:
     return value
 
 
-def join_by(sign: str) -> Join:
+def operator_for(sign: str) -> Join:
     if sign == "&":
-        return lambda one, other: in_full([one, other])
+        return lambda one, other: concatenate([one, other])
     if sign in COMPARED:
         compare = COMPARED[sign]
-        return lambda one, other: compare(*_alike(one, other))
+        return lambda one, other: compare(*_comparable(one, other))
     work = _ARITHMETIC[sign]
     return lambda one, other: work(number_of(one), number_of(other))
 
 
-def in_full(values: Sequence[Any]) -> str:
-    """Texts one after the other; raises Failing where a cell has no room for them."""
+def concatenate(values: Sequence[Any]) -> str:
+    """Concatenate texts. Raises `FormulaError` if the result is too long for a cell."""
     texts = [text_in(value) for value in values]
     if sum(map(len, texts)) > LONGEST_TEXT:
-        raise Failing("#VALUE!")
+        raise FormulaError("#VALUE!")
     return "".join(texts)
 
 
-def _alike(one: Any, other: Any) -> tuple[Any, Any]:
+def _comparable(one: Any, other: Any) -> tuple[Any, Any]:
     if isinstance(one, str) or isinstance(other, str):
         return text_in(one).lower(), text_in(other).lower()
     return number_of(one), number_of(other)
@@ -101,7 +101,7 @@ def _alike(one: Any, other: Any) -> tuple[Any, Any]:
 def power(base: Any, exponent: Any) -> Any:
     found = float(base) ** exponent
     if isinstance(found, complex):
-        raise Failing("#NUM!")
+        raise FormulaError("#NUM!")
     return found
 
 
@@ -110,10 +110,10 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def flat(values: Sequence[Any]) -> Iterator[Any]:
+def flatten(values: Sequence[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, list):
-            yield from flat(value)  # pyright: ignore[reportUnknownArgumentType] (rows of cells hold JSON)
+            yield from flatten(value)  # pyright: ignore[reportUnknownArgumentType] (rows of cells hold JSON)
         else:
             yield checked(value)
 
@@ -122,17 +122,17 @@ Function: TypeAlias = Callable[[Cells, Sequence[Value]], Any]
 
 
 def _over_numbers(work: Callable[[list[Any]], Any]) -> Function:
-    """A function of all the numbers in its arguments; what is no number in a range is passed over."""
+    """Return a function of all numbers in its arguments; other values in ranges are ignored."""
 
     def function(cells: Cells, given: Sequence[Value]) -> Any:
-        found = list(flat([value(cells) for value in given]))
+        found = list(flatten([value(cells) for value in given]))
         return work([float(one) for one in found if isinstance(one, int | float) and not isinstance(one, bool)])
 
     return function
 
 
 def _over_all(work: Callable[[list[Any]], Any]) -> Function:
-    return lambda cells, given: work(list(flat([value(cells) for value in given])))
+    return lambda cells, given: work(list(flatten([value(cells) for value in given])))
 
 
 def _if(cells: Cells, given: Sequence[Value]) -> Any:
@@ -143,7 +143,7 @@ def _if(cells: Cells, given: Sequence[Value]) -> Any:
 def _if_error(cells: Cells, given: Sequence[Value]) -> Any:
     try:
         return given[0](cells)
-    except (Failing, ArithmeticError, TypeError, ValueError):
+    except (FormulaError, ArithmeticError, TypeError, ValueError):
         return given[1](cells) if len(given) > 1 else ""
 
 
@@ -154,7 +154,7 @@ def _round(cells: Cells, given: Sequence[Value]) -> Any:
     return math.copysign(math.floor(abs(number) * scale + 0.5) / scale, number)
 
 
-def _of_one(work: Callable[[Any], Any]) -> Function:
+def _unary(work: Callable[[Any], Any]) -> Function:
     return lambda cells, given: work(given[0](cells))
 
 
@@ -164,7 +164,7 @@ def _mean(numbers: list[Any]) -> Any:
 
 def _median(numbers: list[Any]) -> Any:
     if not numbers:
-        raise Failing("#NUM!")
+        raise FormulaError("#NUM!")
     ordered, middle = sorted(numbers), len(numbers) // 2
     return ordered[middle] if len(numbers) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
@@ -173,14 +173,14 @@ FUNCTIONS: Mapping[str, Function] = {
     "SUM": _over_numbers(math.fsum), "AVERAGE": _over_numbers(_mean), "MEDIAN": _over_numbers(_median),
     "MIN": _over_numbers(lambda n: min(n, default=0)), "MAX": _over_numbers(lambda n: max(n, default=0)),
     "COUNT": _over_numbers(len), "COUNTA": _over_all(lambda all_: sum(one not in (None, "") for one in all_)),
-    "PRODUCT": _over_numbers(math.prod), "ROUND": _round, "ABS": _of_one(lambda v: abs(number_of(v))),
-    "INT": _of_one(lambda v: math.floor(number_of(v))), "SQRT": _of_one(lambda v: math.sqrt(number_of(v))),
+    "PRODUCT": _over_numbers(math.prod), "ROUND": _round, "ABS": _unary(lambda v: abs(number_of(v))),
+    "INT": _unary(lambda v: math.floor(number_of(v))), "SQRT": _unary(lambda v: math.sqrt(number_of(v))),
     "MOD": lambda cells, given: number_of(given[0](cells)) % number_of(given[1](cells)),
     "POWER": lambda cells, given: power(number_of(given[0](cells)), number_of(given[1](cells))),
     "IF": _if, "IFERROR": _if_error, "AND": _over_all(all), "OR": _over_all(any),
-    "NOT": _of_one(lambda v: not number_of(v)),
-    "CONCATENATE": _over_all(in_full),
-    "CONCAT": _over_all(in_full), "LEN": _of_one(lambda v: len(text_in(v))),
-    "UPPER": _of_one(lambda v: text_in(v).upper()), "LOWER": _of_one(lambda v: text_in(v).lower()),
-    "TRIM": _of_one(lambda v: " ".join(text_in(v).split())),
+    "NOT": _unary(lambda v: not number_of(v)),
+    "CONCATENATE": _over_all(concatenate),
+    "CONCAT": _over_all(concatenate), "LEN": _unary(lambda v: len(text_in(v))),
+    "UPPER": _unary(lambda v: text_in(v).upper()), "LOWER": _unary(lambda v: text_in(v).lower()),
+    "TRIM": _unary(lambda v: " ".join(text_in(v).split())),
 }  # fmt: skip

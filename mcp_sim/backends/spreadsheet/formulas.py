@@ -1,4 +1,7 @@
-"""What does a formula of a sheet come to? Parsed, never executed; what is not known is refused when it is written."""
+"""Parse and evaluate formulas of cells.
+
+Nothing is executed as code. Unknown functions are refused when the formula is written.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from mcp_sim.backends.spreadsheet.formula_functions import (
     EXACT,
     FUNCTIONS,
     Cells,
-    Failing,
+    FormulaError,
     Join,
     Value,
-    flat,
-    join_by,
-    joined,
+    chain,
+    flatten,
     number_of,
+    operator_for,
     single_or_all,
 )
 from mcp_sim.backends.spreadsheet.grids import area
@@ -35,12 +38,12 @@ _DEEPEST = 64
 
 
 def is_formula(value: Json) -> bool:
-    """Does a cell hold a formula?"""
+    """Return whether a cell value is a formula."""
     return isinstance(value, str) and value.startswith("=") and len(value) > 1
 
 
-def compiled(formula: str) -> Value:
-    """The formula, ready to be worked out. Raises Refused, which names what is not understood."""
+def compile_formula(formula: str) -> Value:
+    """Compile a formula. Raises `Refused`, which names what is not understood."""
     if len(formula) > LONGEST:
         raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {LONGEST} are allowed")
     reader = _Reader(formula)
@@ -50,11 +53,11 @@ def compiled(formula: str) -> Value:
     return value
 
 
-def worked_out(value: Value, cells: Cells) -> Json:
-    """What it comes to: a number, a text, a flag, or the error that a sheet would show."""
+def evaluate(value: Value, cells: Cells) -> Json:
+    """Return the value of a formula: a number, a text, a boolean, or an error value."""
     try:
         found = value(cells)
-    except Failing as error:
+    except FormulaError as error:
         return str(error)
     except ZeroDivisionError:
         return "#DIV/0!"
@@ -62,7 +65,7 @@ def worked_out(value: Value, cells: Cells) -> Json:
         return "#VALUE!"
     except OverflowError:
         return "#NUM!"
-    found = next(flat([found]), None) if isinstance(found, list) else found
+    found = next(flatten([found]), None) if isinstance(found, list) else found
     if isinstance(found, float):
         if not math.isfinite(found):
             return "#NUM!"
@@ -71,7 +74,7 @@ def worked_out(value: Value, cells: Cells) -> Json:
 
 
 class _Reader:
-    """Reads one formula from left to right. `ahead` is the kind and the text of what comes next, None at the end."""
+    """Reads a formula from left to right. `ahead` is the kind and text of the next token, None at the end."""
 
     def __init__(self, formula: str) -> None:
         self.formula, self.place, self.depth = formula, 1, 0
@@ -79,7 +82,7 @@ class _Reader:
         self.take()
 
     def take(self) -> tuple[str, str] | None:
-        """What came next; from now on it is behind."""
+        """Return the next token and move past it."""
         taken = self.ahead
         if not self.formula[self.place :].strip():
             self.ahead = None
@@ -103,15 +106,15 @@ class _Reader:
         while self.ahead is not None and self.ahead[0] == "sign" and _BINDS.get(self.ahead[1], 0) > least:
             sign = self.ahead[1]
             self.take()
-            rest.append((join_by(sign), self.expression(_BINDS[sign])))
+            rest.append((operator_for(sign), self.expression(_BINDS[sign])))
         self.depth -= 1
-        return joined(first, rest) if rest else first
+        return chain(first, rest) if rest else first
 
     def operand(self) -> Value:
         value = self._single()
         while self.ahead == ("sign", "%"):
             self.take()
-            value = joined(value, [(join_by("/"), lambda _cells: 100)])
+            value = chain(value, [(operator_for("/"), lambda _cells: 100)])
         return value
 
     def _single(self) -> Value:

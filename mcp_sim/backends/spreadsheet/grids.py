@@ -1,4 +1,4 @@
-"""Which cells does an address like `B3` or `A1:C4` mean, and how are rows and columns put in and taken out?"""
+"""Cell addresses such as `B3` and `A1:C4`, and changes of rows and columns."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mcp_sim.types import Json
 
 Rows = Sequence[Sequence[Json]]
 MOST = 100_000
-"""No row or column beyond this one can be written."""
+"""Maximum number of rows and of columns."""
 
 MOST_CELLS = 1_000_000
-"""So many cells may a sheet come to hold, and so many are read at once."""
+"""Maximum number of cells in a sheet, and of one read."""
 
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([1-9]\d{0,6})")
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Cells from the first up to the last row and column, all counted from 0; None is as far as there are any."""
+    """Cells from the first to the last row and column, counted from 0; None extends to the end."""
 
     top: int
     left: int
@@ -30,7 +30,7 @@ class Area:
 
 
 def cell(address: str) -> tuple[int, int]:
-    """Row and column of an address, counted from 0; raises Refused."""
+    """Return the row and column of an address, counted from 0. Raises `Refused`."""
     found = _CELL.fullmatch(address.strip())
     if found is None or int(found[2]) > MOST:
         raise Refused("invalid", f"Invalid cell reference: {address!r}. Expected a column and a row, such as B3")
@@ -38,7 +38,7 @@ def cell(address: str) -> tuple[int, int]:
 
 
 def column(letters: str) -> int:
-    """`A` is 0, `Z` 25, `AA` 26."""
+    """Return the number of a column: `A` is 0, `Z` 25, `AA` 26."""
     number = 0
     for letter in letters.upper():
         number = number * 26 + ord(letter) - 64
@@ -46,7 +46,7 @@ def column(letters: str) -> int:
 
 
 def letters(number: int) -> str:
-    """The letters of a column: the other way round."""
+    """Return the letters of a column number."""
     text, number = "", number + 1
     while number:
         number, rest = divmod(number - 1, 26)
@@ -55,13 +55,13 @@ def letters(number: int) -> str:
 
 
 def used(rows: Rows) -> str:
-    """The range that holds everything, `A1:A1` where there is nothing."""
+    """Return the range of all values, `A1:A1` for an empty sheet."""
     wide, high = max((len(row) for row in rows), default=0), len(rows)
     return f"A1:{letters(max(wide, 1) - 1)}{max(high, 1)}"
 
 
 def area(address: str) -> tuple[str | None, Area]:
-    """The sheet that an address names, if it does, and its cells: `Data!A1:C4`, `A:C`, `2:5`, `B3`."""
+    """Return the sheet of an address, if named, and its cells: `Data!A1:C4`, `A:C`, `2:5`, `B3`."""
     sheet, mark, cells = address.rpartition("!")
     first, _, last = cells.strip().partition(":")
     if re.fullmatch(r"[A-Za-z]{1,3}", first) and re.fullmatch(r"[A-Za-z]{1,3}", last):
@@ -76,7 +76,7 @@ def area(address: str) -> tuple[str | None, Area]:
 
 
 def read(rows: Rows, cells: Area) -> list[list[Json]]:
-    """The values of an area; empty cells are null, and nothing is told beyond the last row that holds anything."""
+    """Return the values of an area. Empty cells are null; empty rows at the end are left out."""
     bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
     widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
     right = cells.right if cells.right is not None else widest - 1
@@ -88,14 +88,14 @@ def read(rows: Rows, cells: Area) -> list[list[Json]]:
 
 
 def filled(rows: Rows, cells: Area) -> Area:
-    """The part of an area where anything stands."""
+    """Return the part of an area that contains values."""
     bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
     widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
     return replace(cells, bottom=bottom, right=min(widest - 1, widest if cells.right is None else cells.right))
 
 
 def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
-    """The rows with these values from a cell on."""
+    """Return the rows with these values written from a cell on."""
     _check_rows(top + len(values))
     before = (len(rows[top + at]) if top + at < len(rows) else 0 for at in range(len(values)))
     _check_growth(rows, sum(max(0, left + len(line) - held) for line, held in zip(values, before, strict=True)))
@@ -110,32 +110,32 @@ def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
 
 
 def cleared(rows: Rows, cells: Area) -> list[list[Json]]:
-    """The rows without the values of an area."""
+    """Return the rows without the values of an area."""
     return [
         [None if _within(cells, at, place) else value for place, value in enumerate(row)] for at, row in enumerate(rows)
     ]
 
 
 def with_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
-    """With so many empty rows before the row at an index: those behind it move down."""
+    """Return the rows with `count` empty rows inserted before an index."""
     _check_rows(max(len(rows), at) + count)
     fitting = [[*row] for row in rows] + [[] for _ in range(max(0, at - len(rows)))]
     return fitting[:at] + [[] for _ in range(count)] + fitting[at:]
 
 
 def without_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
-    """Without so many rows from an index on."""
+    """Return the rows without `count` rows from an index on."""
     return [[*row] for row in [*rows[:at], *rows[at + count :]]]
 
 
 def with_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
-    """With so many empty columns before the column at an index."""
+    """Return the rows with `count` empty columns inserted before an index."""
     _check_growth(rows, sum(count for row in rows if len(row) > at))
     return [[*row[:at], *([None] * count), *row[at:]] if len(row) > at else [*row] for row in rows]
 
 
 def without_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
-    """Without so many columns from an index on."""
+    """Return the rows without `count` columns from an index on."""
     return [[*row[:at], *row[at + count :]] for row in rows]
 
 
@@ -146,13 +146,13 @@ def _within(cells: Area, row: int, place: int) -> bool:
 
 
 def _check_rows(number: int) -> None:
-    """Raises Refused where a sheet would have more rows than it can."""
+    """Raise `Refused` if a sheet would have too many rows."""
     if number > MOST:
         raise Refused("invalid", f"Row {number} is beyond the sheet, which has {MOST} rows")
 
 
 def _check_growth(rows: Rows, more: int) -> None:
-    """Raises Refused where a sheet would have more cells than it can, with so many more."""
+    """Raise `Refused` if a sheet would have too many cells."""
     if more:
         _check_cells(more + sum(map(len, rows)), "The sheet would have")
 

@@ -1,16 +1,16 @@
-"""Which tools work on sheets of cells, and what does each do?"""
+"""Match tools to operations on sheets of cells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_sim.backends.matching.operations import plan_of
-from mcp_sim.backends.matching.tool_profiles import Purpose
-from mcp_sim.backends.spreadsheet.arguments import BOOKS, MAKES, READS, SHEETS, TAKES, arguments_of
+from mcp_sim.backends.matching.operations import operation_plan
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.backends.spreadsheet.arguments import BOOKS, MAKES, READS, SHEETS, TAKES, assign_arguments
 from mcp_sim.backends.spreadsheet.entities import SHEET
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan
 
 _WHOLES = vocabulary("workbook workbooks spreadsheet spreadsheets")
@@ -23,30 +23,30 @@ _LINES = vocabulary("row rows column columns cols")
 _HEADERS = vocabulary("header headers")
 _EXTENTS = vocabulary("dimensions dimension size extent bounds")
 _PUTS = vocabulary("add create insert set apply")
-_OTHER_MATTERS = vocabulary("merged validation validations conditional")
+_OTHER_SUBJECTS = vocabulary("merged validation validations conditional")
 MARKS = vocabulary("format merge unmerge style highlight")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    purpose: Purpose
+class MatchedTool:
+    profile: ToolProfile
     operation: str
     arguments: Mapping[str, str]
 
 
-def recognised(purpose: Purpose) -> Found | None:
-    arguments = arguments_of(purpose)
-    operation = _operation(set(purpose.words), arguments, purpose)
+def match_tool(profile: ToolProfile) -> MatchedTool | None:
+    arguments = assign_arguments(profile)
+    operation = _operation(set(profile.words), arguments, profile)
     needed = _NEEDED.get(operation or "", ())
-    stray = {name for name in purpose.needed if name not in arguments.values() and not _is_option(purpose, name)}
+    stray = {name for name in profile.needed if name not in arguments.values() and not _is_option(profile, name)}
     if operation is None or any(not _has(role, arguments) for role in needed) or (stray and operation != "mark"):
         return None
-    return Found(purpose, operation, arguments)
+    return MatchedTool(profile, operation, arguments)
 
 
-def _is_option(purpose: Purpose, name: str) -> bool:
-    """Does it only say yes or no?"""
-    return main_type(purpose.arguments.get(name, {})) == "boolean"
+def _is_option(profile: ToolProfile, name: str) -> bool:
+    """Return whether an argument is only a flag."""
+    return main_type(profile.arguments.get(name, {})) == "boolean"
 
 
 _NEEDED: Mapping[str, Sequence[str]] = {
@@ -65,30 +65,30 @@ def _has(roles: str, arguments: Mapping[str, str]) -> bool:
     return any(role in arguments for role in roles.split("|"))
 
 
-def _operation(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
-    """What a tool does, by its words and by which arguments it has."""
-    if named & (_CHECKS | _OTHER_MATTERS) or "copy" in named:
-        return _of_ranges(named, arguments, purpose)
+def _operation(named: set[str], arguments: Mapping[str, str], profile: ToolProfile) -> str | None:
+    """Return the operation of a tool by its words and arguments."""
+    if named & (_CHECKS | _OTHER_SUBJECTS) or "copy" in named:
+        return _range_operation(named, arguments, profile)
     if named & MARKS and (named & (_CELLS | SHEETS)) and _has("sheet|range|start", arguments):
         return "mark"
     ways = (
-        _lines_of(named, arguments),
-        _shifted(named, arguments),
-        _searched(named, arguments),
-        _of_cells(named, arguments, purpose),
+        _line_operation(named, arguments),
+        _shift_operation(named, arguments),
+        _search_operation(named, arguments),
+        _cell_operation(named, arguments, profile),
     )
-    found = next((one for one in ways if one is not None), None) or _of_sheets(named, arguments, purpose)
-    return found or ("mark" if _puts_on(purpose, arguments) else None)
+    found = next((one for one in ways if one is not None), None) or _sheet_operation(named, arguments, profile)
+    return found or ("mark" if _is_annotation(profile, arguments) else None)
 
 
-def _puts_on(purpose: Purpose, arguments: Mapping[str, str]) -> bool:
-    """Is something put onto a sheet of a workbook that is no cell: a note, a chart, a rule, a picture?"""
+def _is_annotation(profile: ToolProfile, arguments: Mapping[str, str]) -> bool:
+    """Return whether a tool puts something onto a sheet that is no cell: a note, a chart, a picture."""
     is_placed = "book" in arguments and "sheet" in arguments
-    return is_placed and purpose.words[0] in _PUTS and not set(purpose.words) & {*_CELLS, *SHEETS}
+    return is_placed and profile.words[0] in _PUTS and not set(profile.words) & {*_CELLS, *SHEETS}
 
 
-def _searched(named: set[str], arguments: Mapping[str, str]) -> str | None:
-    """Are cells looked for by what they hold, or is that replaced?"""
+def _search_operation(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Return the operation that finds or replaces the content of cells, if it is one."""
     if "query" not in arguments or "book" not in arguments or "directory" in named:
         return None
     if not named & (_CELLS | SHEETS | BOOKS) and named != {"search"}:
@@ -98,31 +98,31 @@ def _searched(named: set[str], arguments: Mapping[str, str]) -> str | None:
     return "find" if named & {"find", "search"} and not named & _LINES else None
 
 
-def _of_cells(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
-    """Are cells read, written or cleared?"""
+def _cell_operation(named: set[str], arguments: Mapping[str, str], profile: ToolProfile) -> str | None:
+    """Return the operation that reads, writes or clears cells, if it is one."""
     has_place, has_sheet = _has("range|start", arguments), _has("sheet|range", arguments)
     if "append" in named and "values" in arguments and has_sheet:
         return "append"
     if named & {"clear", *TAKES} and has_place and has_sheet:
         return "clear"
-    is_file_edit = {"old_string", "old_text", "old_str"} & {snake(name) for name in purpose.arguments}
+    is_file_edit = {"old_string", "old_text", "old_str"} & {snake(name) for name in profile.arguments}
     if named & _WRITES and _has("values|value", arguments) and has_place and not is_file_edit:
         return "write"
     if not named & READS or named & (_DESCRIBES | _EXTENTS):
         return None
-    is_read = has_place and _has("sheet|book", arguments) and _is_sheets(named, purpose)
+    is_read = has_place and _has("sheet|book", arguments) and _mentions_sheets(named, profile)
     return "read" if is_read or ("sheet" in arguments and named & _CONTENTS) else None
 
 
-def _lines_of(named: set[str], arguments: Mapping[str, str]) -> str | None:
-    """Is it asked for the first row, or for how far down a sheet reaches?"""
+def _line_operation(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Return the operation that returns the first row, or the number of the last one, if it is one."""
     if "sheet" not in arguments or not named & {*READS, "find", "list"}:
         return None
     return "headers" if named & _HEADERS else "last_row" if {"last", "row"} <= named else None
 
 
-def _shifted(named: set[str], arguments: Mapping[str, str]) -> str | None:
-    """Are rows or columns put in, or taken out?"""
+def _shift_operation(named: set[str], arguments: Mapping[str, str]) -> str | None:
+    """Return the operation that inserts or deletes rows or columns, if it is one."""
     if "at" not in arguments or "sheet" not in arguments or not named & {*MAKES, *TAKES}:
         return None
     rows, columns = named & {"rows", "row"}, named & (_LINES - {"rows", "row"})
@@ -132,24 +132,24 @@ def _shifted(named: set[str], arguments: Mapping[str, str]) -> str | None:
     return f"{done}_rows" if rows else f"{done}_columns" if columns else None
 
 
-def _of_ranges(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
-    """Is a formula or a range looked at, are cells copied, merged ones listed? Rules and conditions are no cells."""
+def _range_operation(named: set[str], arguments: Mapping[str, str], profile: ToolProfile) -> str | None:
+    """Return the operation that validates formulas or ranges, copies cells, or lists merges, if it is one."""
     if named & _CHECKS:
         return "check" if named & {"formula", "range", "cell", "cells"} and "at" not in arguments else None
     if "copy" in named and named & {"range", "cells", "cell", "data"} and _has("range|start", arguments):
         return "copy_cells"
     if "merged" in named:
         return "merged" if named & {*READS, "list"} and "sheet" in arguments else None
-    return _of_sheets(named, arguments, purpose) if "copy" in named else None
+    return _sheet_operation(named, arguments, profile) if "copy" in named else None
 
 
-def _of_sheets(named: set[str], arguments: Mapping[str, str], purpose: Purpose) -> str | None:
-    """What is done to a sheet, or to a workbook, as a whole?"""
+def _sheet_operation(named: set[str], arguments: Mapping[str, str], profile: ToolProfile) -> str | None:
+    """Return the operation on a whole sheet or workbook, if it is one."""
     if named & SHEETS:
-        return _of_one_sheet(named, arguments)
+        return _one_sheet_operation(named, arguments)
     if named & BOOKS and "to_book" in arguments and named & {"copy", "duplicate"}:
         return "copy_book"
-    is_book = named & BOOKS or ("file" in named and "book" in arguments and purpose.says(*BOOKS))
+    is_book = named & BOOKS or ("file" in named and "book" in arguments and profile.mentions(*BOOKS))
     if is_book and named & {"create", "new"} and not named & SHEETS:
         return "create_book"
     if named & _WHOLES and "list" in named and "sheet" not in arguments:
@@ -157,7 +157,7 @@ def _of_sheets(named: set[str], arguments: Mapping[str, str], purpose: Purpose) 
     return "sheets" if named & BOOKS and named & _DESCRIBES and "book" in arguments else None
 
 
-def _of_one_sheet(named: set[str], arguments: Mapping[str, str]) -> str | None:
+def _one_sheet_operation(named: set[str], arguments: Mapping[str, str]) -> str | None:
     for words, operation in (({"rename"}, "rename_sheet"), ({"copy", "duplicate"}, "copy_sheet"),
                              (TAKES, "delete_sheet"), (MAKES, "create_sheet")):  # fmt: skip
         if named & words:
@@ -169,11 +169,11 @@ def _of_one_sheet(named: set[str], arguments: Mapping[str, str]) -> str | None:
     return "sheets" if named & {"list", "get", "names", *_DESCRIBES} and "book" in arguments else None
 
 
-def _is_sheets(named: set[str], purpose: Purpose) -> bool:
+def _mentions_sheets(named: set[str], profile: ToolProfile) -> bool:
     return (
         bool(named & (BOOKS | SHEETS))
-        or any(word in " ".join(purpose.arguments).lower() for word in ("cell", "sheet"))
-        or purpose.says(*BOOKS, *SHEETS)
+        or any(word in " ".join(profile.arguments).lower() for word in ("cell", "sheet"))
+        or profile.mentions(*BOOKS, *SHEETS)
     )
 
 
@@ -183,9 +183,11 @@ _VERBS = {"read": "get", "check": "get", "merged": "get", "sheets": "list", "cre
           "delete_sheet": "delete"}  # fmt: skip
 
 
-def plan_for(one: Found) -> Plan:
+def plan_for(one: MatchedTool) -> Plan:
     reasons = (f"cells by {', '.join(one.arguments.values())}",)
     verb = _VERBS.get(one.operation, "update")
-    is_said = "sheet" in one.arguments or one.purpose.says(*BOOKS)
+    is_said = "sheet" in one.arguments or one.profile.mentions(*BOOKS)
     sure = 0.95 if is_said else 0.8
-    return plan_of(one.purpose, one.operation, "spreadsheet", one.arguments, sure, reasons, verb=verb, entity=SHEET)
+    return operation_plan(
+        one.profile, one.operation, "spreadsheet", one.arguments, sure, reasons, verb=verb, entity=SHEET
+    )

@@ -1,1 +1,1 @@
-"""Thoughts that an agent writes down: which tools take them, and how do they answer?"""
+"""A log of an agent's thoughts."""

@@ -1,4 +1,4 @@
-"""How does a tool answer that takes a thought?"""
+"""Answer the tools that take a thought."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mcp_sim.types.plans import Plan
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, of all that was thought before."""
-    return answering(tool, domain, _thinking(plan), {"answer": ("thought",)})
+    """Return the function that answers the calls of a tool."""
+    return answering(tool, domain, _think(plan), {"answer": ("thought",)})
 
 
-def _thinking(plan: Plan) -> Operate:
+def _think(plan: Plan) -> Operate:
     arguments = plan.arguments
 
     def think(turn: Turn) -> Outcome:
@@ -30,13 +30,13 @@ def _thinking(plan: Plan) -> Operate:
         total = called.get(arguments.get("total", ""))
         raised = max(number, total) if isinstance(number, int) and isinstance(total, int) else total
         branches = dict.fromkeys(str(one[name]) for one in kept if (name := arguments.get("branch", "")) in one)
-        told = {
+        facts = {
             arguments["number"]: number,
             **({arguments["total"]: raised} if "total" in arguments else {}),
             **({arguments["more"]: called.get(arguments["more"])} if "more" in arguments else {}),
             "branches": [*branches],
             "thought_history_length" if "_" in arguments["number"] else "thoughtHistoryLength": len(kept),
         }
-        return Outcome(plain(told), told, is_json=True, changes=(change,))
+        return Outcome(plain(facts), facts, is_json=True, changes=(change,))
 
     return think

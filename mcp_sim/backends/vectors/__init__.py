@@ -1,1 +1,1 @@
-"""Collections of texts that are found by what they are about."""
+"""Collections of texts with metadata, searched by similarity."""

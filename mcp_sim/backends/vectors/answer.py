@@ -1,4 +1,4 @@
-"""How does a tool answer that works on collections of texts?"""
+"""Answer the tools that work on collections of texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome, answering
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT
-from mcp_sim.backends.vectors.store import Store, fitting, ranked
+from mcp_sim.backends.vectors.store import Store, filter_records, rank
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
@@ -24,16 +24,16 @@ _NAMES: Names = {
     "name": ("collection_name", "collection"),
     "distances": ("scores",),
 }
-_USUAL = ("documents", "metadatas")
+_DEFAULT_LISTS = ("documents", "metadatas")
 _MOST_COMPARED = 20_000
-"""So many times a question is set beside a text, in one call."""
+"""Maximum number of comparisons of a question with a text in one call."""
 _MOST_COPIED = 10_000
-"""As many texts as are copied in one call."""
+"""Maximum number of texts copied in one call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The arguments of a call, by what they are needed for; defaults are what the tool says."""
+    """Arguments of one call, by role, with defaults of the tool's schema."""
 
     given: Record
     roles: Mapping[str, str]
@@ -51,8 +51,8 @@ class Request:
     def ids(self) -> list[str]:
         return [str(one) for one in as_list(self.get("ids"))]
 
-    def beside(self, role: str) -> list[Json]:
-        """What stands beside each id: None where nothing is given. Raises Refused where there are not as many."""
+    def parallel(self, role: str) -> list[Json]:
+        """Return the values beside the ids; None for each if not given. Raises `Refused` if the lengths differ."""
         listed = as_list(self.get(role))
         if listed and len(listed) != len(self.ids):
             raise Refused("invalid", f"There are {len(self.ids)} ids and {len(listed)} {role}: give as many of each")
@@ -60,16 +60,16 @@ class Request:
 
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
-    """How a tool answers, of the collections of its server."""
+    """Return the function that answers the calls of a tool."""
     if plan.operation not in _OPERATIONS:
         raise ValueError(f"{tool.id}: collections of texts know no operation {plan.operation!r}")
     prefix = (plan.entity or "").removesuffix(COLLECTION).removesuffix(DOCUMENT)
     operate, declared = _OPERATIONS[plan.operation], properties(tool.input_schema)
 
-    def tell(turn: Turn) -> Outcome:
+    def operate_on(turn: Turn) -> Outcome:
         return operate(Store(turn.view, prefix), Request(turn.call.arguments, plan.arguments, declared))
 
-    return answering(tool, domain, tell, _NAMES)
+    return answering(tool, domain, operate_on, _NAMES)
 
 
 def _done(store: Store, sentence: str, **facts: Json) -> Outcome:
@@ -159,7 +159,7 @@ def _upsert(store: Store, request: Request) -> Outcome:
 
 
 def _change(store: Store, request: Request) -> Outcome:
-    """Other texts and metadata; of an id that there is not, nothing."""
+    """Change texts and metadata. Unknown ids are ignored."""
     store.known(request.name)
     return _put(store, request, "updated", only_known=True)
 
@@ -168,14 +168,14 @@ def _put(store: Store, request: Request, done: str, *, only_known: bool = False)
     twice = [id_ for id_, times in Counter(request.ids).items() if times > 1]
     if twice:
         raise Refused("invalid", f"Expected IDs to be unique, found duplicates of: {', '.join(twice)}")
-    for id_, text, metadata in zip(request.ids, request.beside("texts"), request.beside("metadatas"), strict=True):
+    for id_, text, metadata in zip(request.ids, request.parallel("texts"), request.parallel("metadatas"), strict=True):
         old = store.text(request.name, id_)
         if old is None and only_known:
             continue
         kept = old or {"text": "", "metadata": None}
         fresh = {name: one for name, one in (("text", text), ("metadata", metadata)) if one is not None}
         store.put_text(request.name, id_, {**kept, **fresh})
-    return _told(store, request, done, "in" if only_known else "to")
+    return _count_message(store, request, done, "in" if only_known else "to")
 
 
 def _remove(store: Store, request: Request) -> Outcome:
@@ -183,17 +183,17 @@ def _remove(store: Store, request: Request) -> Outcome:
     for id_ in dict.fromkeys(request.ids):
         if store.text(request.name, id_) is not None:
             store.put_text(request.name, id_, None)
-    return _told(store, request, "deleted", "from")
+    return _count_message(store, request, "deleted", "from")
 
 
-def _told(store: Store, request: Request, done: str, where: str) -> Outcome:
+def _count_message(store: Store, request: Request, done: str, where: str) -> Outcome:
     sentence = f"Successfully {done} {len(request.ids)} documents {where} collection {request.name}"
     return _done(store, sentence, count=len(request.ids), ids=list(request.ids), name=request.name)
 
 
 def _get(store: Store, request: Request) -> Outcome:
     store.known(request.name)
-    found = fitting(store.texts(request.name), request.get("where"), request.get("holding"))
+    found = filter_records(store.texts(request.name), request.get("where"), request.get("holding"))
     wanted = request.ids
     return _side_by_side(request, _page([one for one in found if not wanted or one["id"] in wanted], request))
 
@@ -205,23 +205,23 @@ def _page(records: Sequence[Record], request: Request) -> Sequence[Record]:
 
 
 def _query(store: Store, request: Request) -> Outcome:
-    """For each question the nearest texts, a list of lists; for a question alone one list."""
+    """Return the nearest texts: a list for each question, or one list for a single question."""
     store.known(request.name)
-    found = fitting(store.texts(request.name), request.get("where"), request.get("holding"))
+    found = filter_records(store.texts(request.name), request.get("where"), request.get("holding"))
     limit = request.get("limit")
     queries = request.get("queries")
     most = max(0, int(limit)) if isinstance(limit, int | float) else 10
     asks = as_list(queries) or [queries]
     if len(asks) > 1 and len(asks) * len(found) > _MOST_COMPARED:
         raise Refused("invalid", f"{len(asks)} questions of {len(found)} texts are too many at once; ask fewer")
-    each = [ranked(found, str(query))[:most] for query in asks]
+    each = [rank(found, str(query))[:most] for query in asks]
     facts = [_lists([one for one, _ in near], [far for _, far in near]) for near in each]
     whole = {name: [one[name] for one in facts] for name in facts[0]} if isinstance(queries, list) else facts[0]
-    return _lists_told(request, whole, (*_USUAL, "distances"))
+    return _render_lists(request, whole, (*_DEFAULT_LISTS, "distances"))
 
 
 def _side_by_side(request: Request, records: Sequence[Record]) -> Outcome:
-    return _lists_told(request, _lists(records), _USUAL)
+    return _render_lists(request, _lists(records), _DEFAULT_LISTS)
 
 
 def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record:
@@ -231,8 +231,8 @@ def _lists(records: Sequence[Record], distances: Sequence[float] = ()) -> Record
     return {**facts, "distances": list(distances)}
 
 
-def _lists_told(request: Request, lists: Record, usual: Sequence[str]) -> Outcome:
-    """The ids, and beside them what is included; what could be and is not is null where a tool takes `include`."""
+def _render_lists(request: Request, lists: Record, usual: Sequence[str]) -> Outcome:
+    """Return the ids and the included lists. If the tool takes `include`, the others are null."""
     included = [str(one) for one in as_list(request.get("include"))] or [*usual]
     shown: Record = {"ids": lists["ids"]}
     shown |= {name: lists[name] for name in ("documents", "metadatas", "distances") if name in included}

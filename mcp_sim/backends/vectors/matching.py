@@ -1,14 +1,14 @@
-"""Which tools keep texts in collections, told in lists that go side by side: ids, texts, what is known of each?
+"""Match tools that store texts in collections, as parallel lists of ids, texts and metadata.
 
-`add_documents(collection, documents, ids, metadatas)` gives them away; where a server lists such a tool, its others
-that name a collection work on the same.
+Evidence: `add_documents(collection, documents, ids, metadatas)`. If a server lists such a tool, its other tools that
+name a collection work on the same store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.types.plans import Plan, Verb
 
 COLLECTION = "collection"
@@ -29,7 +29,7 @@ _ROLES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "offset": (("offset", "skip"), ("integer", "number")),
     "include": (("include",), _STRINGS),
 }
-"""What is needed -> the names of arguments that give it, and of which kind they are."""
+"""Role -> the names of arguments that have it, and their types."""
 
 _TEXTS = ("document", "text", "chunk", "embedding", "record", "item", "entry", "vector", "point")
 _ON_TEXTS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -50,7 +50,7 @@ _ON_COLLECTIONS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "collections": (("list",), ()),
     "info": (("info", "get", "describe", "stats", "show"), ("collection",)),
 }
-"""What is done -> the words of a tool that does it, and what it must be given."""
+"""Operation -> the words of its tools, and the required roles."""
 
 _VERBS: Mapping[str, Verb] = {
     "add": "create", "upsert": "create", "query": "search", "change": "update", "remove": "delete", "get": "get",
@@ -59,39 +59,39 @@ _VERBS: Mapping[str, Verb] = {
 }  # fmt: skip
 
 
-def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
-    """The plans of the tools of one server that work on such collections; none where none takes lists side by side."""
+def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
+    """Return the plans of one server's tools for collections; none if no tool takes parallel lists."""
     found = {one.tool.id: plan for one in listed if one.selector is None and (plan := _plan(one)) is not None}
     return list(found.values()) if any(plan.operation in {"add", "upsert"} for plan in found.values()) else []
 
 
-def _plan(purpose: Purpose) -> Plan | None:
-    roles = _roles(purpose)
-    operation = next(_operations(purpose, roles), None)
-    if operation is None or purpose.needed - set(roles.values()):
+def _plan(profile: ToolProfile) -> Plan | None:
+    roles = _roles(profile)
+    operation = next(_operations(profile, roles), None)
+    if operation is None or profile.needed - set(roles.values()):
         return None
     entity = COLLECTION if operation in _ON_COLLECTIONS else DOCUMENT
     reason = "texts, ids and metadata are lists that go side by side, in collections"
     return Plan(
-        purpose.tool.id, _VERBS[operation], entity, "vectors", operation, roles, confidence=0.9, reasons=(reason,)
+        profile.tool.id, _VERBS[operation], entity, "vectors", operation, roles, confidence=0.9, reasons=(reason,)
     )
 
 
-def _operations(purpose: Purpose, roles: Mapping[str, str]) -> Iterator[str]:
-    is_of_texts, is_of_collections = purpose.has(*_TEXTS), purpose.has("collection")
-    counts = is_of_collections and purpose.has("count")
+def _operations(profile: ToolProfile, roles: Mapping[str, str]) -> Iterator[str]:
+    is_of_texts, is_of_collections = profile.has(*_TEXTS), profile.has("collection")
+    counts = is_of_collections and profile.has("count")
     for table in (_ON_TEXTS,) if is_of_texts and not counts else (_ON_COLLECTIONS,) if is_of_collections else ():
         for operation, (words, must) in table.items():
-            if purpose.has(*words) and all(role in roles for role in must):
+            if profile.has(*words) and all(role in roles for role in must):
                 yield operation
 
 
-def _roles(purpose: Purpose) -> dict[str, str]:
-    """What is needed -> the argument that gives it; each gives one thing."""
+def _roles(profile: ToolProfile) -> dict[str, str]:
+    """Return role -> argument. Each argument has one role."""
     found: dict[str, str] = {}
     for role, (names, kinds) in _ROLES.items():
-        free = [name for name in names if purpose.argument((name,)) not in found.values()]
-        argument = purpose.argument(free, kinds)
+        free = [name for name in names if profile.argument((name,)) not in found.values()]
+        argument = profile.argument(free, kinds)
         if argument is not None:
             found[role] = argument
     return found

@@ -1,4 +1,4 @@
-"""What do collections hold, as one call finds them and leaves them; and which texts fit a question best?"""
+"""Collections in a view, filters, and similarity."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT
 from mcp_sim.types import Change, Json, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.words import singular
+from mcp_sim.types.lexicon.english import singular
 
 KEY = "key"
-"""The field that names a text within the world: its collection, and its id there."""
+"""Field that identifies a text within the world: its collection and its id."""
 
 
 @dataclass(slots=True)
 class Store:
-    """The collections in a view, and what a call changes of them."""
+    """The collections in a view, and the changes by a call."""
 
     view: View
     prefix: str = ""
@@ -34,7 +34,7 @@ class Store:
         return self.view.get(self.prefix + COLLECTION, name)
 
     def known(self, name: str) -> Record:
-        """A collection. Raises Refused where there is none of that name."""
+        """Return a collection. Raises `Refused` if it does not exist."""
         found = self.collection(name)
         if found is None:
             raise Refused("not_found", f"Collection {name} does not exist", key=name, entity=COLLECTION)
@@ -61,15 +61,15 @@ class Store:
 
 
 def key_of(collection: str, id_: str) -> str:
-    """What names a text within the world: no other collection and id have the same."""
+    """Return the key of a text, unique for collection and id."""
     return f"{collection.replace('|', '||')} | {id_}"
 
 
-# which of them are meant --------------------------------------------------------------------------------------------
+# filters ----------------------------------------------------------------------------------------------------------
 
 
-def fitting(records: Iterable[Record], where: Json, holding: Json) -> list[Record]:
-    """The texts whose metadata and words are as asked for."""
+def filter_records(records: Iterable[Record], where: Json, holding: Json) -> list[Record]:
+    """Return the texts whose metadata and words match the filters."""
     return [
         one
         for one in records
@@ -112,11 +112,11 @@ _SIGNS: Mapping[str, Callable[[Json, Json], bool]] = {
 }  # fmt: skip
 
 
-# how near they are ----------------------------------------------------------------------------------------------------
+# similarity -------------------------------------------------------------------------------------------------------
 
 
-def ranked(records: Iterable[Record], query: str) -> list[tuple[Record, float]]:
-    """The texts with how far they are from a question, the nearest first: by the words that they share."""
+def rank(records: Iterable[Record], query: str) -> list[tuple[Record, float]]:
+    """Return the texts with their distance from a question, nearest first, by shared words."""
     wanted = _counts(query)
     found = [(one, round(2 - 2 * _likeness(wanted, _counts(one.get("text") or "")), 6)) for one in records]
     return sorted(found, key=lambda one: one[1])
