@@ -71,7 +71,7 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb
     sets: dict[str, str] = {}
     unexplained: list[str] = []
     leaves = dict(_leaves(schema, known))
-    spoken = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
+    named_fields = {known.fields.get(snake(path.rsplit(".", 1)[-1])) for path in leaves}
     for path, part in leaves.items():
         name = snake(path.rsplit(".", 1)[-1])
         if path == key or (name not in known.fields and _is_option(path, schema)):
@@ -81,9 +81,9 @@ def assign_write_roles(known: KnownFields, schema: Record, key: str | None, verb
             continue
         found = known.by_name(name) or (_find_with_verb(verb, name, known) if verb else None)
         inside = known.nested.get(name) if verb and found is None else None
-        if found is None and inside is None and known.by_synonym(name) not in spoken:
+        if found is None and inside is None and known.by_synonym(name) not in named_fields:
             found = known.by_synonym(name)
-        if found is None and inside is None and verb in _SET_VERBS and known.by_ending(name) not in spoken:
+        if found is None and inside is None and verb in _SET_VERBS and known.by_ending(name) not in named_fields:
             found = known.by_ending(name)
         if found is not None and found not in sets.values() and _may_hold(known.schemas.get(found, {}), part):
             sets[path] = found
@@ -151,8 +151,8 @@ def _query(
     if named is None:
         named = next((by_name[name] for name in texts if _is_described_as_query(arguments[by_name[name]])), None)
     if named is None and verb == "search":
-        alone = [by_name[name] for name in texts if by_name[name] in needed and known.find(name) is None]
-        return alone[0] if len(alone) == 1 else None
+        candidates = [by_name[name] for name in texts if by_name[name] in needed and known.find(name) is None]
+        return candidates[0] if len(candidates) == 1 else None
     return named
 
 
@@ -194,8 +194,8 @@ def find_paging(by_name: Mapping[str, str], arguments: Mapping[str, Record]) -> 
 
 def limit_page(paging: Paging, about: str, entity: str) -> Paging:
     """Limit the page size of a tool without paging arguments if its description does: `at most 5`."""
-    told = _AT_MOST.finditer(re.sub(r"[.,;:)\n]", " ", about)) if not paging.is_asked else ()
-    for hit in told:
+    hits = _AT_MOST.finditer(re.sub(r"[.,;:)\n]", " ", about)) if not paging.is_asked else ()
+    for hit in hits:
         most, what = int(hit[1] or hit[3]), {*words((hit[2] or hit[4] or "").lower())}
         if most and what & {*ROW_NAMES, "ones", plural(entity.rsplit("_", 1)[-1])}:
             return replace(paging, size=most, most=most)

@@ -40,8 +40,8 @@ def plan_balance_changes(draft: Draft) -> dict[str, Plan]:
 
 def _change_balance(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | None:
     """Plan `deposit(account_id, amount)`: an argument is added to a field."""
-    spoken = {features.parsed.word, _first_word(features)}
-    how: How | None = "add" if spoken & _UP else "subtract" if spoken & _DOWN else None
+    verbs = {features.parsed.word, _first_word(features)}
+    how: How | None = "add" if verbs & _UP else "subtract" if verbs & _DOWN else None
     entity, amount = draft.entity_of(plan), _amount_argument(features.input)
     if how is None or entity is None or amount is None or entity.singleton or not (plan.key or plan.filters):
         return None
@@ -63,7 +63,7 @@ def _plan_for_key(features: ToolFeatures, plan: Plan, draft: Draft) -> Plan | No
             return Plan(
                 plan.tool, "update", name, key=key,
                 envelope=find_envelope("update", name, features.output, text=features.envelope.text),
-                confidence=0.65, reasons=(f"counts a number of the {name} that {key} names",),
+                confidence=0.65, reasons=(f"changes a number of the {name} that {key} names",),
             )  # fmt: skip
     return None
 

@@ -59,10 +59,10 @@ def judge(evidence: Evidence, verbs: int, is_declared: bool) -> tuple[float, tup
 def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
     parsed, plan = evidence.parsed, evidence.plan
     if parsed.status is not None or plan.fixed:
-        told = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
+        assignments = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
         yield (
-            (0.65, f"'{parsed.word}' means {told}" if parsed.word else f"it leads to {told}")
-            if told
+            (0.65, f"'{parsed.word}' means {assignments}" if parsed.word else f"it leads to {assignments}")
+            if assignments
             else (0.4, f"'{parsed.word}' changes a state, unclear which")
         )
     elif parsed.sure:
@@ -75,30 +75,30 @@ def _from_name(evidence: Evidence) -> Iterator[tuple[float, str]]:
         yield 0.05, f"its description begins with '{parsed.described_verb}'"
     if plan.how:
         changed = ", ".join(f"{how} {name}" for name, how in plan.how.items())
-        yield 0.0, f"the {plan.entity} has such a list: {changed}"
+        yield 0.0, f"the {plan.entity} has this list: {changed}"
     elif plan.verb != parsed.verb and parsed.status is None:
         yield -0.05, f"arguments and result make it {'an' if plan.verb == 'update' else 'a'} {plan.verb}"
     if parsed.batch:
         yield -0.3, "several records at once"
     if parsed.one_of_a_kind:
-        yield -0.2, "one of a kind, not one of many"
+        yield -0.2, "the current record, not one of many"
 
 
 def _description_agrees(parsed: ParsedName, plan: Plan) -> bool:
     """Whether the description begins with a verb that means the same as the plan."""
-    said = classify_verb(parsed.described_verb)
+    verb = classify_verb(parsed.described_verb)
     kinds = [{"get", "list", "search"}, {"create"}, {"update"}, {"delete"}]
-    return said is not None and any({said, plan.verb} <= kind for kind in kinds)
+    return verb is not None and any({verb, plan.verb} <= kind for kind in kinds)
 
 
 def _from_other_tools(verbs: int, is_declared: bool, evidence: Evidence) -> Iterator[tuple[float, str]]:
     if is_declared:
         yield 0.15, f"{evidence.entity.name} is declared"
     elif verbs > 1:
-        yield 0.1, f"{verbs} kinds of tools speak of a '{evidence.entity.name}'"
+        yield 0.1, f"{verbs} kinds of tools mention '{evidence.entity.name}'"
     else:
         lists = evidence.parsed.word in {"list", "enumerate"} and evidence.parsed.plural
-        yield -0.1 if lists else -0.15, f"only one kind of tool speaks of a '{evidence.entity.name}'"
+        yield -0.1 if lists else -0.15, f"only one kind of tool mentions '{evidence.entity.name}'"
 
 
 def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[float, str]]:
@@ -122,15 +122,15 @@ def _from_arguments(evidence: Evidence, *, is_natural: bool) -> Iterator[tuple[f
 def _key_evidence(evidence: Evidence, score: int) -> tuple[float, str]:
     if evidence.plan.key is not None and evidence.entity.open and score < 2:
         known = bool(properties(evidence.output))
-        return (0.0 if known else -0.1), "there is one for whatever is asked for"
+        return (0.0 if known else -0.1), "a record exists for every key"
     if evidence.plan.key is not None:
         return _KEY_EVIDENCE[score]
     if evidence.plan.filters and (evidence.plan.verb != "get" or len(evidence.plan.filters) > 1):
-        return 0.05, f"{' and '.join(evidence.plan.filters)} tell which record it is"
+        return 0.05, f"{' and '.join(evidence.plan.filters)} identify the record"
     if evidence.plan.filters:
         return -0.05, "found by a field, not by its key"
     if evidence.parsed.one_of_a_kind and evidence.plan.verb == "get":
-        return 0.0, "it names none, and means the one of now"
+        return 0.0, "it names none: the current record is meant"
     return -0.3, "no argument names the record"
 
 
@@ -144,8 +144,8 @@ def _from_output(evidence: Evidence) -> Iterator[tuple[float, str]]:
     elif plan.verb in {"list", "search"}:
         yield (0.1, f"rows at '{envelope.rows}'") if envelope.rows is not None else (-0.3, "its result holds no rows")
     elif plan.verb == "delete":
-        told = envelope.success is not None or envelope.key is not None
-        yield (0.1, "its result confirms") if told else (0.0, "its result says nothing of a record")
+        is_confirmed = envelope.success is not None or envelope.key is not None
+        yield (0.1, "its result confirms") if is_confirmed else (0.0, "its result shows no record")
     else:
         yield _record_evidence(evidence, properties(at(output, envelope.record)) if envelope.record is not None else {})
 
@@ -156,7 +156,7 @@ def _record_evidence(evidence: Evidence, shown: Record) -> tuple[float, str]:
     if evidence.plan.envelope.key is not None:
         return 0.05, "its result holds the id"
     if main_type(evidence.output) != "object" or not set(shown) & set(evidence.entity.fields):
-        return -0.2, "its result is no record"
+        return -0.2, "its result is not a record"
     return 0.0, "its result is a part of the record"
 
 
@@ -164,44 +164,47 @@ def _from_annotations(evidence: Evidence) -> Iterator[tuple[float, str]]:
     reads = evidence.annotations.get("readOnlyHint")
     is_read = evidence.plan.verb in _READS
     if reads is True:
-        yield (0.05, "read-only") if is_read else (-0.4, "said to be read-only")
+        yield (0.05, "read-only") if is_read else (-0.4, "annotated as read-only")
     elif reads is False and is_read:
-        yield -0.2, "said to change something"
+        yield -0.2, "annotated as changing something"
     elif evidence.annotations.get("destructiveHint") is True and evidence.plan.verb == "delete":
         yield 0.05, "destructive"
 
 
-def judge_recordless(name: str, deed: str, tool: Tool, *, is_spoken_of: bool) -> tuple[float, tuple[str, ...]]:
+def judge_recordless(name: str, verb: str, tool: Tool, *, is_mentioned: bool) -> tuple[float, tuple[str, ...]]:
     """Return the confidence that a tool touches no records, and its reasons.
 
     `verb` is the verb of its name that touches none. `is_mentioned`: other tools work on something that its name or its
     arguments mention.
     """
     weights = [
-        *_evidence_for_recordless(name, deed, tool),
-        *_evidence_against_recordless(tool, is_spoken_of=is_spoken_of),
+        *_evidence_for_recordless(name, verb, tool),
+        *_evidence_against_recordless(tool, is_mentioned=is_mentioned),
     ]
     total = sum(weight for weight, _ in weights)
     return round(min(0.95, max(0.05, total)), 2), tuple(reason for _, reason in weights)
 
 
-def _evidence_for_recordless(name: str, deed: str, tool: Tool) -> Iterator[tuple[float, str]]:
-    yield 0.35, "no verb of records in the name" if deed or not name else f"'{name}' names no record"
-    said = find_described_verb(tool.description)
-    if deed:
-        yield (0.1 if deed in _VAGUE_VERBS else 0.2), f"'{deed}' is done to no record"
-    if said in RECORDLESS_VERBS | INSPECTION_VERBS:
-        yield (0.05 if said in _VAGUE_VERBS else 0.15 if deed else 0.2), f"its description begins with '{said}'"
+def _evidence_for_recordless(name: str, verb: str, tool: Tool) -> Iterator[tuple[float, str]]:
+    yield 0.35, "the name has no verb of records" if verb or not name else f"'{name}' names no record"
+    described_verb = find_described_verb(tool.description)
+    if verb:
+        yield (0.1 if verb in _VAGUE_VERBS else 0.2), f"'{verb}' touches no records"
+    if described_verb in RECORDLESS_VERBS | INSPECTION_VERBS:
+        yield (
+            (0.05 if described_verb in _VAGUE_VERBS else 0.15 if verb else 0.2),
+            f"its description begins with '{described_verb}'",
+        )
     if not properties(tool.input_schema):
-        yield 0.05, "it takes nothing"
+        yield 0.05, "it takes no arguments"
 
 
-def _evidence_against_recordless(tool: Tool, *, is_spoken_of: bool) -> Iterator[tuple[float, str]]:
-    if is_spoken_of:
-        yield -0.1, "other tools work on what it speaks of"
+def _evidence_against_recordless(tool: Tool, *, is_mentioned: bool) -> Iterator[tuple[float, str]]:
+    if is_mentioned:
+        yield -0.1, "other tools work on something it mentions"
     else:
-        yield 0.1, "no other tool works on what it speaks of"
+        yield 0.1, "no other tool works on anything it mentions"
     if tool.annotations.get("destructiveHint") is True:
-        yield -0.3, "said to destroy something"
+        yield -0.3, "annotated as destructive"
     elif tool.annotations.get("readOnlyHint") is True:
         yield 0.05, "read-only"

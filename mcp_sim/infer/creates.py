@@ -41,12 +41,14 @@ def plan_copies(
     """Return new plans for creates that copy or replace a record. Overrides of these fields stay."""
     found: dict[str, Plan] = {}
     for features in feature_list:
-        plan, said = plans[features.tool.id], features.overrides
+        plan, overrides = plans[features.tool.id], features.overrides
         entity = entities.get(plan.entity or "")
         if entity is not None and plan.verb == "create" and plan.key is not None:
             made = _with_origin(plan, plan.key, features.parsed.word, entity.key)
-            found[features.tool.id] = replace(made, **{name: said[name] for name in _OVERRIDABLE if name in said})
-        elif plan.verb == "create" and features.parsed.word == _UPSERT and "if_exists" not in said:
+            found[features.tool.id] = replace(
+                made, **{name: overrides[name] for name in _OVERRIDABLE if name in overrides}
+            )
+        elif plan.verb == "create" and features.parsed.word == _UPSERT and "if_exists" not in overrides:
             found[features.tool.id] = replace(plan, if_exists="update")
     return found
 
@@ -84,7 +86,7 @@ def _takes_whole_record(features: ToolFeatures, plan: Plan) -> bool:
 
 
 def _as_upsert(plan: Plan, entity: Entity) -> Plan:
-    why = f"nothing else makes a {entity.name!r}, and it is given a whole one"
+    why = f"nothing else creates a {entity.name!r}, and it takes all of its fields"
     sets = {str(plan.key): entity.key, **plan.sets}
     return replace(plan, verb="create", key=None, sets=sets, if_exists="update", reasons=(*plan.reasons, why))
 

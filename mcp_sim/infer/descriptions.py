@@ -74,10 +74,12 @@ def describe_arguments(tool: Tool) -> Tool:
         shown = schema_of_examples(tool.description)
         return replace(tool, definition={**tool.definition, "inputSchema": shown}) if shown else tool
     bare = {name for name, part in parts.items() if isinstance(part, dict) and not _is_described(name, as_object(part))}
-    told = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
-    if not told:
+    described = parse_argument_lines(tool.description, bare) if bare and "\n" in tool.description else {}
+    if not described:
         return tool
-    parts = {name: {**part, "description": told[name]} if name in told else part for name, part in parts.items()}
+    parts = {
+        name: {**part, "description": described[name]} if name in described else part for name, part in parts.items()
+    }
     return replace(tool, definition={**tool.definition, "inputSchema": {**schema, "properties": parts}})
 
 
@@ -89,18 +91,18 @@ def _is_described(name: str, part: Record) -> bool:
 
 def parse_argument_lines(description: str, names: Container[str]) -> dict[str, str]:
     """Return the lines of a description about these arguments. Continuation lines are joined."""
-    told: dict[str, str] = {}
+    lines: dict[str, str] = {}
     current = ""
     for line in description.splitlines():
         found = _LINE.match(line)
-        if found is not None and found[1] in names and found[1] not in told:
+        if found is not None and found[1] in names and found[1] not in lines:
             current = found[1]
-            told[current] = found[2].strip()
+            lines[current] = found[2].strip()
         elif not line.strip() or found is not None or _HEADING.match(line):
             current = ""
         elif current:
-            told[current] += f" {line.strip()}"
-    return told
+            lines[current] += f" {line.strip()}"
+    return lines
 
 
 def schema_of_examples(description: str) -> Record:
@@ -139,9 +141,9 @@ def _schema_of_values(values: list[Json], listed: list[str]) -> Record:
 
 def choices_of(schema: Record) -> list[Json]:
     """Return the values of an enum, or those that the description lists in quotes or between bars."""
-    said = constants(schema)
-    if said:
-        return said
+    listed = constants(schema)
+    if listed:
+        return listed
     text = str(schema.get("description", ""))
     found = _ANNOUNCED.search(text) or _LISTED.search(text)
     if found:

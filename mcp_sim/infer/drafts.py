@@ -17,7 +17,7 @@ _EFFECT = ("verb", "entity", "backend")
 _NOT_EFFECTS = frozenset({"login", "within"})
 """Overrides about the caller or about wrapped arguments, not about the effect of a tool."""
 
-DECLARED = "the spec says so"
+DECLARED = "declared in the spec"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,59 +48,61 @@ class Draft:
 
     def replace_plans(self, found: Mapping[str, Plan]) -> Draft:
         """Return the draft with these plans instead of those of the same tools. Overrides stay."""
-        said = {features.tool.id: features.overrides for features in self.feature_list}
-        heeded = {id_: keep_declared_plan(self.plans[id_], plan, said[id_]) for id_, plan in found.items()}
-        return replace(self, plans={**self.plans, **heeded})
+        overrides = {features.tool.id: features.overrides for features in self.feature_list}
+        kept = {id_: keep_declared_plan(self.plans[id_], plan, overrides[id_]) for id_, plan in found.items()}
+        return replace(self, plans={**self.plans, **kept})
 
 
-def declares_effect(said: Collection[str]) -> bool:
+def declares_effect(overrides: Collection[str]) -> bool:
     """Whether a spec declares anything about the effect of a tool."""
-    return not _NOT_EFFECTS.issuperset(said)
+    return not _NOT_EFFECTS.issuperset(overrides)
 
 
-def judge_declared(confidence: float, reasons: tuple[str, ...], said: Collection[str]) -> tuple[float, tuple[str, ...]]:
+def judge_declared(
+    confidence: float, reasons: tuple[str, ...], overrides: Collection[str]
+) -> tuple[float, tuple[str, ...]]:
     """Return the confidence and reasons of a plan with overrides.
 
     A declared verb or entity is certain.
     """
-    if not declares_effect(said):
+    if not declares_effect(overrides):
         return confidence, reasons
-    return (1.0 if {"verb", "entity"} & {*said} else confidence), (DECLARED, *reasons)
+    return (1.0 if {"verb", "entity"} & {*overrides} else confidence), (DECLARED, *reasons)
 
 
-def resolve_overrides(plan: Plan, said: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolve_overrides(plan: Plan, overrides: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the overrides of a plan.
 
     An argument declared as a filter is not the key, unless that is declared too.
     """
-    is_filter = "key" not in said and plan.key in said.get("filters", {})
-    return {**said, "key": None} if is_filter else said
+    is_filter = "key" not in overrides and plan.key in overrides.get("filters", {})
+    return {**overrides, "key": None} if is_filter else overrides
 
 
 def keep_declared_features(features: ToolFeatures, found: ToolFeatures) -> ToolFeatures:
     """Return the new features of a tool, or the old ones if the new contradict overrides."""
     if found is features or not features.overrides:
         return found
-    said = features.overrides
-    is_other = any(said.get(name, getattr(found, name)) != getattr(found, name) for name in ("verb", "entity"))
-    is_kept = said.get("backend") == "records" and found.verb in RECORDLESS
-    is_named = found.list_change is not None and said.get("key", found.list_change.key) != found.list_change.key
+    overrides = features.overrides
+    is_other = any(overrides.get(name, getattr(found, name)) != getattr(found, name) for name in ("verb", "entity"))
+    is_kept = overrides.get("backend") == "records" and found.verb in RECORDLESS
+    is_named = found.list_change is not None and overrides.get("key", found.list_change.key) != found.list_change.key
     if is_other or is_kept or is_named:
         return features
-    return replace(found, envelope=features.envelope) if "envelope" in said else found
+    return replace(found, envelope=features.envelope) if "envelope" in overrides else found
 
 
-def keep_declared_plan(plan: Plan, found: Plan, said: Mapping[str, Any]) -> Plan:
+def keep_declared_plan(plan: Plan, found: Plan, overrides: Mapping[str, Any]) -> Plan:
     """Return the new plan of a tool with overridden fields unchanged.
 
     A plan with another effect is used only if the overrides do not contradict it.
     """
-    if not said:
+    if not overrides:
         return found
     is_same = all(getattr(found, name) == getattr(plan, name) for name in _EFFECT) and found.key in {plan.key, None}
-    if not is_same and any(said[name] != getattr(found, name) for name in (*_EFFECT, "key") if name in said):
+    if not is_same and any(overrides[name] != getattr(found, name) for name in (*_EFFECT, "key") if name in overrides):
         return plan
-    kept = {name: getattr(plan, name) for name in said} if is_same else resolve_overrides(found, said)
+    kept = {name: getattr(plan, name) for name in overrides} if is_same else resolve_overrides(found, overrides)
     judgement = (found.confidence, found.reasons)
-    confidence, reasons = judgement if found.reasons[:1] == (DECLARED,) else judge_declared(*judgement, said)
+    confidence, reasons = judgement if found.reasons[:1] == (DECLARED,) else judge_declared(*judgement, overrides)
     return replace(found, **{**kept, "confidence": confidence, "reasons": reasons})

@@ -119,17 +119,17 @@ def _check_links(
     fields: Mapping[str, Field], rows: Sequence[Record], given: Given, keys: Mapping[str, str]
 ) -> dict[str, Field]:
     """Return the fields of given records without derivations, and without links that lead nowhere."""
-    told: dict[str, Field] = {}
+    checked: dict[str, Field] = {}
     for name, field in fields.items():
         if field.link is not None and field.link in given.records:
             there = {row.get(keys[field.link]) for row in given.records[field.link]}
             values = [one for row in rows for one in _as_values(row.get(name))]
-            leads = all(isinstance(one, str | int) and one in there for one in values)
-            told[name] = replace(field, link=field.link if leads else None, derived=None)
+            is_resolved = all(isinstance(one, str | int) and one in there for one in values)
+            checked[name] = replace(field, link=field.link if is_resolved else None, derived=None)
         else:
-            stands = any(name in row for row in rows)
-            told[name] = replace(field, link=None, derived=None if stands else field.derived)
-    return told
+            is_present = any(name in row for row in rows)
+            checked[name] = replace(field, link=None, derived=None if is_present else field.derived)
+    return checked
 
 
 def _without_actor_links(fields: Mapping[str, Field], given: Given) -> dict[str, Field]:

@@ -34,18 +34,18 @@ def choose_entity(
 
     `about` is its description.
     """
-    done = created_by_verb(parsed, schema, declared)
-    if done is not None:
-        return done
+    created = created_by_verb(parsed, schema, declared)
+    if created is not None:
+        return created
     switched = _entity_of_switch(parsed, schema, declared)
     if switched is not None:
         return switched
     declared_nouns = {words(name) for name in declared}
     noun = () if parsed.implied and declared and parsed.noun not in declared_nouns else parsed.noun
-    told = _declared_in_noun(noun, parsed, schema, declared, about) if noun and noun not in declared_nouns else None
-    told = told or _created_or_ended(parsed, schema, declared)
-    if told is not None:
-        return told
+    entity = _declared_in_noun(noun, parsed, schema, declared, about) if noun and noun not in declared_nouns else None
+    entity = entity or _created_or_ended(parsed, schema, declared)
+    if entity is not None:
+        return entity
     if parsed.verb in {"update", "get"} and len(noun) > 1 and noun[-1] in _ATTRIBUTES and noun not in declared_nouns:
         noun = noun[:-1]
     for start in range(1, len(noun)):
@@ -114,8 +114,8 @@ def _entity_of_key(noun: tuple[str, ...], parsed: ParsedName, schema: Record, ta
         own = {snake(one.key)} - {*_KEYS_OF_ANY, f"{one.name}_id"}
         others = {snake(name) for name in one.fields if name != one.key}
         is_field = parsed.verb == "update" and any(words(name)[-len(noun) :] == noun for name in others)
-        is_told = snake(one.key) in asked and asked <= {snake(one.key), *others}
-        is_named = is_told or asked & {f"{one.name}_id", one.name} or len((asked & others) - {"_".join(noun)}) > 1
+        is_complete = snake(one.key) in asked and asked <= {snake(one.key), *others}
+        is_named = is_complete or asked & {f"{one.name}_id", one.name} or len((asked & others) - {"_".join(noun)}) > 1
         if asked & own or (is_field and is_named):
             found.append(one.name)
     return found[0] if len(found) == 1 else None
@@ -133,17 +133,21 @@ def _entity_with_part(noun: tuple[str, ...], schema: Record, nouns: Mapping[tupl
 
 def _id_belongs_to_whole(schema: Record, whole: str, part: str) -> bool:
     """Whether a bare `id` is described as that of the whole, not of its part."""
-    told = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
-    return whole in told and part not in told
+    described = {*words(str(properties(schema).get("id", {}).get("description", "")).lower())}
+    return whole in described and part not in described
 
 
 def _entity_of_described_id(parsed: ParsedName, schema: Record, nouns: Mapping[tuple[str, ...], str]) -> str | None:
     """Find the entity that the description of a bare `id` names: `get_context(id)`."""
-    told = words(str(properties(schema).get("id", {}).get("description", "")).lower())
-    if parsed.plural or not parsed.noun or not {*parsed.noun}.isdisjoint(told):
+    described = words(str(properties(schema).get("id", {}).get("description", "")).lower())
+    if parsed.plural or not parsed.noun or not {*parsed.noun}.isdisjoint(described):
         return None
-    spoken = (told[start:end] for start in range(len(told)) for end in range(min(start + 3, len(told)), start, -1))
-    return next((nouns[phrase] for phrase in spoken if phrase in nouns), None)
+    phrases = (
+        described[start:end]
+        for start in range(len(described))
+        for end in range(min(start + 3, len(described)), start, -1)
+    )
+    return next((nouns[phrase] for phrase in phrases if phrase in nouns), None)
 
 
 def names_key(schema: Record, entity: str) -> bool:
@@ -180,9 +184,9 @@ def _created_from_fields(schema: Record, about: str, tables: Iterable[Entity]) -
 
     If there are several, it is the one that the description names.
     """
-    names, told = {snake(name) for name in required(schema)}, {singular(word) for word in words(about)}
+    names, described = {snake(name) for name in required(schema)}, {singular(word) for word in words(about)}
     found = [one.name for one in tables if len(names) > 2 and names <= {snake(name) for name in one.fields}]
-    found = found if len(found) == 1 else [name for name in found if told.issuperset(words(name))]
+    found = found if len(found) == 1 else [name for name in found if described.issuperset(words(name))]
     return found[0] if len(found) == 1 else None
 
 

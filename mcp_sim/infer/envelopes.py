@@ -185,8 +185,10 @@ def find_envelope(
     """
     if verb in RECORDLESS:
         return Envelope()
-    said = properties(output) or items(output)
+    is_declared = properties(output) or items(output)
     envelope = (
-        read_envelope(verb, entity, output) if said else default_envelope(verb, entity, bare=bare, limited=limited)
+        read_envelope(verb, entity, output)
+        if is_declared
+        else default_envelope(verb, entity, bare=bare, limited=limited)
     )
     return replace(envelope, text=text)

@@ -88,7 +88,7 @@ def collect_features(
     overrides: Mapping[str, Mapping[str, Any]],
     examples: Sequence[Example],
     parsed_names: Mapping[str, ParsedName],
-    alone: Mapping[str, Entity],
+    singletons: Mapping[str, Entity],
     held: Container[str] = frozenset(),
 ) -> list[ToolFeatures]:
     """Return the features of all tools.
@@ -116,8 +116,8 @@ def collect_features(
             verb = "delete"
         if is_open and verb == "get" and entity in held and is_described_as_search(tool.description, entity, schema):
             verb = "list"
-        mine = singleton_of_noun(alone, parsed)
-        others = [one for name, one in declared.items() if name not in alone or one is mine]
+        mine = singleton_of_noun(singletons, parsed)
+        others = [one for name, one in declared.items() if name not in singletons or one is mine]
         others = [
             one for one in others if "entity" not in override or (one.singleton and one.name == override["entity"])
         ]
@@ -215,8 +215,8 @@ def parse_tool_names(tools: Mapping[str, Tool]) -> dict[str, ParsedName]:
         by_server[tool.server].append(tool)
     parsed_names: dict[str, ParsedName] = {}
     for mine in by_server.values():
-        told = {tool.name: tool.description for tool in mine}
-        named = parse_names(told, told)
+        descriptions = {tool.name: tool.description for tool in mine}
+        named = parse_names(descriptions, descriptions)
         parsed_names.update({tool.id: named[tool.name] for tool in mine})
     return parsed_names
 

@@ -69,8 +69,8 @@ def _shape_of_record(features: ToolFeatures) -> Record:
     """
     parts = properties(features.shape)
     if features.verb in {"create", "update"}:
-        told = {"message"} - {snake(name) for name in properties(features.input)}
-        left_out = told if len(parts) > 1 and "message" not in features.entity.split("_") else set[str]()
+        messages = {"message"} - {snake(name) for name in properties(features.input)}
+        left_out = messages if len(parts) > 1 and "message" not in features.entity.split("_") else set[str]()
         parts = {n: part for n, part in parts.items() if not is_success_flag(n, part) and snake(n) not in left_out}
     usual = [name for name, part in parts.items() if "optional" not in str(part.get("description", "")).lower()]
     return {"required": usual, **features.shape, "properties": parts}
@@ -103,10 +103,12 @@ def with_declared(fields: Mapping[str, Field], declared: Entity | None) -> dict[
     merged = dict(fields)
     if declared is None:
         return merged
-    for name, said in declared.fields.items():
+    for name, declaration in declared.fields.items():
         seen = fields.get(name)
-        schema = said.schema or (seen.schema if seen else {})
-        merged[name] = replace(said, schema=schema, required=said.required or bool(seen and seen.required))
+        schema = declaration.schema or (seen.schema if seen else {})
+        merged[name] = replace(
+            declaration, schema=schema, required=declaration.required or bool(seen and seen.required)
+        )
     return merged
 
 
@@ -151,11 +153,11 @@ def _make_field(name: str, part: Record) -> Field | None:
         return None
     choices = _narrowing_choices(part)
     kept = {word: part for word, part in inner.items() if word not in {"default", "enum", "const", "title"}}
-    told = {**kept, "type": kind, **({"enum": choices} if choices else {})}
+    schema = {**kept, "type": kind, **({"enum": choices} if choices else {})}
     bare = _strip_bound(singular(name) if many else name)
     if kind == "string" and (bare != name or is_time(name, part)) and not many and not choices:
-        return Field("created_at" if is_time(name, part) else bare, {**told, "format": "date-time"})
-    return Field(bare if kind in {"integer", "number"} else singular(name) if many else name, told)
+        return Field("created_at" if is_time(name, part) else bare, {**schema, "format": "date-time"})
+    return Field(bare if kind in {"integer", "number"} else singular(name) if many else name, schema)
 
 
 def _strip_bound(name: str) -> str:

@@ -142,8 +142,8 @@ def is_time(argument: str, schema: Record) -> bool:
     """Whether an argument begins or ends a period. `from` and `to` may also be places or accounts."""
     if snake(argument) not in {"from", "to"}:
         return snake(argument) in TIMES
-    told = str(schema.get("description", "")).lower()
-    return str(schema.get("format", "")).startswith(("date", "time")) or bool(_TIME_WORDS.search(told))
+    description = str(schema.get("description", "")).lower()
+    return str(schema.get("format", "")).startswith(("date", "time")) or bool(_TIME_WORDS.search(description))
 
 
 def _time_field(known: KnownFields) -> str | None:

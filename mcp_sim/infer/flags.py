@@ -109,7 +109,10 @@ def find_switch(word: str, noun: Sequence[str], fields: Mapping[str, Field]) -> 
     flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
     one = "_".join(noun)
     names = [
-        f"{begun}{what}{ending}" for what in (one, plural(one)) for begun in _FLAG_PREFIXES for ending in _FLAG_SUFFIXES
+        f"{prefix}{what}{ending}"
+        for what in (one, plural(one))
+        for prefix in _FLAG_PREFIXES
+        for ending in _FLAG_SUFFIXES
     ]
     found = next((flags[name] for name in names if name in flags), None)
     return {found: yes} if found is not None else {}
@@ -119,8 +122,8 @@ def find_participle_flag(named: Sequence[str], fields: Mapping[str, Field]) -> d
     """Find a flag by noun and participle: `vpn_connected` of `connect_vpn` and of `disconnect_vpn`."""
     verb, what = named[0] if named else "", "_".join(named[1:])
     flags = {snake(name): name for name, field in fields.items() if main_type(field.schema) == "boolean"}
-    for said, yes in ((verb, True), (strip_contrary_prefix(verb), False)):
-        names = [f"{begun}{what}_{made}" for made in regular_participles(said) for begun in _FLAG_PREFIXES]
+    for stem, yes in ((verb, True), (strip_contrary_prefix(verb), False)):
+        names = [f"{prefix}{what}_{made}" for made in regular_participles(stem) for prefix in _FLAG_PREFIXES]
         found = next((flags[name] for name in names if what and name in flags), None)
         if found is not None:
             return {found: yes}
@@ -135,9 +138,11 @@ def find_toggled_flag(word: str, entity: Entity, shown: Iterable[str], taken: Co
     flags = [name for name, one in entity.fields.items() if main_type(one.schema) == "boolean" and one.derived is None]
     if word not in TOGGLES or {*flags} & {*taken}:
         return None
-    told = [name for name in flags if name in {*shown}] or flags
+    candidates = [name for name in flags if name in {*shown}] or flags
     usual = (
-        [name for name in told if snake(name).removeprefix("is_") in _FLAG_NAMES["turn_on"]] if len(told) > 1 else told
+        [name for name in candidates if snake(name).removeprefix("is_") in _FLAG_NAMES["turn_on"]]
+        if len(candidates) > 1
+        else candidates
     )
     return usual[0] if len(usual) == 1 else None
 

@@ -220,8 +220,8 @@ def are_alike(rows: Sequence[Record]) -> bool:
 def is_scope(nouns: Nouns, name: str, inner: Record) -> bool:
     """Whether an object is an entity or a part of the state, not a field of the object around it."""
     tables = sum(1 for value in inner.values() if isinstance(value, dict | list))
-    told = last_word(name) in _DETAIL_NAMES - {"status"}
-    return told or nouns.includes(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)
+    is_detail = last_word(name) in _DETAIL_NAMES - {"status"}
+    return is_detail or nouns.includes(name) or (tables >= 1 and len(inner) >= 2) or tables == len(inner)
 
 
 def with_integer_ids(rows: Rows) -> Rows:

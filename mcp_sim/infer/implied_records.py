@@ -84,9 +84,9 @@ def plan_callers(draft: Draft) -> dict[str, Plan]:
 def _plans_for_caller(features: ToolFeatures, plan: Plan, caller: Caller, draft: Draft) -> Iterator[Plan]:
     name, own = {*words(features.tool.name)}, _is_own(features)
     is_alone = features.parsed.verb in {"get", "unknown"} and not required(features.input)
-    spoken = "_".join(features.parsed.noun) in {caller.users.name, snake(caller.place.rpartition(".")[2])}
+    names_caller = "_".join(features.parsed.noun) in {caller.users.name, snake(caller.place.rpartition(".")[2])}
     if is_alone and (
-        (name & _ABOUT_ONESELF and not name & {"id"}) or "whoami" in snake(features.tool.name) or (own and spoken)
+        (name & _ABOUT_ONESELF and not name & {"id"}) or "whoami" in snake(features.tool.name) or (own and names_caller)
     ):
         yield _show_caller(features, caller)
     if own and plan.backend == "records" and plan.verb in _MANY:
@@ -103,7 +103,7 @@ def _is_own(features: ToolFeatures) -> bool:
 
 def _show_caller(features: ToolFeatures, caller: Caller) -> Plan:
     envelope = features.envelope if features.envelope.record is not None else Envelope(record="")
-    why = f"{caller.place} tells who calls"
+    why = f"{caller.place} names the caller"
     return Plan(
         features.tool.id, "get", caller.users.name, key=CALLER, caller=caller.place, envelope=envelope, confidence=0.8,
         reasons=(why,),
@@ -155,7 +155,7 @@ def _join_list(features: ToolFeatures, caller: Caller, draft: Draft, *, leaves: 
                     features.tool.id, "update", entity.name, key=key, sets={CALLER: field.name},
                     how={field.name: "remove" if leaves else "join"}, caller=caller.place,
                     envelope=features.envelope if features.envelope.record is not None else Envelope(record=""),
-                    confidence=0.75, reasons=(f"{field.name} lists those who may call",),
+                    confidence=0.75, reasons=(f"{field.name} lists possible callers",),
                 )  # fmt: skip
 
 
@@ -185,8 +185,8 @@ def plan_implied_records(draft: Draft) -> dict[str, Plan]:
     known = {features.entity for features in draft.feature_list if features.verb in {"create", "list", "search"}}
     found: dict[str, Plan] = {}
     for features, plan in draft.items():
-        entity, way = draft.entities.get(features.entity), _implied_record(features)
-        if way is None or entity is None or entity.singleton or entity.inside:
+        entity, position = draft.entities.get(features.entity), _implied_record(features)
+        if position is None or entity is None or entity.singleton or entity.inside:
             continue
         if (
             entity.name in known
@@ -194,7 +194,7 @@ def plan_implied_records(draft: Draft) -> dict[str, Plan]:
             and plan.key is None
             and required(features.input) <= {*plan.filters}
         ):
-            found[features.tool.id] = _plan_implied(plan, features, entity, way)
+            found[features.tool.id] = _plan_implied(plan, features, entity, position)
     return found
 
 
@@ -205,17 +205,17 @@ def _implied_record(features: ToolFeatures) -> str | None:
     return _IMPLIED.get(name[at - 1]) if at > 1 else None
 
 
-def _plan_implied(plan: Plan, features: ToolFeatures, entity: Entity, way: str) -> Plan:
+def _plan_implied(plan: Plan, features: ToolFeatures, entity: Entity, position: str) -> Plan:
     if plan.verb == "get":
-        return replace(plan, operation=way)
+        return replace(plan, operation=position)
     return Plan(
         plan.tool,
         "get",
         entity.name,
-        operation=way,
+        operation=position,
         envelope=find_envelope("get", entity.name, features.output, text=features.envelope.text),
         confidence=0.7,
-        reasons=(f"tells of the {way} {entity.name.replace('_', ' ')}",),
+        reasons=(f"shows the {position} {entity.name.replace('_', ' ')}",),
     )
 
 
@@ -232,10 +232,10 @@ def fields_from_state(roles: Roles, entity: Entity, given: Given, declared: Mapp
     usual = ("current_user", "username", "user", "user_id", "current_user_id", "me")
     found = next((who[name] for name in usual if name in who), None)
     places = {name: who.get(snake(name), found) for name in named}
-    told = {
+    matching = {
         name: _matching_singleton(name, given.records.get(entity.name, ()), near or singles, given) for name in named
     }
-    places |= {name: place for name, place in told.items() if place is not None}
+    places |= {name: place for name, place in matching.items() if place is not None}
     return {name: place for name, place in places.items() if place is not None}
 
 

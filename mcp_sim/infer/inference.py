@@ -82,21 +82,25 @@ def infer(
 
     `declared` are the entities of the spec. `overrides` maps tool ids to declared fields of their plans.
     """
-    several = find_multi_tools(tools, overrides)
-    overrides = {**overrides, **variant_overrides(several, overrides)}
-    tools = split_tools(tools, several)
+    multi_tools = find_multi_tools(tools, overrides)
+    overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
+    tools = split_tools(tools, multi_tools)
     parsed_names = parse_tool_names(tools)
     given = (
         read_given_state(state, collect_nouns(parsed_names.values(), tools.values())) if state is not None else Given()
     )
     parsed_names = find_upserts(parsed_names, tools, {*given.entities, *declared})
-    settled = {id_ for id_, said in overrides.items() if declares_effect(said)}
-    alone = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
-    declared = {**alone, **given.entities, **{name: _with_given_place(one, given) for name, one in declared.items()}}
+    settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
+    singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
+    declared = {
+        **singletons,
+        **given.entities,
+        **{name: _with_given_place(one, given) for name, one in declared.items()},
+    }
     declared = link_given_keys(declared, given.records)
-    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, alone, given.records)
-    anyhow = plan_any_record(feature_list, declared)
-    feature_list = without_entities(feature_list, anyhow)
+    feature_list = collect_features(tools, declared, overrides, examples, parsed_names, singletons, given.records)
+    lookups = plan_any_record(feature_list, declared)
+    feature_list = without_entities(feature_list, lookups)
     feature_list = _keep_declared(feature_list, find_described_updates(feature_list, declared))
     feature_list = _keep_declared(
         feature_list, find_list_changes(feature_list, collect_shown_fields(feature_list, declared), declared)
@@ -106,8 +110,8 @@ def infer(
     )
     feature_list = settle_owner_arguments(_keep_declared(feature_list, find_counts(feature_list)), declared)
     feature_list = _keep_declared(feature_list, find_summaries(feature_list, given.records))
-    told = collect_shown_fields(feature_list, declared)
-    roles, fields, keys = assign_roles(feature_list, told, declared)
+    shown_fields = collect_shown_fields(feature_list, declared)
+    roles, fields, keys = assign_roles(feature_list, shown_fields, declared)
     entities = build_entities(feature_list, roles, fields, keys, declared, examples, given)
     entities = link_caller(entities, given.records)
     sharing = count_verbs(feature_list)
@@ -119,11 +123,11 @@ def infer(
     plans |= _like_similar_tools(feature_list, plans)
     plans |= plan_creating_updates(feature_list, plans, entities) if state is None else {}
     draft = Draft(feature_list, plans, entities, given.records)
-    for read in _PASSES:
-        draft = draft.replace_plans(read(draft))
+    for refine in _PASSES:
+        draft = draft.replace_plans(refine(draft))
     draft = replace(draft, entities=remove_child_fields(draft.entities, draft.plans))
     draft = draft.replace_plans(plan_callers(draft))
-    found = merge_plans({**draft.plans, **anyhow}, several, overrides)
+    found = merge_plans({**draft.plans, **lookups}, multi_tools, overrides)
     return Inferred(draft.entities, found, given.records, _find_unmentioned(feature_list, given))
 
 

@@ -79,8 +79,8 @@ def _is_shortened(argument: str, entity: str) -> bool:
     if ending not in _KEY_ENDINGS or not stem:
         return False
     initials = len(parts) > 1 and stem == "".join(part[0] for part in parts)
-    begun = len(stem) > 2 and parts[-1].startswith(stem)
-    return initials or begun or (len(parts) > 1 and stem == parts[0] and ending in {"name", "slug"})
+    is_prefix = len(stem) > 2 and parts[-1].startswith(stem)
+    return initials or is_prefix or (len(parts) > 1 and stem == parts[0] and ending in {"name", "slug"})
 
 
 def _is_scalar(schema: Record) -> bool:

@@ -131,13 +131,13 @@ def _listed_target(field: Field, rows: Sequence[Record], keys: Mapping[str, Coll
     target = singular_phrase(parts) if parts else ""
     if field.link is not None or main_type(field.schema) != "array" or target not in keys:
         return None
-    told = [row[field.name] for row in rows if row.get(field.name) is not None]
-    values = [value for listed in told for value in as_list(listed)]
+    lists = [row[field.name] for row in rows if row.get(field.name) is not None]
+    values = [value for listed in lists for value in as_list(listed)]
     there = keys[target]
-    leads = all(isinstance(listed, list) for listed in told) and all(
+    is_resolved = all(isinstance(listed, list) for listed in lists) and all(
         isinstance(value, str | int) and value in there for value in values
     )
-    return target if leads and main_type(items(field.schema)) != "object" else None
+    return target if is_resolved and main_type(items(field.schema)) != "object" else None
 
 
 def _named_target(
@@ -150,8 +150,8 @@ def _named_target(
     if field.link is not None or target is None or field.name == entity.key or not is_single_valued(field):
         return None
     values = [row[field.name] for row in rows if row.get(field.name) is not None]
-    leads = all(isinstance(value, str | int) and value in keys[target] for value in values)
-    return target if values and leads and all(map(_has_digits, values)) else None
+    is_resolved = all(isinstance(value, str | int) and value in keys[target] for value in values)
+    return target if values and is_resolved and all(map(_has_digits, values)) else None
 
 
 def _has_digits(value: Json) -> bool:

@@ -28,11 +28,11 @@ _REMOVE_VERBS = vocabulary(
 
 def find_list_changes(
     feature_list: Sequence[ToolFeatures],
-    told: Mapping[str, Mapping[str, Field]],
+    shown: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
 ) -> list[ToolFeatures]:
     """Return the features. Tools that change a list work on the record that has it."""
-    lists = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in told.items()}
+    lists = {holder: [field for field in fields.values() if _is_list(field)] for holder, fields in shown.items()}
     return [_as_list_change(features, lists, declared) for features in feature_list]
 
 
@@ -85,13 +85,13 @@ def _creates_record(features: ToolFeatures, holder: str, declared: Mapping[str, 
     own = declared.get(features.entity)
     if own is None or own.singleton or own.inside or features.verb != "create" or holder == features.entity:
         return False
-    told = {snake(name) for name in required(features.input)} - {
+    taken = {snake(name) for name in required(features.input)} - {
         snake(own.key),
         f"{own.name}_id",
         f"{holder}_id",
         holder,
     }
-    return len(told & {snake(name) for name in own.fields}) > 0
+    return len(taken & {snake(name) for name in own.fields}) > 0
 
 
 def _element_names(features: ToolFeatures) -> Iterator[str]:

@@ -53,11 +53,11 @@ def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[
     return {id_: one for id_, one in found.items() if one is not None}
 
 
-def _declared_multi_tool(tool: Tool, said: Mapping[str, Any]) -> MultiTool | None:
+def _declared_multi_tool(tool: Tool, overrides: Mapping[str, Any]) -> MultiTool | None:
     """Return the operations of a tool. A spec may declare the argument and further values."""
-    argument, choices = said.get("choice"), said.get("choices", {})
+    argument, choices = overrides.get("choice"), overrides.get("choices", {})
     if argument is None and not choices:
-        return _detect_multi_tool(tool) if said.keys() <= _COMBINABLE else None
+        return _detect_multi_tool(tool) if overrides.keys() <= _COMBINABLE else None
     inferred = _detect_multi_tool(tool)
     argument = argument or (inferred.argument if inferred is not None else None)
     part = properties(tool.input_schema).get(argument or "")
@@ -69,63 +69,63 @@ def _declared_multi_tool(tool: Tool, said: Mapping[str, Any]) -> MultiTool | Non
 
 
 def variant_overrides(
-    several: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
+    multi_tools: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Mapping[str, Any]]:
     """Return the overrides of each operation, by the id of its tool."""
     found: dict[str, Mapping[str, Any]] = {}
-    for id_, one in several.items():
-        said = overrides.get(id_, {})
-        for value, way in one.variants.items():
-            known = {**_shared_overrides(said, value), **said.get("choices", {}).get(value, {})}
-            found |= {way.id: known} if known else {}
+    for id_, one in multi_tools.items():
+        override = overrides.get(id_, {})
+        for value, variant in one.variants.items():
+            known = {**_shared_overrides(override, value), **override.get("choices", {}).get(value, {})}
+            found |= {variant.id: known} if known else {}
     return found
 
 
-def _shared_overrides(said: Mapping[str, Any], value: str) -> dict[str, Any]:
+def _shared_overrides(overrides: Mapping[str, Any], value: str) -> dict[str, Any]:
     """Return the overrides of the tool that apply to one operation.
 
     No key names new records or several.
     """
     left_out = {"key"} if parse_name(words(value)).verb in {"create", "list", "search"} else set[str]()
-    return {name: said[name] for name in said if name in _SHARED - left_out}
+    return {name: overrides[name] for name in overrides if name in _SHARED - left_out}
 
 
-def split_tools(tools: Mapping[str, Tool], several: Mapping[str, MultiTool]) -> dict[str, Tool]:
+def split_tools(tools: Mapping[str, Tool], multi_tools: Mapping[str, MultiTool]) -> dict[str, Tool]:
     """Return the tools, with those of several operations split."""
-    whole = {id_: tool for id_, tool in tools.items() if id_ not in several}
-    return whole | {way.id: way for one in several.values() for way in one.variants.values()}
+    whole = {id_: tool for id_, tool in tools.items() if id_ not in multi_tools}
+    return whole | {variant.id: variant for one in multi_tools.values() for variant in one.variants.values()}
 
 
 def merge_plans(
-    plans: Mapping[str, Plan], several: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
+    plans: Mapping[str, Plan], multi_tools: Mapping[str, MultiTool], overrides: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Plan]:
     """Merge the plans of the operations of each tool.
 
     The confidence is the average of the choices. A call of a guessed choice is marked as guessed.
     """
-    parts = {way.id for one in several.values() for way in one.variants.values()}
+    parts = {variant.id for one in multi_tools.values() for variant in one.variants.values()}
     whole = {id_: plan for id_, plan in plans.items() if id_ not in parts}
-    logins = {id_: overrides.get(id_, {}).get("login") for id_ in several}
-    return whole | {id_: replace(_merge_variants(one, plans), login=logins[id_]) for id_, one in several.items()}
+    logins = {id_: overrides.get(id_, {}).get("login") for id_ in multi_tools}
+    return whole | {id_: replace(_merge_variants(one, plans), login=logins[id_]) for id_, one in multi_tools.items()}
 
 
-def _merge_variants(several: MultiTool, plans: Mapping[str, Plan]) -> Plan:
-    id_ = several.tool.id
-    choices = {value: replace(plans[way.id], tool=id_) for value, way in several.variants.items()}
+def _merge_variants(multi_tool: MultiTool, plans: Mapping[str, Plan]) -> Plan:
+    id_ = multi_tool.tool.id
+    choices = {value: replace(plans[variant.id], tool=id_) for value, variant in multi_tool.variants.items()}
     known = [plan for plan in choices.values() if plan.backend == "records"]
     if not known:
         return next(iter(choices.values()))
-    told = tuple(f"{several.argument} = {value}: {_summary(plan)}" for value, plan in choices.items())
+    reasons = tuple(f"{multi_tool.argument} = {value}: {_summary(plan)}" for value, plan in choices.items())
     main = next((plan for plan in known if plan.verb in {"update", "create", "delete"}), known[0])
     confidence = round(sum(plan.confidence for plan in choices.values()) / len(choices), 2)
     return Plan(
-        id_, main.verb, main.entity, choice=several.argument, choices=choices, confidence=confidence, reasons=told
+        id_, main.verb, main.entity, choice=multi_tool.argument, choices=choices, confidence=confidence, reasons=reasons
     )
 
 
 def _summary(plan: Plan) -> str:
-    told = f"{plan.verb} {plan.entity or ''}".strip()
-    return f"{told} (a guess)" if plan.guessed else told
+    text = f"{plan.verb} {plan.entity or ''}".strip()
+    return f"{text} (a guess)" if plan.guessed else text
 
 
 def _detect_multi_tool(tool: Tool) -> MultiTool | None:
@@ -141,9 +141,9 @@ def _detect_multi_tool(tool: Tool) -> MultiTool | None:
 
 def _values(schema: Record) -> list[str]:
     """Return the values of an argument: an enum, or a list in the description that is mostly verbs."""
-    said = [value for value in choices_of(schema) if isinstance(value, str)]
-    if said:
-        return said
+    listed_values = [value for value in choices_of(schema) if isinstance(value, str)]
+    if listed_values:
+        return listed_values
     runs = [re.findall(r"[\w-]+", run[0]) for run in _LISTED.finditer(str(schema.get("description", "")))]
     listed = max(([word for word in run if word != "or"] for run in runs), key=len, default=list[str]())
     return [*dict.fromkeys(listed)] if 2 * sum(map(_is_sure, listed)) > len(listed) else []
@@ -182,16 +182,16 @@ def _variant_arguments(tool: Tool, value: str, noun: tuple[str, ...]) -> dict[st
 
 def _is_required_for(schema: Record, value: str) -> bool:
     """Whether the description requires it for the operation: `The title (required for create and update)`."""
-    told = {word for run in _REQUIRED.findall(str(schema.get("description", ""))) for word in words(run)}
-    return set(words(value)) <= told
+    required_for = {word for run in _REQUIRED.findall(str(schema.get("description", ""))) for word in words(run)}
+    return set(words(value)) <= required_for
 
 
 def _variant_name(value: str, noun: tuple[str, ...]) -> Iterator[str]:
     """Yield the words of the operation's name: `list_notes` for `list` of a tool for notes."""
     parts = words(value)
-    said = {singular(word) for word in parse_name(parts).noun}
-    spoken = {singular(word) for word in noun}
-    if not noun or said & spoken:
+    nouns_in_value = {singular(word) for word in parse_name(parts).noun}
+    nouns = {singular(word) for word in noun}
+    if not noun or nouns_in_value & nouns:
         yield from parts
         return
     place = next((at + 1 for at, word in enumerate(parts) if parse_name((word,)).word), 1)

@@ -69,8 +69,8 @@ def _check_owners(features: ToolFeatures, plan: Plan, mine: Entity, others: Sequ
     owners = [one for other in others if (one := _required_owner(features, plan, mine, other)) is not None]
     if not owners:
         return {}
-    said = {one.argument for one in owners}
-    sets = {path: field for path, field in plan.sets.items() if path not in said}
+    arguments = {one.argument for one in owners}
+    sets = {path: field for path, field in plan.sets.items() if path not in arguments}
     return {features.tool.id: replace(plan, owners=tuple(owners), sets=sets)}
 
 

@@ -52,7 +52,7 @@ def _find_list(features: ToolFeatures, tables: Sequence[Entity]) -> Plan | None:
 
 
 def _plan_list(features: ToolFeatures, holder: Entity, key: str, place: str, field: str) -> Plan:
-    why = f"the {field} stand in each {holder.name}"
+    why = f"each {holder.name} has {field}"
     return Plan(
         features.tool.id, "get", holder.name, key=key, shows={place: field}, envelope=Envelope(), confidence=0.8,
         reasons=(why,),
@@ -121,11 +121,11 @@ def _names_entity(features: ToolFeatures, entity: Entity) -> bool:
 
 def _show_fields(features: ToolFeatures, tables: Sequence[Entity], entities: Mapping[str, Entity]) -> Plan | None:
     """Plan the fields that the name mentions, of the record that an argument names and that has most of them."""
-    spoken = {singular(word) for word in features.parsed.noun}
+    mentioned = {singular(word) for word in features.parsed.noun}
     best: tuple[int, Entity, str] | None = None
     for one in tables:
         key, score = key_argument("update", one.name, one.key, features.input)
-        own = [name for name in one.fields if name != one.key and spoken & {*map(singular, words(name))}]
+        own = [name for name in one.fields if name != one.key and mentioned & {*map(singular, words(name))}]
         if one.singleton or one.inside or key is None or score < 2 or not own or key not in required(features.input):
             continue
         if best is None or len(own) > best[0]:
@@ -133,18 +133,18 @@ def _show_fields(features: ToolFeatures, tables: Sequence[Entity], entities: Map
     if best is None:
         return None
     _, entity, key = best
-    shown = [entity.key, *_mentioned_fields(features, entity, spoken), *_linked_fields(features, entity, entities)]
-    why = f"shows of a {entity.name} what its name and its description speak of"
+    shown = [entity.key, *_mentioned_fields(features, entity, mentioned), *_linked_fields(features, entity, entities)]
+    why = f"shows of a {entity.name} the fields that its name or description mentions"
     return Plan(
         features.tool.id, "get", entity.name, key=key, only=tuple(shown), envelope=Envelope(), confidence=0.65,
         reasons=(why,),
     )  # fmt: skip
 
 
-def _mentioned_fields(features: ToolFeatures, entity: Entity, spoken: Collection[str]) -> Iterator[str]:
+def _mentioned_fields(features: ToolFeatures, entity: Entity, mentioned: Collection[str]) -> Iterator[str]:
     for name, field in entity.fields.items():
         is_plain = name != entity.key and field.link is None and not field.hidden
-        if is_plain and (not {*map(singular, words(name))}.isdisjoint(spoken) or _is_mentioned(features, name)):
+        if is_plain and (not {*map(singular, words(name))}.isdisjoint(mentioned) or _is_mentioned(features, name)):
             yield name
 
 

@@ -58,14 +58,14 @@ def make_plan(
     given: Given,
 ) -> Plan:
     """Return the plan of a tool by its features, its roles and its overrides."""
-    said = features.overrides
+    overrides = features.overrides
     if features.verb in RECORDLESS:
         return _plan_recordless(features, entities)
     entity = entities[features.entity]
     if features.singleton is not None:
         only = _plan_singleton(features, features.singleton, entity)
-        confidence, reasons = judge_declared(only.confidence, only.reasons, said)
-        return replace(only, **{**said, "confidence": confidence, "reasons": reasons})
+        confidence, reasons = judge_declared(only.confidence, only.reasons, overrides)
+        return replace(only, **{**overrides, "confidence": confidence, "reasons": reasons})
     about = str(features.tool.definition.get("description", ""))
     rows = given.records.get(features.entity, ())
     moves = features.verb == "update" and features.list_change is None
@@ -104,23 +104,25 @@ def make_plan(
         paging=limit_page(roles.paging, about, features.entity) if features.verb in _MANY else roles.paging,
         envelope=Envelope() if text else features.envelope,
     )
-    if not declares_effect(said) and _is_outside_state(features, declared, given, sharing):
+    if not declares_effect(overrides) and _is_outside_state(features, declared, given, sharing):
         return _plan_outside_state(features)
-    plan = replace(features.item_arguments.refold(plan), **resolve_overrides(plan, said))
-    if plan.each is not None and plan.verb in _WRITES and "envelope" not in said:
+    plan = replace(features.item_arguments.refold(plan), **resolve_overrides(plan, overrides))
+    if plan.each is not None and plan.verb in _WRITES and "envelope" not in overrides:
         batch = batch_envelope(plan.verb, features.entity, features.output)
         plan = replace(plan, envelope=replace(batch, text=features.envelope.text))
     evidence = Evidence(
         features.parsed, plan, entity, features.input, features.output, features.tool.annotations, roles.unexplained
     )
     judgement = judge(evidence, sharing[features.entity], features.entity in declared)
-    confidence, reasons = judge_declared(*judgement, said)
+    confidence, reasons = judge_declared(*judgement, overrides)
     judged_plan = replace(plan, confidence=confidence, reasons=reasons)
-    only_one = features.parsed.one_of_a_kind and (sharing[features.entity] > 1 or "entity" in said)
+    only_one = features.parsed.one_of_a_kind and (sharing[features.entity] > 1 or "entity" in overrides)
     found = _check_workable(judged_plan, entity, only=only_one)
     is_poor = features.parsed.verb_from_description and found.confidence < _MIN_CONFIDENCE
     is_looked_at = features.parsed.word in INSPECTION_VERBS and plan.key is None and plan.verb == "get"
-    return _plan_recordless(features, entities) if not declares_effect(said) and (is_poor or is_looked_at) else found
+    return (
+        _plan_recordless(features, entities) if not declares_effect(overrides) and (is_poor or is_looked_at) else found
+    )
 
 
 def _shown_with_list(features: ToolFeatures, entity: Entity) -> tuple[str, ...]:
@@ -160,7 +162,7 @@ def _is_outside_state(
 
 def _plan_outside_state(features: ToolFeatures) -> Plan:
     """Return the plan of a tool that shows what the state does not hold: a fixed answer per call."""
-    why = f"the state tells of no {features.entity.replace('_', ' ')}"
+    why = f"the state has no {features.entity.replace('_', ' ')}"
     return Plan(features.tool.id, "unknown", backend="schema_only", confidence=0.1, reasons=(why,))
 
 
@@ -204,16 +206,20 @@ def _plan_recordless(features: ToolFeatures, entities: Mapping[str, Entity]) -> 
         and (parsed.sure or features.entity)
     ):
         return plan
-    spoken = _mentions_entity(features, entities)
-    confidence, reasons = judge_recordless(parsed.word, parsed.recordless_verb, features.tool, is_spoken_of=spoken)
+    is_mentioned = _mentions_entity(features, entities)
+    confidence, reasons = judge_recordless(
+        parsed.word, parsed.recordless_verb, features.tool, is_mentioned=is_mentioned
+    )
     return replace(plan, verb="none", confidence=confidence, reasons=reasons)
 
 
 def _mentions_entity(features: ToolFeatures, entities: Mapping[str, Entity]) -> bool:
     """Whether a tool mentions an entity of others, in its name or by an id argument."""
     noun = features.parsed.noun
-    spoken = {singular_phrase(noun[start:end]) for start in range(len(noun)) for end in range(start + 1, len(noun) + 1)}
-    return not entities.keys().isdisjoint(spoken | {noun_of_key(name) for name in properties(features.input)})
+    mentioned = {
+        singular_phrase(noun[start:end]) for start in range(len(noun)) for end in range(start + 1, len(noun) + 1)
+    }
+    return not entities.keys().isdisjoint(mentioned | {noun_of_key(name) for name in properties(features.input)})
 
 
 def _can_reach(plan: Plan) -> bool:
@@ -231,13 +237,13 @@ def _check_workable(plan: Plan, entity: Entity, *, only: bool) -> Plan:
     nameless = plan.verb in _ONE and not is_named
     idle = plan.verb == "update" and not plan.sets and not plan.fixed and not plan.swap
     if entity.inside is not None and plan.backend == "records" and not _can_reach(plan):
-        why = f"the {plural(entity.name)} stand inside others, and no argument names either"
+        why = f"the {plural(entity.name)} are nested in other records, and no argument names them"
         return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
     if plan.backend != "records" or not (nameless or idle):
         return plan
     if idle and not nameless and entity.key_like is not None and plan.confidence >= 0.6:
-        return replace(plan, confidence=0.6, reasons=("nothing that it could change", *plan.reasons))
-    why = f"no argument names a {entity.name}" if nameless else "nothing that it could change"
+        return replace(plan, confidence=0.6, reasons=("nothing it could change", *plan.reasons))
+    why = f"no argument names a {entity.name}" if nameless else "nothing it could change"
     return Plan(plan.tool, "unknown", backend="schema_only", confidence=0.1, reasons=(why, *plan.reasons))
 
 
@@ -273,8 +279,8 @@ def find_searched_fields(features: ToolFeatures, roles: Roles, entity: Entity) -
 
 def _mentioned_fields(fields: Sequence[str], about: str) -> list[str]:
     """Return the fields whose words are all in a text."""
-    said = {one for word in words(about.lower().replace("e-mail", "email")) for one in (word, singular(word))}
-    return [name for name in fields if said.issuperset(words(name))]
+    mentioned = {one for word in words(about.lower().replace("e-mail", "email")) for one in (word, singular(word))}
+    return [name for name in fields if mentioned.issuperset(words(name))]
 
 
 def _is_searchable(field: Field) -> bool:

@@ -52,13 +52,13 @@ def find_related_entities(feature_list: Sequence[ToolFeatures], declared: Mappin
 def _with_related_entity(
     features: ToolFeatures, about: Mapping[str, Sequence[ToolFeatures]], made: set[str]
 ) -> ToolFeatures:
-    kin = [other.verb for other in about.get(features.entity, ())]
+    verbs = [other.verb for other in about.get(features.entity, ())]
     entity = None
-    if features.verb == "create" and {*kin} == {"create"}:
+    if features.verb == "create" and {*verbs} == {"create"}:
         entity = find_registered_entity(features, about, made)
-    if features.verb in _MANY and _MANY.issuperset(kin):
+    if features.verb in _MANY and _MANY.issuperset(verbs):
         entity = _entity_in_state(features.parsed.noun, about, made)
-    elif features.verb == "update" and {*kin} == {"update"}:
+    elif features.verb == "update" and {*verbs} == {"update"}:
         entity = _only_named_entity(features, made)
         features = (
             features if entity is None else replace(features, parsed=replace(features.parsed, word="set", status=None))
@@ -108,25 +108,25 @@ def find_state_filter(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     """
     parsed, called = features.parsed, words(features.tool.name)
     noun, own = parsed.noun, words(entity.name)
-    said = "_".join(noun[: -len(own)]) if noun[-len(own) :] == own else ""
-    said = said or ("available" if "available" in called else "")
-    if not said:
+    prefix = "_".join(noun[: -len(own)]) if noun[-len(own) :] == own else ""
+    prefix = prefix or ("available" if "available" in called else "")
+    if not prefix:
         return {}
     name = find_status_field(entity)
     shown = choices_of(properties(features.shape).get(name or "", {}))
     known = [*known_states(name, entity, rows), *map(str, shown)] if name is not None else []
     states = {snake(one): one for one in known}
-    if name is not None and said in states:
-        return {name: states[said]}
+    if name is not None and prefix in states:
+        return {name: states[prefix]}
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
         if main_type(field.schema) == "boolean" and field.derived is None
     }
-    if said in flags or said.removeprefix("un") in flags:
-        return {flags[said]: True} if said in flags else {flags[said.removeprefix("un")]: False}
+    if prefix in flags or prefix.removeprefix("un") in flags:
+        return {flags[prefix]: True} if prefix in flags else {flags[prefix.removeprefix("un")]: False}
     done = next((flags[one] for one in sorted(_DONE) if one in flags), None)
-    return {done: said in _DONE} if done is not None and said in _DONE | _UNDONE else {}
+    return {done: prefix in _DONE} if done is not None and prefix in _DONE | _UNDONE else {}
 
 
 def find_registered_entity(
@@ -136,9 +136,9 @@ def find_registered_entity(
 
     No other tool mentions the noun of this tool.
     """
-    told = (features.tool.description or "").lower()
+    description = (features.tool.description or "").lower()
     unmade = (name for name, mine in about.items() if name not in made and any(one.verb in _ONE for one in mine))
-    found = [name for name in unmade if re.match(_CREATES + name.replace("_", " ") + r"\b", told)]
+    found = [name for name in unmade if re.match(_CREATES + name.replace("_", " ") + r"\b", description)]
     return found[0] if len(found) == 1 and not names_key(features.input, found[0]) else None
 
 
@@ -163,10 +163,10 @@ def plan_any_record(feature_list: Sequence[ToolFeatures], declared: Mapping[str,
     return found
 
 
-def _is_declared_otherwise(said: Mapping[str, Any]) -> bool:
+def _is_declared_otherwise(overrides: Mapping[str, Any]) -> bool:
     """Whether a spec declares another effect."""
-    is_other = said.get("verb", "get") != "get" or said.get("backend", "any_record") != "any_record"
-    return is_other or not {"entity", "key"}.isdisjoint(said)
+    is_other = overrides.get("verb", "get") != "get" or overrides.get("backend", "any_record") != "any_record"
+    return is_other or not {"entity", "key"}.isdisjoint(overrides)
 
 
 def without_entities(feature_list: Sequence[ToolFeatures], plans: Mapping[str, Plan]) -> list[ToolFeatures]:
@@ -190,8 +190,8 @@ def _id_argument(features: ToolFeatures) -> str | None:
 
 def _mentioned_entities(about: str, tables: Mapping[str, Entity]) -> list[str]:
     """Return the entities that a description names."""
-    spoken = words(about.lower())
-    plain = [singular(word) if is_plural(word) else word for word in spoken]
+    mentioned = words(about.lower())
+    plain = [singular(word) if is_plural(word) else word for word in mentioned]
     return [name for name in tables if _occurs(words(name), plain)]
 
 

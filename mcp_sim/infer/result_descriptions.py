@@ -88,8 +88,8 @@ def _is_listed(schema: Record, before: str) -> bool:
 def _listed_keys(description: str) -> Record | None:
     """Return the schema of an object whose keys are listed in words: `a dict with id, done and text`."""
     for found in islice(_NAMED.finditer(description), _MAX_PLACES):
-        said = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
-        names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", said) if name.strip()]
+        listed = re.sub(r"\([^()]*\)", "", found["names"].partition(")")[0])
+        names = [name.strip(" \n\t`'\"") for name in re.split(r",|\band\b", listed) if name.strip()]
         if len(names) >= _MIN_NAMES and all(map(_NAME.match, names)):
             schema: Record = {"type": "object", "properties": {name: {} for name in names}}
             return {"type": "array", "items": schema} if found["many"] else schema

@@ -62,8 +62,8 @@ def result_schema(tool: Tool) -> Record:
 
 def declared_form(tool: Tool) -> Record | None:
     """Return the schema of a result, or None if no outputSchema describes its content."""
-    said = result_schema(tool) if tool.output_schema is not None else None
-    return said if said is not None and not is_open(said) else None
+    schema = result_schema(tool) if tool.output_schema is not None else None
+    return schema if schema is not None and not is_open(schema) else None
 
 
 def text_place(tool: Tool) -> str | None:
@@ -93,7 +93,7 @@ def _is_failure(form: Record) -> bool:
 def _distance(form: Record, tool: Tool) -> int:
     """Return how many more words than the tool a form's name has: `CreateNoteResponse`."""
     own = frozenset(words(tool.name))
-    return min((len(said - own) for said in _own_names(form) if own <= said), default=_UNRELATED)
+    return min((len(names - own) for names in _own_names(form) if own <= names), default=_UNRELATED)
 
 
 def _own_names(form: Record) -> Iterator[frozenset[str]]:
@@ -109,8 +109,8 @@ def infer_output(tool: Tool, example: Json, text: str | None = None, types: Mapp
     """
     if tool.output_schema is None and isinstance(example, dict | list):
         return schema_of(example)
-    said = declared_form(tool) if text is None else None
-    return _first_form(said) if said is not None else add_types(shown_result(tool.description) or {}, types)
+    declared = declared_form(tool) if text is None else None
+    return _first_form(declared) if declared is not None else add_types(shown_result(tool.description) or {}, types)
 
 
 def _first_form(output: Record) -> Record:
@@ -205,8 +205,8 @@ def _names_in(schema: Json) -> Iterator[str]:
         for part in cast("list[Json]", schema):
             yield from _names_in(part)
     elif isinstance(schema, dict):
-        said = as_object(schema)
-        yield from as_object(said.get("properties"))
-        yield from (one for one in as_list(said.get("enum")) if isinstance(one, str))
-        for part in said.values():
+        body = as_object(schema)
+        yield from as_object(body.get("properties"))
+        yield from (one for one in as_list(body.get("enum")) if isinstance(one, str))
+        for part in body.values():
             yield from _names_in(part)

@@ -86,7 +86,7 @@ def _with_described_state(
         for features in feature_list
         if features.entity == entity and features.verb not in RECORDLESS and features.singleton is None
     ]
-    return dict(fields) if fields else {told.name: told for told in fields_from_verbs(mine)}
+    return dict(fields) if fields else {field.name: field for field in fields_from_verbs(mine)}
 
 
 def _choose_keys(
@@ -188,9 +188,9 @@ def _part_roles(features: ToolFeatures, known: KnownFields, holder: str, holder_
 def _roles_without_key(features: ToolFeatures, known: KnownFields, names: AbstractSet[str]) -> Roles:
     """Return the roles if these arguments name the record without a key. An update sets the others."""
     parts = properties(features.input)
-    telling: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name in names}}
+    naming: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name in names}}
     others: Record = {**features.input, "properties": {name: part for name, part in parts.items() if name not in names}}
-    asked = assign_read_roles("get", known, telling, None)
+    asked = assign_read_roles("get", known, naming, None)
     written = assign_write_roles(known, others, None, features.parsed.word) if features.verb == "update" else Roles()
     unexplained = (*asked.unexplained, *written.unexplained)
     return Roles(None, written.sets, asked.filters, unexplained=unexplained)

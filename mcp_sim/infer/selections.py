@@ -135,13 +135,13 @@ def plan_field_choices(draft: Draft) -> dict[str, Plan]:
     found: dict[str, Plan] = {}
     for features, plan in draft.record_items():
         entity = draft.entity_of(plan)
-        said = _field_arguments(features, entity)
-        if entity is not None and said and plan.key is not None and plan.choice is None:
-            ways = {
-                name: _choice(plan, name, said)
-                for name in _selectable_fields(entity, properties(features.input)[said[0]], plan)
+        arguments = _field_arguments(features, entity)
+        if entity is not None and arguments and plan.key is not None and plan.choice is None:
+            choices = {
+                name: _choice(plan, name, arguments)
+                for name in _selectable_fields(entity, properties(features.input)[arguments[0]], plan)
             }
-            found |= {features.tool.id: _with_choices(plan, said[0], ways)} if ways else {}
+            found |= {features.tool.id: _with_choices(plan, arguments[0], choices)} if choices else {}
     return found
 
 
@@ -170,14 +170,16 @@ def _selectable_fields(entity: Entity, schema: Record, plan: Plan) -> list[str]:
     return [name for name in usual if name in listed] or usual
 
 
-def _choice(plan: Plan, field: str, said: Sequence[str]) -> Plan:
+def _choice(plan: Plan, field: str, arguments: Sequence[str]) -> Plan:
     if plan.verb == "get":
         return replace(plan, only=(field,))
-    others = {path: name for path, name in plan.sets.items() if path not in said}
-    return replace(plan, sets={**others, said[1]: field})
+    others = {path: name for path, name in plan.sets.items() if path not in arguments}
+    return replace(plan, sets={**others, arguments[1]: field})
 
 
-def _with_choices(plan: Plan, argument: str, ways: Mapping[str, Plan]) -> Plan:
-    told, sure = (f"'{argument}' says which field is meant",), max(plan.confidence, _CONFIDENCE)
-    ways = {name: replace(way, confidence=sure, reasons=told) for name, way in ways.items()}
-    return Plan(plan.tool, plan.verb, plan.entity, choice=argument, choices=ways, confidence=sure, reasons=told)
+def _with_choices(plan: Plan, argument: str, choices: Mapping[str, Plan]) -> Plan:
+    reasons, confidence = (f"'{argument}' names the field",), max(plan.confidence, _CONFIDENCE)
+    choices = {name: replace(choice, confidence=confidence, reasons=reasons) for name, choice in choices.items()}
+    return Plan(
+        plan.tool, plan.verb, plan.entity, choice=argument, choices=choices, confidence=confidence, reasons=reasons
+    )

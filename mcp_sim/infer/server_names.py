@@ -59,7 +59,7 @@ _MAX_WORDS = 3
 """Maximum length of a noun phrase."""
 
 
-def parse_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType({})) -> dict[str, ParsedName]:
+def parse_names(names: Iterable[str], descriptions: Mapping[str, str] = MappingProxyType({})) -> dict[str, ParsedName]:
     """Parse the names of the tools of one server.
 
     First words that most names share are dropped, unless they are the noun: `task_create`, `task_list`, `task_delete`.
@@ -71,15 +71,17 @@ def parse_names(names: Iterable[str], told: Mapping[str, str] = MappingProxyType
     bare = put_verb_first(
         _swap_leading_noun(_add_namespaces({name: _join_phrase(parts) for name, parts in bare.items()}))
     )
-    alone = add_shared_noun({name: resolve_mark(parse_name(parts)) for name, parts in bare.items()}, told)
+    alone = add_shared_noun({name: resolve_mark(parse_name(parts)) for name, parts in bare.items()}, descriptions)
     nouns = {parsed.noun for parsed in alone.values() if parsed.noun and parsed.verb != "unknown"}
     listed = {parsed.noun for parsed in alone.values() if parsed.noun and parsed.verb == "list"}
-    alone = {name: add_described_noun(parsed, told.get(name, ""), nouns, listed) for name, parsed in alone.items()}
+    alone = {
+        name: add_described_noun(parsed, descriptions.get(name, ""), nouns, listed) for name, parsed in alone.items()
+    }
     whole = {
-        name: _complete(parsed, bare[name], find_described_verb(told.get(name, "")), nouns)
+        name: _complete(parsed, bare[name], find_described_verb(descriptions.get(name, "")), nouns)
         for name, parsed in alone.items()
     }
-    return {name: _with_upsert(parsed, told.get(name, "")) for name, parsed in whole.items()}
+    return {name: _with_upsert(parsed, descriptions.get(name, "")) for name, parsed in whole.items()}
 
 
 def _with_upsert(parsed: ParsedName, description: str) -> ParsedName:
@@ -132,19 +134,19 @@ def _insert_namespace(parts: Words, space: Words) -> Words:
     return (*parts[:1], *noun, *parts[1:])
 
 
-def _complete(parsed: ParsedName, parts: Words, said: str, nouns: AbstractSet[Words]) -> ParsedName:
+def _complete(parsed: ParsedName, parts: Words, described_verb: str, nouns: AbstractSet[Words]) -> ParsedName:
     """Complete a name without a verb from the other tools and the description."""
     if parsed.verb != "unknown" or len(parts) == 0:
-        return replace(_resolve_opening(parsed, said), described_verb=said)
+        return replace(_resolve_opening(parsed, described_verb), described_verb=described_verb)
     fused = _split_fused(parts, nouns)
     if fused is not None:
-        return replace(parse_name(fused), described_verb=said)
-    deed = find_recordless_verb(parts, said)
-    verb = _infer_verb(parts, said, deed, nouns)
+        return replace(parse_name(fused), described_verb=described_verb)
+    recordless_verb = find_recordless_verb(parts, described_verb)
+    verb = _infer_verb(parts, described_verb, recordless_verb, nouns)
     if verb is None:
-        return replace(parsed, described_verb=said, recordless_verb=deed)
+        return replace(parsed, described_verb=described_verb, recordless_verb=recordless_verb)
     starts = parts[0] in RECORDLESS_VERBS | CREATION_VERBS | INSPECTION_VERBS and len(parts) > 1
-    word, rest = (parts[0], parts[1:]) if starts else (said, parts)
+    word, rest = (parts[0], parts[1:]) if starts else (described_verb, parts)
     noun, after, plural, batch, special = parse_noun_phrase(rest)
     if verb == "get" and plural:
         verb = "list"
@@ -156,14 +158,14 @@ def _complete(parsed: ParsedName, parts: Words, said: str, nouns: AbstractSet[Wo
         plural,
         batch=batch,
         one_of_a_kind=special,
-        described_verb=said,
+        described_verb=described_verb,
         verb_from_description=not starts,
     )
 
 
-def _resolve_opening(parsed: ParsedName, said: str) -> ParsedName:
+def _resolve_opening(parsed: ParsedName, described_verb: str) -> ParsedName:
     """Resolve `open_case`: it creates one, unless its description begins with `get`."""
-    verb = STRONG.get(said)
+    verb = STRONG.get(described_verb)
     if parsed.word not in MAY_READ or parsed.verb != "create" or verb not in {"get", "list", "search"}:
         return parsed
     return replace(parsed, verb="list" if verb == "get" and parsed.plural else verb)
@@ -177,7 +179,7 @@ def _split_fused(parts: Words, nouns: AbstractSet[Words]) -> Words | None:
     return (verb, rest) if verb is not None and (singular(rest),) in nouns else None
 
 
-def _infer_verb(parts: Words, said: str, deed: str, nouns: AbstractSet[Words]) -> Verb | None:
+def _infer_verb(parts: Words, described_verb: str, recordless_verb: str, nouns: AbstractSet[Words]) -> Verb | None:
     """Return the verb that other tools and the description imply, or None."""
     rest = parse_noun_phrase(parts[1:])[0]
     if parts[0] in CREATION_VERBS and rest in nouns:
@@ -186,7 +188,11 @@ def _infer_verb(parts: Words, said: str, deed: str, nouns: AbstractSet[Words]) -
         rest[:end] in nouns or rest[-end:] in nouns for end in range(1, len(rest) + 1)
     ):
         return "get"
-    return None if deed or parts[0] in INSPECTION_VERBS else STRONG.get(said) or RETURN_VERBS.get(said)
+    return (
+        None
+        if recordless_verb or parts[0] in INSPECTION_VERBS
+        else STRONG.get(described_verb) or RETURN_VERBS.get(described_verb)
+    )
 
 
 def last_segment(name: str) -> str:
@@ -224,7 +230,7 @@ def _are_distinct(names: Sequence[Words], shared: Words) -> bool:
     return len(followers) > 1 and len({parts[0] for parts in ends if len(parts) == 1} & PLAIN_VERBS) < 2
 
 
-def add_shared_noun(parsed_names: Mapping[str, ParsedName], told: Mapping[str, str]) -> dict[str, ParsedName]:
+def add_shared_noun(parsed_names: Mapping[str, ParsedName], descriptions: Mapping[str, str]) -> dict[str, ParsedName]:
     """Return the parsed names. Mere verbs get the noun that most descriptions agree on.
 
     They stay if the descriptions disagree, or if there is no reading or no writing.
@@ -233,7 +239,7 @@ def add_shared_noun(parsed_names: Mapping[str, ParsedName], told: Mapping[str, s
     verbs = {one.verb for one in bare.values()}
     if verbs.isdisjoint(_READS) or verbs.isdisjoint(_WRITES):
         return dict(parsed_names)
-    heads = Counter(head for name in bare if (head := _object_noun(told.get(name, ""))))
+    heads = Counter(head for name in bare if (head := _object_noun(descriptions.get(name, ""))))
     noun, times = next(iter(heads.most_common(1)), ("", 0))
     if times < 2:
         return dict(parsed_names)

@@ -64,8 +64,8 @@ def find_toggle(
     meant = find_field(parsed, shows, entity) or next(iter(dict.fromkeys(shows.values())), "")
     if meant not in entity.fields or main_type(entity.fields[meant].schema) != "boolean":
         return None
-    told, alone = f"toggles {meant}", () if shows else (meant,)
-    return SingletonEffect("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, only=alone, reason=told)
+    reason, only = f"toggles {meant}", () if shows else (meant,)
+    return SingletonEffect("update", entity.name, {}, {meant: "toggle"}, {meant: True}, shows, only=only, reason=reason)
 
 
 def find_emptied_list(
@@ -135,12 +135,12 @@ def find_field(parsed: ParsedName, shows: Mapping[str, str], entity: Entity) -> 
 
 def find_field_in_noun(parsed: ParsedName, entity: Entity) -> str | None:
     """Return the longest field whose words the noun begins with: `wifi` of `wifi_status`."""
-    noun, told = (
+    noun, prefixes = (
         parsed.noun,
         {name: _matching_prefix(name, parsed.noun) for name in entity.fields if name != entity.name},
     )
-    fitting = [name for name, own in told.items() if own and {*noun[len(own) :]} <= _FACETS]
-    return max(fitting, key=lambda name: len(told[name]), default=None)
+    fitting = [name for name, own in prefixes.items() if own and {*noun[len(own) :]} <= _FACETS]
+    return max(fitting, key=lambda name: len(prefixes[name]), default=None)
 
 
 def _matching_prefix(field: str, noun: Words) -> Words:
@@ -172,8 +172,8 @@ def find_shown_fields(parsed: ParsedName, needed: Sequence[str], about: str, ent
     is_read = parsed.word == "check" or (parsed.verb in {"get", "unknown"} and {_first_word(parsed)} & _SHOWING_WORDS)
     if needed or not is_read:
         return None
-    subject, told = _subject_of(parsed), {*words(about)}
-    shown = [name for name in entity.fields if name != entity.key and _is_named_in(words(name), subject, told)]
+    subject, described = _subject_of(parsed), {*words(about)}
+    shown = [name for name in entity.fields if name != entity.key and _is_named_in(words(name), subject, described)]
     if not shown:
         return None
     return SingletonEffect("get", entity.name, only=tuple(shown), reason=f"shows {', '.join(shown)} of {entity.name}")
@@ -193,6 +193,6 @@ def _subject_of(parsed: ParsedName) -> Words:
     return noun
 
 
-def _is_named_in(field: Words, subject: Words, told: set[str]) -> bool:
+def _is_named_in(field: Words, subject: Words, described: set[str]) -> bool:
     starts = range(len(field) - len(subject) + 1) if subject else ()
-    return any(field[at : at + len(subject)] == subject for at in starts) or (len(field) > 1 and {*field} <= told)
+    return any(field[at : at + len(subject)] == subject for at in starts) or (len(field) > 1 and {*field} <= described)

@@ -39,14 +39,14 @@ def find_singletons(
 
     `settled` are the tools whose effect a spec declares.
     """
-    spoken: dict[Words, list[_Use]] = defaultdict(list)
+    uses_by_noun: dict[Words, list[_Use]] = defaultdict(list)
     for id_, tool in tools.items():
         noun = strip_facet(parsed_names[id_].noun)
         if noun and id_ not in settled:
-            spoken[noun].append(_use_of(parsed_names[id_], tool))
+            uses_by_noun[noun].append(_use_of(parsed_names[id_], tool))
     known = {*known}
-    nouns = {noun for noun, uses in spoken.items() if any(one.parsed.verb != "unknown" for one in uses)}
-    found = {"_".join(noun): uses for noun, uses in spoken.items() if _is_singleton(noun, uses, nouns)}
+    nouns = {noun for noun, uses in uses_by_noun.items() if any(one.parsed.verb != "unknown" for one in uses)}
+    found = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
     taken = {snake(name) for tool in tools.values() for name in properties(tool.input_schema)}
     return {
         name: _make_entity(name, uses)
@@ -122,4 +122,4 @@ def _result_fields(name: str, output: Record) -> Iterator[Field]:
 
 def _argument_fields(one: _Use) -> Iterator[Field]:
     for name, part in one.arguments.items():
-        yield Field(name, {word: said for word, said in part.items() if word != "default"}, required=True)
+        yield Field(name, {word: part_value for word, part_value in part.items() if word != "default"}, required=True)

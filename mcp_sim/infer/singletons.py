@@ -70,7 +70,7 @@ def _effects_by_near_name(parsed: ParsedName, schema: Record, singles: Iterable[
     noun, size = parsed.noun, len(parsed.noun)
     near = [one.name for one in singles if noun in {words(one.name)[:size], words(one.name)[-size:]}]
     if size and parsed.verb == "get" and not properties(schema) and len(near) == 1:
-        yield SingletonEffect("get", near[0], reason=f"shows what there is one of: {near[0]}")
+        yield SingletonEffect("get", near[0], reason=f"shows the singleton {near[0]}")
 
 
 def _effects_on_one_field(parsed: ParsedName, schema: Record, about: str, entity: Entity) -> Iterator[SingletonEffect]:
@@ -92,8 +92,8 @@ def _effects_on(parsed: ParsedName, schema: Record, output: Record, entity: Enti
     change = _list_change(parsed, arguments, needed, entity) or _amount_change(parsed, arguments, shows, entity)
     if change is not None:
         argument, name, how = change
-        told = f"{_CHANGE_PHRASES[how]} {name} of {entity.name}"
-        yield SingletonEffect("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=told)
+        field = f"{_CHANGE_PHRASES[how]} {name} of {entity.name}"
+        yield SingletonEffect("update", entity.name, {argument: name}, {name: how}, shows=shows, reason=field)
         return
     did = find_verb_flag(parsed, arguments, shows, entity)
     if did is not None:
@@ -116,11 +116,11 @@ def _effects_on(parsed: ParsedName, schema: Record, output: Record, entity: Enti
     is_read = parsed.verb in {"get", "list", "search"} or bool({parsed.word, *parsed.noun[:1]} & _SHOWING_WORDS)
     picks = len(needed) == 1 and bool(choices_of(arguments[needed[0]]))
     if is_read and (not needed or picks) and (_shows_mostly(shows, output) or _is_named(parsed, entity, output)):
-        yield SingletonEffect("get", entity.name, shows=shows, reason=f"shows what there is one of: {entity.name}")
+        yield SingletonEffect("get", entity.name, shows=shows, reason=f"shows the singleton {entity.name}")
     elif is_read and not arguments:
-        place, told = _only_place(output), find_field_in_noun(parsed, entity)
-        if told is not None and place is not None and _fits(at(output, place), entity.fields[told].schema):
-            yield SingletonEffect("get", entity.name, shows={place: told}, reason=f"shows {told} of {entity.name}")
+        place, field = _only_place(output), find_field_in_noun(parsed, entity)
+        if field is not None and place is not None and _fits(at(output, place), entity.fields[field].schema):
+            yield SingletonEffect("get", entity.name, shows={place: field}, reason=f"shows {field} of {entity.name}")
 
 
 def _only_place(output: Record) -> str | None:
@@ -181,9 +181,9 @@ def _amount_change(
     if how is None or given is None:
         return None
     fields = [one.name for one in entity.fields.values() if main_type(one.schema) in {"integer", "number"}]
-    told = [name for name in dict.fromkeys(shows.values()) if name in fields]
-    spoken = {*words(given), *parsed.noun, *parsed.after}
-    near = told or [name for name in fields if {*words(name)} & (spoken - _AMOUNTS)]
+    shown = [name for name in dict.fromkeys(shows.values()) if name in fields]
+    mentioned = {*words(given), *parsed.noun, *parsed.after}
+    near = shown or [name for name in fields if {*words(name)} & (mentioned - _AMOUNTS)]
     near = near or [name for name in fields if snake(name) == "balance" and {*parsed.noun} & {*words(entity.name)}]
     return (given, near[0], how) if len(near) == 1 else None
 
@@ -208,9 +208,9 @@ def _written_fields(
         near = join_words(entity.name) in {"".join(parsed.noun), core_words("_".join(parsed.noun))}
         flags = find_flag(parsed.word, entity) if not needed else {}
         return {}, flags if near or (not parsed.noun and flags.keys() & {*shows.values()}) else {}
-    alone = needed[0] if len(needed) == 1 else None
-    if alone is not None and parsed.word in _SETTERS:
-        return {alone: field}, {}
+    only = needed[0] if len(needed) == 1 else None
+    if only is not None and parsed.word in _SETTERS:
+        return {only: field}, {}
     found = nearest_choice(parsed.word, _states_of(field, shows, output, entity))
     return {}, {field: found} if found is not None else {}
 
@@ -227,15 +227,15 @@ def _choice_of_states(
         leads = {str(value): nearest_choice(snake(str(value)), states) for value in choices_of(part)}
         if leads and not leads.keys() <= {*map(str, states)} and all(state is not None for state in leads.values()):
             chosen = {value: {meant: state} for value, state in leads.items()}
-            reason = f"'{name}' says what {meant} of {entity.name} becomes"
+            reason = f"'{name}' chooses {meant} of {entity.name} becomes"
             return SingletonEffect("update", entity.name, shows=shows, choice=name, chosen=chosen, reason=reason)
     return None
 
 
 def _states_of(meant: str, shows: Mapping[str, str], output: Record, entity: Entity) -> list[Json]:
     places = [at(output, path) for path, field in shows.items() if field == meant]
-    said = (choices_of(part) for part in (entity.fields[meant].schema, *places))
-    return next((found for found in said if found), list[Json]())
+    choices = (choices_of(part) for part in (entity.fields[meant].schema, *places))
+    return next((found for found in choices if found), list[Json]())
 
 
 def _shows_mostly(shows: Mapping[str, str], output: Record) -> bool:

@@ -51,17 +51,17 @@ def with_choices(
         mine = roles[features.tool.id]
         places = [*mine.sets.items(), *((path, one.field) for path, one in mine.filters.items() if one.op != "not")]
         for path, name in places:
-            field, said = found.get(name), _listed_values(at(features.input, path))
-            if field is not None and said and not constants(field.schema) and _accepts_any_text(field):
+            field, listed = found.get(name), _listed_values(at(features.input, path))
+            if field is not None and listed and not constants(field.schema) and _accepts_any_text(field):
                 held = (row[name] for row in rows if isinstance(row.get(name), str))
-                found[name] = replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*said, *held])]})
+                found[name] = replace(field, schema={**field.schema, "enum": [*dict.fromkeys([*listed, *held])]})
     return found
 
 
 def _listed_values(schema: Record) -> list[Json]:
     inner = items(schema) if main_type(schema) == "array" else schema
-    said = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY_VALUES]
-    return said if len(said) > 1 else []
+    values = [value for value in constants(inner) if isinstance(value, str) and snake(value) not in ANY_VALUES]
+    return values if len(values) > 1 else []
 
 
 def _accepts_any_text(field: Field) -> bool:
@@ -85,8 +85,8 @@ def with_initial_state(entity: Entity, rows: Sequence[Record], feature_list: Seq
     first = find_initial_state(field, rows) or (_state_after_creation(field, rows, feature_list) if rows else None)
     if first is None or main_type(field.schema) not in {"string", ""}:
         return entity
-    told = replace(field, schema={**field.schema, "default": first})
-    return replace(entity, fields={**entity.fields, name: told})
+    with_default = replace(field, schema={**field.schema, "default": first})
+    return replace(entity, fields={**entity.fields, name: with_default})
 
 
 def _state_after_creation(field: Field, rows: Sequence[Record], feature_list: Sequence[ToolFeatures]) -> str | None:
@@ -94,13 +94,13 @@ def _state_after_creation(field: Field, rows: Sequence[Record], feature_list: Se
     led = {features.parsed.status for features in feature_list if features.verb == "update"} | {*TRANSITIONS.values()}
     held = [str(row[field.name]) for row in rows if isinstance(row.get(field.name), str)]
     first = next((state for state, _ in Counter(held).most_common() if snake(state) not in led), None)
-    said = (
+    implied = (
         _CREATED_STATES[features.parsed.word]
         for features in feature_list
         if features.verb == "create" and features.parsed.word in _CREATED_STATES
     )
     choices = choices_of(field.schema)
-    return first or next((state for state in said if not choices or state in choices), None)
+    return first or next((state for state in implied if not choices or state in choices), None)
 
 
 def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
@@ -117,9 +117,13 @@ def fields_from_verbs(feature_list: Sequence[ToolFeatures]) -> list[Field]:
 def with_creation_time(fields: Mapping[str, Field], feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
     """Add a creation time, which most services keep, if no schema shows the fields of records."""
     names = [name for features in feature_list for name in properties(features.input)]
-    told = any(properties(features.output) or items(features.output) for features in feature_list)
+    is_shown = any(properties(features.output) or items(features.output) for features in feature_list)
     kept = any(snake(name).startswith("creat") or snake(name) in _TIME_NAMES for name in (*names, *fields))
-    if told or kept or not any(features.verb == "create" and features.tool.description for features in feature_list):
+    if (
+        is_shown
+        or kept
+        or not any(features.verb == "create" and features.tool.description for features in feature_list)
+    ):
         return dict(fields)
     name = "createdAt" if any(name != name.lower() and "_" not in name for name in names) else "created_at"
     return {**fields, name: Field(name, {"type": "string", "format": "date-time"}, required=True)}
@@ -136,7 +140,7 @@ def find_state_field(feature_list: Sequence[ToolFeatures]) -> Field | None:
     named = [(name, _listed_values(part)) for name, part in arguments if snake(name) in STATUS]
     ends = [state for state in leads if state in _PREVIOUS_STATES]
     states = next(
-        (said for _, said in named if said), [_PREVIOUS_STATES[ends[0]], *leads] if ends and not named else []
+        (listed for _, listed in named if listed), [_PREVIOUS_STATES[ends[0]], *leads] if ends and not named else []
     )
     name = named[0][0] if named else "status"
     return Field(name, {"type": "string", "enum": [*dict.fromkeys(states)]}, required=True) if states else None
@@ -152,8 +156,10 @@ def with_given_defaults(entity: Entity, rows: Sequence[Record]) -> Entity:
     """Return the entity with the initial values that given records suggest: 0 renewals, no grade."""
     if entity.singleton or not rows:
         return entity
-    told = {name: _with_default(field, rows) for name, field in entity.fields.items() if _needs_default(entity, field)}
-    return replace(entity, fields={**entity.fields, **told})
+    defaults = {
+        name: _with_default(field, rows) for name, field in entity.fields.items() if _needs_default(entity, field)
+    }
+    return replace(entity, fields={**entity.fields, **defaults})
 
 
 def _needs_default(entity: Entity, field: Field) -> bool:

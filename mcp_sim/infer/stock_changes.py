@@ -96,9 +96,9 @@ def _stock_taken(features: ToolFeatures, entity: Entity, entities: Mapping[str, 
     if not name or name[-1] not in _TAKERS or _NOT_TAKING & {*name[:-1]}:
         return
     fields = {field: one.schema for field, one in entity.fields.items()}
-    count, alone = _count_argument(fields) or _count_argument(properties(features.input)), name[-1] in _TAKEN_SINGLY
+    count, is_single = _count_argument(fields) or _count_argument(properties(features.input)), name[-1] in _TAKEN_SINGLY
     for link, field in entity.fields.items():
-        if main_type(field.schema) != "array" and (count is not None or alone):
+        if main_type(field.schema) != "array" and (count is not None or is_single):
             yield from _take_from(link, entities.get(field.link or ""), count)
     for lines, schema in (*properties(features.input).items(), *fields.items()):
         parts = properties(items(schema)) if is_rows(schema) else {}
@@ -185,5 +185,5 @@ def _occupy(target: Entity, link: str, word: str, rows: Sequence[Record]) -> Ite
 def _occupied_state(word: str, states: Sequence[str]) -> str:
     """Return the state of an occupied thing: one of the known states if possible, else by the verb."""
     known = {snake(state): state for state in states}
-    said = _STATES_OF_VERB.get(word, ("reserved",))
-    return next((known[state] for state in (*said, *_OCCUPIED_STATES) if state in known), said[0])
+    implied = _STATES_OF_VERB.get(word, ("reserved",))
+    return next((known[state] for state in (*implied, *_OCCUPIED_STATES) if state in known), implied[0])

@@ -46,9 +46,9 @@ def find_summaries(feature_list: Sequence[ToolFeatures], held: Collection[str]) 
 
 
 def _known_entities(feature_list: Sequence[ToolFeatures], held: Collection[str]) -> set[str]:
-    told = {features.entity for features in feature_list if features.verb in {"list", "search"}}
+    listed = {features.entity for features in feature_list if features.verb in {"list", "search"}}
     made = {features.entity for features in feature_list if features.verb == "create"}
-    return {one for one in told if not {*words(one)} & (_SUMMARY_NOUNS | _VAGUE_NOUNS)} | made | {*held}
+    return {one for one in listed if not {*words(one)} & (_SUMMARY_NOUNS | _VAGUE_NOUNS)} | made | {*held}
 
 
 def _is_of_records(features: ToolFeatures, known: Collection[str]) -> bool:
@@ -102,7 +102,7 @@ def _plan_summary(plan: Plan, about: Entity | None, operation: str, narrowed: Ma
         operation=operation,
         arguments=narrowed,
         confidence=0.7 if about is not None else 0.6,
-        reasons=(f"sums up the {what} that there are",),
+        reasons=(f"sums up the existing {what}",),
     )
 
 
@@ -131,15 +131,15 @@ def _summarized_entity(features: ToolFeatures, known: Collection[str]) -> str | 
     if subject is not None or counts or {*left} - _PERIODS:
         return subject
     asked = {*_time_arguments(features)}
-    spoken = _mentioned_entity(features.tool.description, known) if left or asked else None
-    return spoken or ("" if required(features.input) <= asked else None)
+    mentioned = _mentioned_entity(features.tool.description, known) if left or asked else None
+    return mentioned or ("" if required(features.input) <= asked else None)
 
 
 def _mentioned_entity(about: str, known: Collection[str]) -> str | None:
     """Return the only entity that a description mentions, or that exists."""
-    told = {singular(word) for word in words(about)}
-    spoken = [one for one in known if told.issuperset(words(one))]
-    found = spoken if len(known) > 1 else [*known]
+    described = {singular(word) for word in words(about)}
+    mentioned = [one for one in known if described.issuperset(words(one))]
+    found = mentioned if len(known) > 1 else [*known]
     return found[0] if len(found) == 1 else None
 
 

@@ -96,8 +96,8 @@ def find_required_flags(about: str, entity: Entity) -> dict[str, tuple[Json, ...
         if main_type(field.schema) == "boolean" and field.derived is None
     }
     undone, barred = _UNDOES.match(about), _FORBIDDEN.finditer(about)
-    told = [(hit, False) for hit in barred] + ([(undone, True)] if undone is not None else [])
-    mine = [(flags.get(snake(hit[1])), yes) for hit, yes in told if singular(hit[2].lower()) in entity.name.split("_")]
+    hits = [(hit, False) for hit in barred] + ([(undone, True)] if undone is not None else [])
+    mine = [(flags.get(snake(hit[1])), yes) for hit, yes in hits if singular(hit[2].lower()) in entity.name.split("_")]
     return {flag: (yes,) for flag, yes in mine if flag is not None}
 
 
@@ -153,8 +153,8 @@ def find_similar_state(plan: Plan, word: str, others: Iterable[tuple[str, Plan]]
     """
     for other, one in others:
         for field, value in one.fixed.items():
-            kin = one.entity == plan.entity and one.requires == plan.requires and plan.requires
-            if kin and other != word and isinstance(value, str) and other in snake(value).split("_"):
+            is_similar = one.entity == plan.entity and one.requires == plan.requires and plan.requires
+            if is_similar and other != word and isinstance(value, str) and other in snake(value).split("_"):
                 return {field: value.replace(other, word)}
     return {}
 
@@ -185,9 +185,9 @@ def find_requirements(
     if field is None:
         return flags
     states = known_states(field, entity, rows)
-    told = find_required_states(about, entity, states)
-    if told:
-        return {**flags, field: told}
+    required = find_required_states(about, entity, states)
+    if required:
+        return {**flags, field: required}
     named = [word for word in parsed.noun if word in {snake(state) for state in states}]
     if not named:
         return flags
@@ -207,19 +207,19 @@ def _empty_account(parsed: ParsedName, entity: Entity) -> dict[str, tuple[Json, 
 def _required_flags(entity: Entity, about: str, fixed: Mapping[str, Json]) -> dict[str, tuple[Json, ...]]:
     """Return the required flags. What is locked is not locked again."""
     halting = {name: (False,) for name, value in fixed.items() if value is True and snake(name) in _HALTED_STATES}
-    said = find_required_flags(about, entity)
-    undone = {name: needed for name, needed in said.items() if fixed.get(name) is False or needed == (False,)}
+    described = find_required_flags(about, entity)
+    undone = {name: needed for name, needed in described.items() if fixed.get(name) is False or needed == (False,)}
     return {**halting, **undone}
 
 
 def find_target_state(parsed: ParsedName, entity: Entity, about: str, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the field and value of a verb like `close`, spelled like the other states."""
-    said = find_described_state(about, entity, rows) or find_switch(parsed.word, parsed.noun, entity.fields)
-    said = said or find_flag(parsed.word, entity)
-    if parsed.status is None and not said:
+    described = find_described_state(about, entity, rows) or find_switch(parsed.word, parsed.noun, entity.fields)
+    described = described or find_flag(parsed.word, entity)
+    if parsed.status is None and not described:
         return _participle_state(parsed.word, entity, rows)
-    if parsed.status is None or said:
-        return said
+    if parsed.status is None or described:
+        return described
     for name, field in entity.fields.items():
         if snake(name) in _STATUS:
             choices = choices_of(field.schema)

@@ -87,11 +87,11 @@ def _takes_list(entity: str, schema: Record) -> bool:
 def is_described_as_search(about: str, entity: str, schema: Record) -> bool:
     """Whether the description of a get says that it finds several: `Searches for patients by name`."""
     text, many = about.lower(), plural(entity).replace("_", " ")
-    told = re.search(
+    found = re.search(
         rf"\b(?:search(?:es)?(?: for)?|finds?|(?:return|list)s? all|multiple|several) (?:matching )?{many}\b", text
     )
-    is_said = told is not None or "multiple matches" in text
-    return is_said and key_argument("update", entity, "id", schema)[1] < 2
+    is_described = found is not None or "multiple matches" in text
+    return is_described and key_argument("update", entity, "id", schema)[1] < 2
 
 
 def _requires_everything(schema: Record) -> bool:

@@ -155,7 +155,7 @@ def find_verb(parts: tuple[str, ...]) -> int | None:
     return None
 
 
-def find_recordless_verb(parts: Sequence[str], said: str) -> str:
+def find_recordless_verb(parts: Sequence[str], described_verb: str) -> str:
     """Return a verb without records at the beginning or end of a name.
 
     At the end it may be a noun: `init_project`.
@@ -164,7 +164,7 @@ def find_recordless_verb(parts: Sequence[str], said: str) -> str:
         return ""
     if parts[0] in RECORDLESS_VERBS:
         return parts[0]
-    is_verb = parts[-1] in RECORDLESS_VERBS and (parts[-1] not in _RECORDLESS_NOUNS or parts[-1] == said)
+    is_verb = parts[-1] in RECORDLESS_VERBS and (parts[-1] not in _RECORDLESS_NOUNS or parts[-1] == described_verb)
     return parts[-1] if is_verb else ""
 
 

@@ -73,7 +73,7 @@ def test_what_is_not_said_is_read_as_ever_and_what_is_said_stands(
 ) -> None:
     plan = told(tmp_path, {name: said}).plans[name]
     assert getattr(plan, field) == known
-    assert plan.reasons[0] == "the spec says so"
+    assert plan.reasons[0] == "declared in the spec"
 
 
 def test_a_plan_of_which_a_part_is_said_is_what_it_was_where_that_is_what_was_read(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from mcp_sim.infer.server_names import parse_names
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Entity, Example
-from mcp_sim.types.lexicon.words import plural, singular
+from mcp_sim.types.lexicon.english import plural, singular
 from mcp_sim.types.plans import Filter, Plan
 
 
@@ -156,7 +156,7 @@ def test_little_evidence_is_a_guess_and_contradiction_makes_it_one() -> None:
     named[1]["annotations"] = {"readOnlyHint": True}
     plan = domain(*named).plans["create_task"]
     assert plan.guessed
-    assert "said to be read-only" in plan.reasons
+    assert "annotated as read-only" in plan.reasons
 
 
 def test_a_tool_that_names_no_record_is_not_made_to_change_one() -> None:

@@ -48,7 +48,7 @@ def test_where_others_work_on_what_it_speaks_of_and_little_else_is_known_it_is_a
     path = listed(tmp_path, tool("reload_cables", "", "cable_id"), tool("get_cable", "Gets a cable.", "cable_id"))
     plan = load(path).domain.plans["reload_cables"]
     assert (plan.verb, plan.guessed) == ("none", True)
-    assert "other tools work on what it speaks of" in plan.reasons
+    assert "other tools work on something it mentions" in plan.reasons
 
 
 def test_what_runs_anything_may_do_anything(tmp_path: Path) -> None:
