@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response
 from support.endpoint import Asked, Respond, completion, guided, serving
 
 from mcp_sim.cli import main
-from mcp_sim.models.evaluation.messages import guidance, judgement, predicted
-from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, standing
+from mcp_sim.models.evaluation.messages import guidance, read_judgement, read_prediction
+from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, summarize
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types.errors import Rejected
 
@@ -293,7 +293,7 @@ def test_broken_data_is_told_with_file_and_line(tmp_path: Path, capsys: pytest.C
     ],
 )
 def test_what_counts_of_a_prediction_is_its_last_block_after_the_thought(content: str, text: str) -> None:
-    assert predicted(Reply(content, "stop")) == text
+    assert read_prediction(Reply(content, "stop")) == text
 
 
 @pytest.mark.parametrize(
@@ -306,19 +306,19 @@ def test_what_counts_of_a_prediction_is_its_last_block_after_the_thought(content
     ],
 )
 def test_scores_are_found_however_a_judge_wraps_them(content: str) -> None:
-    assert judgement(Reply(content, "stop"))["scores"] == dict(zip(DIMENSIONS, (5, 4, 3, 2, 1), strict=True))
+    assert read_judgement(Reply(content, "stop"))["scores"] == dict(zip(DIMENSIONS, (5, 4, 3, 2, 1), strict=True))
 
 
 @pytest.mark.parametrize("score", [0, 6, 2.5, True, None, "many", "10", [5]])
 def test_no_score_is_made_up(score: Json) -> None:
     with pytest.raises(Rejected, match="no score from 1 to 5 for realism"):
-        judgement(Reply(json.dumps({"scores": {**dict.fromkeys(DIMENSIONS, 3), "realism": score}}), "stop"))
+        read_judgement(Reply(json.dumps({"scores": {**dict.fromkeys(DIMENSIONS, 3), "realism": score}}), "stop"))
 
 
 def test_the_overall_total_is_the_mean_over_samples_and_a_failure_is_no_score() -> None:
     def outcome(domain: str, score: int) -> Outcome:
         return Outcome(domain, dict.fromkeys(DIMENSIONS, score))
 
-    found = standing([outcome("mcp", 5), outcome("mcp", 5), outcome("web", 2), Outcome("web", None, "judging", "no")])
+    found = summarize([outcome("mcp", 5), outcome("mcp", 5), outcome("web", 2), Outcome("web", None, "judging", "no")])
     assert found.total == pytest.approx((100 + 100 + 25) / 3)
     assert (found.samples, found.scored, found.unjudged) == (4, 3, 1)

@@ -22,7 +22,7 @@ from support.places import ROOT
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.cli.terminal import Progress
-from mcp_sim.models.generated_worlds.checks import flaws
+from mcp_sim.models.generated_worlds.checks import find_problems
 from mcp_sim.simulator.compile import check, load
 
 Json = Any
@@ -74,7 +74,7 @@ def test_a_world_has_some_hundred_records_without_a_flaw(scenario: str, tmp_path
     assert 300 <= sum(map(len, found.values())) <= 500
     domain = load(scenario).domain
     tables = {name: {row[domain.entities[name].key]: row for row in rows} for name, rows in found.items()}
-    assert [*flaws(domain, tables, {})] == []
+    assert [*find_problems(domain, tables, {})] == []
 
 
 def test_no_two_people_have_the_same_name_or_address(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ async def test_what_a_model_invents_fits_the_schemas_and_links_to_records_that_e
     found = json.loads(file.read_text(encoding="utf-8"))
     domain = load("calm_crm").domain
     tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
-    assert [*flaws(domain, tables, {})] == []
+    assert [*find_problems(domain, tables, {})] == []
     assert check([using(file)]) == []
     said = {row["subject"] for asked in engine.asked for row in said_by(asked) if "subject" in row}
     assert said >= {row["subject"] for row in found["activity"]}
@@ -200,15 +200,15 @@ async def test_a_model_that_says_nothing_of_use_leaves_it_to_chance(answer: str,
     domain = load("calm_crm").domain
     found = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))
     tables = {name: {row["id"]: row for row in rows} for name, rows in found.items()}
-    assert [*flaws(domain, tables, {})] == []
+    assert [*find_problems(domain, tables, {})] == []
 
 
 async def test_a_question_that_only_fits_without_the_answers_turned_down_is_not_the_end(tmp_path: Path) -> None:
     async def short_of_room(asked: Asked) -> Response:
         if "**Problems:**" not in asked.question:
             return completion('{"records": []}')
-        told = "This model's maximum context length is 4096 tokens"
-        return JSONResponse({"error": {"message": told}}, status_code=400)
+        on_progress = "This model's maximum context length is 4096 tokens"
+        return JSONResponse({"error": {"message": on_progress}}, status_code=400)
 
     async with serving(short_of_room) as engine:
         await generate_by(engine.url, tmp_path / "records.json")
@@ -247,7 +247,7 @@ async def test_a_run_that_was_ended_goes_on_where_it_was_and_gives_the_same(
         stream.write(b'{"entity": "deal", "first": 1, "ro')  # written when the power went
     async with serving() as engine:
         await generate_by(engine.url, file, expected=2)
-        assert "go on with --resume" in capsys.readouterr().err
+        assert "continue it with --resume" in capsys.readouterr().err
         await generate_by(engine.url, file, "--resume", "--seed", "8", expected=2)
         assert "belongs to another run (seed 7 instead of 8" in capsys.readouterr().err
         assert engine.asked == []
@@ -283,25 +283,31 @@ async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
             await arrived.wait()
             process.send_signal(signal.SIGINT)
             assert process.stderr is not None
-            told = b"".join([chunk async for chunk in process.stderr]).decode()
+            on_progress = b"".join([chunk async for chunk in process.stderr]).decode()
             assert await process.wait() == 130
-    assert "r.json.part; --resume goes on with it" in told
-    assert "\r" not in told
+    assert "r.json.part; --resume goes on with it" in on_progress
+    assert "\r" not in on_progress
     assert len((tmp_path / "r.json.part").read_bytes().splitlines()) == 1 + 1 + 3
 
 
 async def test_batches_of_a_table_are_asked_for_at_once_and_it_does_not_matter_which_answers_first(
     tmp_path: Path,
 ) -> None:
+    waiting, all_waiting, last = list[Asked](), anyio.Event(), anyio.Event()
+
     async def backwards(asked: Asked) -> Response:
-        """The last of three batches is answered first."""
+        """Answer the last of three batches first, once all three have arrived."""
         if "### Table contact" in asked.question and "**Problems:**" not in asked.question:
+            waiting.append(asked)
+            if len(waiting) == 3:
+                all_waiting.set()
+            await all_waiting.wait()
             if "**Answer:** the records 18 to" not in asked.question:
                 await last.wait()
             last.set()
         return await guided(asked)
 
-    under_way, last, files = list[int](), anyio.Event(), [tmp_path / "usual.json", tmp_path / "backwards.json"]
+    under_way, files = list[int](), [tmp_path / "usual.json", tmp_path / "backwards.json"]
     for file, respond in zip(files, (guided, backwards), strict=True):
         async with serving(respond) as engine:
             await generate_by(engine.url, file)

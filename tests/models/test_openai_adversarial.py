@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from support.desk import OPEN, Desk, desk_in, last_asked, measured, value
 from support.endpoint import Asked, completion, giving, saying, serving
 
-from mcp_sim.models.language_model.completions import MOST_BYTES
-from mcp_sim.models.language_model.disclosure import leak_problems, without
+from mcp_sim.models.language_model.completions import MAX_BYTES
+from mcp_sim.models.language_model.disclosure import find_leaks, redact
 from mcp_sim.server.testing import connected
 from mcp_sim.types.errors import Crash, UsageError
 
@@ -91,20 +91,20 @@ async def test_an_answer_without_end_is_not_read_to_the_end(desk: Desk) -> None:
         with pytest.raises(Crash, match="more than 16,777,216 bytes"):
             await world.call("create_ticket", {"title": "one"})
         assert len(engine.asked) == 1
-        assert flood.sent * 1024 * 1024 < 3 * MOST_BYTES
+        assert flood.sent * 1024 * 1024 < 3 * MAX_BYTES
         assert world.view.count("ticket") == 2
 
 
 async def test_an_answer_that_is_compressed_is_not_unpacked(desk: Desk) -> None:
     bomb = Response(gzip.compress(b" " * 50_000_000), headers={"content-encoding": "gzip"})
     async with serving(giving(bomb)) as engine, desk(engine.url).open() as world:
-        with pytest.raises(Crash, match="the answer is compressed, which was not asked for"):
+        with pytest.raises(Crash, match="the answer is compressed, which was not requested"):
             await world.call("create_ticket", {"title": "one"})
         assert engine.asked[0].headers["accept-encoding"] == "identity"
 
 
 async def test_a_list_of_models_without_end_is_told_before_anything_runs(desk: Desk) -> None:
-    huge = Response(b" " * (MOST_BYTES + 1), media_type="application/json")
+    huge = Response(b" " * (MAX_BYTES + 1), media_type="application/json")
     async with serving(models=huge) as engine:
         with pytest.raises(UsageError, match="more than 16,777,216 bytes"):
             async with desk(engine.url).open():
@@ -123,20 +123,20 @@ CALLED = {"id": "1", "type": "function", "function": {"name": "create_ticket", "
 USELESS = {
     "no content": (JSONResponse(message(content=None)), "the answer is empty"),
     "calls of tools": (JSONResponse(message(content=None, tool_calls=[CALLED])), "the answer is empty"),
-    "a number as content": (JSONResponse(message(content=5)), "no chat completion"),
-    "an object as content": (JSONResponse(message(content=OPEN)), "no chat completion"),
-    "a picture as content": (JSONResponse(message(content=[{"type": "image_url"}])), "no chat completion"),
-    "a text as message": (JSONResponse({"choices": [{"index": 0, "message": "hello"}]}), "no chat completion"),
-    "a number of choices": (JSONResponse({"choices": 5}), "no chat completion"),
-    "a choice that is none": (JSONResponse({"choices": [None]}), "no chat completion"),
-    "an error that is none": (JSONResponse({"error": {"message": "bad"}}), "no chat completion"),
-    "a stream of events": (Response(b"data: {}\n\n", media_type="text/event-stream"), "no chat completion"),
-    "a page": (Response(b"<h1>Hello</h1>", media_type="text/html"), "no chat completion"),
+    "a number as content": (JSONResponse(message(content=5)), "not a chat completion"),
+    "an object as content": (JSONResponse(message(content=OPEN)), "not a chat completion"),
+    "a picture as content": (JSONResponse(message(content=[{"type": "image_url"}])), "not a chat completion"),
+    "a text as message": (JSONResponse({"choices": [{"index": 0, "message": "hello"}]}), "not a chat completion"),
+    "a number of choices": (JSONResponse({"choices": 5}), "not a chat completion"),
+    "a choice that is none": (JSONResponse({"choices": [None]}), "not a chat completion"),
+    "an error that is none": (JSONResponse({"error": {"message": "bad"}}), "not a chat completion"),
+    "a stream of events": (Response(b"data: {}\n\n", media_type="text/event-stream"), "not a chat completion"),
+    "a page": (Response(b"<h1>Hello</h1>", media_type="text/html"), "not a chat completion"),
     "nothing": (raw(b""), "cannot be read"),
     "no text": (raw(b'{"choices": "\xff\xfe"}'), "cannot be read"),
     "a number without end": (raw(b'{"choices": ' + b"9" * 5_000 + b"}"), "cannot be read"),
     "a list without end": (raw(b"[" * 200_000), "cannot be read"),
-    "no content allowed": (Response(status_code=204), "no chat completion"),
+    "no content allowed": (Response(status_code=204), "not a chat completion"),
     "a refusal that is no text": (Response(b"\xff", 418), "HTTP 418"),
     "half a character": (JSONResponse(message(content='{"summary": "a \\ud800 b", "effort": 3}')), "half of one"),
 }
@@ -182,7 +182,7 @@ async def test_neither_conversation_nor_key_go_where_an_endpoint_sends_them(
     async with serving() as other:
         away = RedirectResponse(f"{other.url}/chat/completions", 307)
         async with serving(giving(away)) as engine, desk(engine.url).open() as world:
-            with pytest.raises(Crash, match="it sends elsewhere: give that address as `base_url`"):
+            with pytest.raises(Crash, match="the endpoint redirects: use the new address as `base_url`"):
                 await world.call("create_ticket", {"title": "one"})
         async with serving(models=RedirectResponse(f"{other.url}/models", 301)) as engine:
             with pytest.raises(UsageError, match="it sends elsewhere"):
@@ -296,12 +296,12 @@ async def test_errors_that_tell_the_world_nothing_are_not_served_as_observations
 
 
 def test_what_the_arguments_hold_is_no_leak() -> None:
-    assert leak_problems({"echo": "</think>"}, "", (), {"text": "a </think> b"}) == []
-    assert leak_problems("The RED\n mat", "", ("red mat",), {"q": "where is the red mat?"}) == []
-    assert len(leak_problems({"a": ["x", {"the red mat": 1}]}, "", ("red mat", ""), {})) == 1
+    assert find_leaks({"echo": "</think>"}, "", (), {"text": "a </think> b"}) == []
+    assert find_leaks("The RED\n mat", "", ("red mat",), {"q": "where is the red mat?"}) == []
+    assert len(find_leaks({"a": ["x", {"the red mat": 1}]}, "", ("red mat", ""), {})) == 1
 
 
 def test_what_is_withheld_is_not_told() -> None:
     told = {"records": [{"note": "under the Red Mat", "n": 1}], "count": {"note": 1}}
-    assert without(told, ["red mat"]) == {"records": [{"note": "(withheld)", "n": 1}], "count": {"note": 1}}
-    assert without(told, []) is told
+    assert redact(told, ["red mat"]) == {"records": [{"note": "(withheld)", "n": 1}], "count": {"note": 1}}
+    assert redact(told, []) is told

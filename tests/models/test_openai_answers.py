@@ -10,7 +10,7 @@ import pytest
 from support.desk import OPEN, Desk, desk_in, fenced, last_asked, measured, value
 from support.endpoint import completion, giving, guided, saying, serving
 
-from mcp_sim.models.language_model.reply import parsed
+from mcp_sim.models.language_model.reply import parse_json
 from mcp_sim.types.errors import Crash
 
 Json = Any
@@ -127,4 +127,4 @@ async def test_an_answer_that_is_sloppy_and_clear_is_taken_as_it_is_meant(name: 
 
 def test_what_looks_like_a_comment_or_a_comma_too_many_in_a_text_stays() -> None:
     text = '{"a": "see http://x/y, ] and /* this */", "b": "\\",}", "c": [1,],}'
-    assert parsed(text, text) == {"a": "see http://x/y, ] and /* this */", "b": '",}', "c": [1]}
+    assert parse_json(text, text) == {"a": "see http://x/y, ] and /* this */", "b": '",}', "c": [1]}

@@ -14,8 +14,8 @@ from support.desk import OPEN, Desk, desk_in, measured
 from support.endpoint import Engine, saying, serving
 
 from mcp_sim.models.language_model.cache import Cache
-from mcp_sim.models.language_model.endpoint import Line, Request
-from mcp_sim.models.language_model.engines import DIALECTS
+from mcp_sim.models.language_model.endpoint import EndpointSettings, Request
+from mcp_sim.models.language_model.engines import ENGINES
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.world import World
@@ -86,10 +86,10 @@ async def test_a_question_that_is_not_kept_is_a_crash_that_names_what_is_nearest
     url = "http://127.0.0.1:1/v1"
     async with desk(url, cache={"dir": str(kept), "replay": True}).open() as world:
         with pytest.raises(
-            Crash, match=r"differs first in message 2 at character \d+: .*one.* is kept, .*two"
+            Crash, match=r"differs first in message 2 at character \d+: .*one.* is stored, .*two"
         ) as raised:
             await world.call("create_ticket", {"title": "two"})
-        assert "no answer is kept for this question" in str(raised.value)
+        assert "no reply is stored for this request" in str(raised.value)
         assert world.version.index == 0
     async with desk(url, cache={"dir": str(kept), "replay": True}, temperature=0.1).open() as world:
         with pytest.raises(Crash, match=r"has another temperature: 0.7 instead of 0.1"):
@@ -169,10 +169,13 @@ async def test_where_the_endpoint_is_and_its_key_decide_nothing(kept: Path) -> N
     async def answered(_request: Request) -> Reply:
         return Reply("yes")
 
-    lines = [Line(url, "tiny", DIALECTS["vllm"], key) for url, key in (("http://a/v1", "k1"), ("http://b/v1", "k2"))]
+    lines = [
+        EndpointSettings(url, "tiny", ENGINES["vllm"], key)
+        for url, key in (("http://a/v1", "k1"), ("http://b/v1", "k2"))
+    ]
     request = Request([{"role": "user", "content": "lone \ud800 surrogate?"}], None, 1)
-    first = await Cache.opened(kept, lines[0], answered).complete(request)
-    second = await Cache.opened(kept, lines[1], None).complete(request)
+    first = await Cache.open(kept, lines[0], answered).complete(request)
+    second = await Cache.open(kept, lines[1], None).complete(request)
     assert (first.content, first.cached) == ("yes", False)
     assert (second.content, second.cached) == ("yes", True)
     assert not any(b"k1" in path.read_bytes() or b"http" in path.read_bytes() for path in files(kept))

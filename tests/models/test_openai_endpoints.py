@@ -75,7 +75,7 @@ async def test_a_request_that_the_endpoint_refuses_is_not_repeated(desk: Desk) -
 )
 async def test_what_is_no_chat_completion_is_a_crash_with_a_hint(response: Response, desk: Desk) -> None:
     async with serving(giving(response)) as engine, desk(engine.url).open() as world:
-        with pytest.raises(Crash, match="no chat completion; does `base_url` end in /v1"):
+        with pytest.raises(Crash, match="not a chat completion; does `base_url` end in /v1"):
             await world.call("create_ticket", {"title": "one"})
 
 
@@ -176,7 +176,7 @@ async def test_without_a_key_a_placeholder_is_sent(desk: Desk, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("127.0.0.1:8000", "is no URL"),
+        ("127.0.0.1:8000", "is not a URL"),
         ("http://h:99999/v1", "Port out of range"),
         ("http://me:secret@h/v1", "api_key_env"),
     ],

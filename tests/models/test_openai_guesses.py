@@ -17,7 +17,7 @@ from support.walking import Walker
 
 from mcp_sim import Simulator
 from mcp_sim.generate.values import inventor
-from mcp_sim.models.language_model.absorption import Reading, Vocabulary
+from mcp_sim.models.language_model.absorption import Absorption, RecordNames
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, ToolResult
 
@@ -71,7 +71,7 @@ async def test_what_a_model_says_of_a_record_that_the_world_has_is_shown_as_the_
         assert value(await world.call("get_ticket", {"ticket_id": "ticket_00001"})) == stored
         assert {"id", "title", "customer_id"} <= {*measured(world)["repaired"]}
         step = world.ledger.newest["step"]
-        assert (step["guessed"], step["committed"], step["pins"]) == (True, [], [])
+        assert (step["guessed"], step["committed"], step["absorbed"]) == (True, [], [])
         assert fenced(engine.asked[0].question)[1]["likely"] == stored
         for key, record in world.view.rows("ticket"):
             assert value(await world.call("get_ticket", {"ticket_id": key})) == record
@@ -115,7 +115,7 @@ async def test_in_an_open_world_what_a_model_tells_of_a_new_record_is_pinned(tmp
     async with serving(answers) as engine, unsure(open_desk(engine.url)).open() as world:
         shown = value(await world.call("list_tickets"))["tickets"][1]
         assert (shown["title"], shown["summary"]) == ("Bell", "It rings.")
-        (pin,) = world.ledger.newest["step"]["pins"]
+        (pin,) = world.ledger.newest["step"]["absorbed"]
         assert pin["record"] == world.view.get("ticket", "ticket_08888")
         assert value(await world.call("get_ticket", {"ticket_id": "ticket_08888"})) == shown
 
@@ -129,7 +129,7 @@ async def test_in_an_open_world_a_model_makes_up_the_record_that_a_sure_plan_ask
         assert (made["id"], made["title"], made["effort"]) == ("ticket_08888", "Bell", 3)
         assert engine.asked[0].schema is not None
         assert set(engine.asked[0].schema["properties"]) == {"title", "summary", "effort"}
-        (pin,) = world.ledger.newest["step"]["pins"]
+        (pin,) = world.ledger.newest["step"]["absorbed"]
         assert pin["record"] == made
         engine.respond = saying(json.dumps({"title": "Other", **OPEN}))
         assert value(await world.call("get_ticket", {"ticket_id": "ticket_08888"})) == made
@@ -158,8 +158,8 @@ async def test_ids_in_a_text_are_those_of_records_that_exist() -> None:
     async with Simulator.load("calm_crm").open() as world:
         domain = world.scenario.domain
         turn = world.turn(Call("get_contact", {}), domain.tools["get_contact"])
-        reading = Reading(Vocabulary.of(domain), turn, turn.view, inventor(domain), {})
-        text = reading.read("con_00001 knows con_98765, not con_987654x.", (), None)
+        absorption = Absorption(RecordNames.of(domain), turn, turn.view, inventor(domain), {})
+        text = absorption.resolve("con_00001 knows con_98765, not con_987654x.", (), None)
         known, _, rest = text.partition(" knows ")
         assert known == "con_00001"
         assert world.view.get("contact", rest.partition(",")[0]) is not None

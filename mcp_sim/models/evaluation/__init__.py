@@ -1,1 +1,1 @@
-"""How good is a language model as a world model, by the measure of a public benchmark?"""
+"""Evaluate language models as world models on a public benchmark."""

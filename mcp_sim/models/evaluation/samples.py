@@ -1,6 +1,6 @@
-"""Which samples does AgentWorldBench hold: what has been done, and what did the real environment show next?
+"""Samples of AgentWorldBench: the turns so far, and the real observation that follows.
 
-A folder has a JSONL file per domain, `{domain}_test.jsonl`; a line is one turn of a course of actions.
+A folder has a JSONL file per domain, `{domain}_test.jsonl`; a line is one turn of a session.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from mcp_sim.models.language_model.prompt import encodable
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 
 PATTERN = "*_test.jsonl"
-MOST_TOLD = 5
-"""So many broken lines are told one by one."""
+MAX_REPORTED = 5
+"""How many broken lines an error lists one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One turn to be foretold. `before` are the earlier turns: action and real observation.
+    """One turn to predict. `before` are the earlier turns: action and real observation.
 
-    `key` names it in a data set, `digest` tells whether it is still the same.
+    `key` identifies it in a data set; `digest` changes with its content.
     """
 
     key: str
@@ -44,7 +45,7 @@ class Sample:
 
 
 def samples_in(folder: Path, limit: int | None) -> list[Sample]:
-    """The samples of a folder, of each domain at most the first `limit`. Raises UsageError with every broken line."""
+    """Return the samples of a folder, of each domain the first `limit`. Raises `UsageError` with all broken lines."""
     files = sorted(folder.glob(PATTERN))
     if not files:
         raise UsageError(f"{folder}: there is no file {PATTERN}; is it the folder of AgentWorldBench?")
@@ -56,8 +57,8 @@ def samples_in(folder: Path, limit: int | None) -> list[Sample]:
             except ValueError as error:
                 problems.append(f"{place}: {error}")
     if problems:
-        more = f"\n... and {len(problems) - MOST_TOLD} more" if len(problems) > MOST_TOLD else ""
-        raise UsageError("\n".join(problems[:MOST_TOLD]) + more)
+        more = f"\n... and {len(problems) - MAX_REPORTED} more" if len(problems) > MAX_REPORTED else ""
+        raise UsageError("\n".join(problems[:MAX_REPORTED]) + more)
     return [*_limited(found, limit)]
 
 
@@ -80,10 +81,10 @@ def _lines(file: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _sample(line: bytes, file: Path, seen: Counter[str]) -> Sample:
-    """The sample of a line. Raises ValueError with what is wrong."""
+    """Return the sample of a line. Raises `ValueError` with the problem."""
     body = as_object(json.loads(line))
     if not body:
-        raise ValueError("is no JSON object")
+        raise ValueError("is not a JSON object")
     domain = str(body.get("task") or file.name.removesuffix("_test.jsonl")).rpartition("/")[2]
     prompts, responses = _texts(body, "prompt"), _texts(body, "response")
     turn: Json = body.get("turn_idx")
@@ -91,14 +92,14 @@ def _sample(line: bytes, file: Path, seen: Counter[str]) -> Sample:
         raise ValueError(f"turn_idx is {turn!r}, and there are {len(responses)} responses")
     if len(prompts) < turn - 1:
         raise ValueError(f"there are {len(prompts)} prompts, too few for turn {turn}")
-    action = prompts[turn - 1] if len(prompts) >= turn else _encodable(str(body.get("current_prompt") or ""))
+    action = prompts[turn - 1] if len(prompts) >= turn else encodable(str(body.get("current_prompt") or ""))
     if not action:
-        raise ValueError(f"nothing is asked in turn {turn}")
+        raise ValueError(f"turn {turn} has no action")
     before = tuple(zip(prompts[: turn - 1], responses[: turn - 1], strict=True))
     key = _key(f"{domain}/{body.get('id')}/{turn}", seen)
-    said = _encodable(str(body.get("system_str") or ""))
-    digest = sha256(canonical([said, before, action, responses[turn - 1]]).encode()).hexdigest()[:16]
-    return Sample(key, domain, digest, said, before, action, responses[turn - 1])
+    system = encodable(str(body.get("system_str") or ""))
+    digest = sha256(canonical([system, before, action, responses[turn - 1]]).encode()).hexdigest()[:16]
+    return Sample(key, domain, digest, system, before, action, responses[turn - 1])
 
 
 def _texts(body: Record, name: str) -> list[str]:
@@ -106,15 +107,10 @@ def _texts(body: Record, name: str) -> list[str]:
     texts = [value] if isinstance(value, str) else as_list(value)
     if not isinstance(value, str | list) or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name} must be a list of texts")
-    return [_encodable(str(text)) for text in texts]
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which no request can carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return [encodable(str(text)) for text in texts]
 
 
 def _key(name: str, seen: Counter[str]) -> str:
-    """The name of a sample; with a number where an earlier one has the same."""
+    """Return the key of a sample, with a number if an earlier one has the same name."""
     seen[name] += 1
     return name if seen[name] == 1 else f"{name}#{seen[name]}"

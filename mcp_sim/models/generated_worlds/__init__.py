@@ -1,1 +1,1 @@
-"""How are the records of a fictional world invented: by a language model, held to schemas and links, or without one?"""
+"""Model-generated worlds: records invented by a language model and checked against schemas and links."""

@@ -1,4 +1,4 @@
-"""How are the records of a world made: table by table, by a model in batches, and by chance where it says nothing?"""
+"""Invent the records of a world, table by table: by a model in batches, and generated where it has no answer."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import TypeAlias, cast
 
 import anyio
 
-from mcp_sim.generate.generation import Draft
-from mcp_sim.generate.times import sense, written
+from mcp_sim.generate.records import Draft
+from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.generate.values import chance_of
 from mcp_sim.models.generated_worlds import prompt
-from mcp_sim.models.generated_worlds.flaws import Taken, doubles, row_problems
-from mcp_sim.models.generated_worlds.openings import Opening, candidates, item_schema, opening
-from mcp_sim.models.generated_worlds.unfinished import Batch, Unfinished
-from mcp_sim.models.language_model.answer import Reply, observed, parsed
+from mcp_sim.models.generated_worlds.checks import TakenValues, find_duplicates, row_problems
+from mcp_sim.models.generated_worlds.run_file import Batch, RunFile
+from mcp_sim.models.generated_worlds.tables import OpenFields, candidates, find_open_fields, record_schema
 from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.models.language_model.tighten import tighten
 from mcp_sim.types import Key, Record
 from mcp_sim.types.errors import Rejected, TooLong, Unanswered
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator
 
-BATCH = 8
-"""So many records are one question."""
-AT_ONCE = 4
-"""So many questions about a table are asked at once."""
-MOST_ATTEMPTS = 3
-"""So often a batch is asked for; what is wrong then is made up without a model."""
+BATCH_SIZE = 8
+"""Number of records in one request."""
+CONCURRENT_BATCHES = 4
+"""Number of concurrent requests about one table."""
+MAX_ATTEMPTS = 3
+"""How often a batch is requested; rows that are still invalid are generated without a model."""
 
-Told: TypeAlias = Callable[[int, str], None]
-"""Hears how many records there are so far, and of which entity the last ones are."""
+OnProgress: TypeAlias = Callable[[int, str], None]
+"""Called with the number of records so far, and the entity of the last ones."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What came of a run: records by who made them, requests, rows that could not be used, and why not."""
+    """The result of a run: records by origin, requests, and rejected rows with their first problems."""
 
     invented: int = 0
     filled: int = 0
@@ -47,76 +47,76 @@ class Tally:
     problems: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, batch: Batch) -> None:
-        said = sum(row is not None for row in batch.rows)
-        self.invented += said
-        self.filled += len(batch.rows) - said
+        from_model = sum(row is not None for row in batch.rows)
+        self.invented += from_model
+        self.filled += len(batch.rows) - from_model
         self.asked += batch.asked
         self.refused += batch.refused
         self.problems.update([batch.problem] if batch.problem else [])
 
 
-def drafted(draft: Draft, told: Told) -> None:
-    """Make every table without a model."""
+def generate_tables(draft: Draft, on_progress: OnProgress) -> None:
+    """Generate every table without a model."""
     done = 0
     for name in draft.order:
         done += _write(draft, name, draft.given(name), len(draft.given(name)))
-        told(done, name)
+        on_progress(done, name)
 
 
 def _write(draft: Draft, name: str, rows: Mapping[Key, Record], given: int) -> int:
-    """Write a table, and take out what is there already in other words; how many records it was to have."""
+    """Write a table without its duplicates. Return how many records it was to have."""
     wanted = len(draft.keys[name])
     draft.write(name, rows)
-    for key in doubles(draft.domain.entities[name], draft.tables[name], given):
+    for key in find_duplicates(draft.domain.entities[name], draft.tables[name], given):
         draft.drop(name, key)
     return wanted
 
 
 @dataclass(slots=True)
 class Inventor:
-    """Has a model invent what is open in the tables of a draft."""
+    """Asks a model to invent the open fields in the tables of a draft."""
 
     draft: Draft
     ask: Ask
-    unfinished: Unfinished
-    told: Told
+    run_file: RunFile
+    on_progress: OnProgress
     tally: Tally = field(default_factory=Tally)
     _done: int = 0
 
     async def invent(self) -> Tally:
-        """Make every table. Raises Unanswered where the model does not answer; what is done is kept."""
-        said, domain = prompt.system(self.draft.domain), self.draft.domain
+        """Generate every table. Raises `Unanswered` if the model does not answer; finished batches are kept."""
+        system_prompt, domain = prompt.system(self.draft.domain), self.draft.domain
         for name in self.draft.order:
             rows = self.draft.given(name)
             given = len(rows)
-            asked = opening(domain, domain.entities[name], self.draft.keys)
-            if asked.fields:
-                await self._table(_Table(name, self.draft.keys[name], asked, rows), said)
+            open_fields = find_open_fields(domain, domain.entities[name], self.draft.keys)
+            if open_fields.fields:
+                await self._table(_Table(name, self.draft.keys[name], open_fields, rows), system_prompt)
             self._done += _write(self.draft, name, rows, given)
-            self.told(self._done, name)
+            self.on_progress(self._done, name)
         return self.tally
 
-    async def _table(self, table: _Table, said: str) -> None:
-        """Put what the model says of a table behind the rows that are given."""
-        firsts = range(len(table.rows), len(table.keys), BATCH)
-        for at in range(0, len(firsts), AT_ONCE):
-            some = firsts[at : at + AT_ONCE]
-            new = [first for first in some if (table.name, first) not in self.unfinished.kept]
-            await self._at_once(table, some, {first: _Asking(self, table, first, said) for first in new})
+    async def _table(self, table: _Table, system_prompt: str) -> None:
+        """Append the model's rows of a table to those that are given."""
+        firsts = range(len(table.rows), len(table.keys), BATCH_SIZE)
+        for at in range(0, len(firsts), CONCURRENT_BATCHES):
+            some = firsts[at : at + CONCURRENT_BATCHES]
+            new = [first for first in some if (table.name, first) not in self.run_file.kept]
+            await self._at_once(table, some, {first: _BatchRequest(self, table, first, system_prompt) for first in new})
 
-    async def _at_once(self, table: _Table, firsts: Sequence[int], asking: Mapping[int, _Asking]) -> None:
-        """Ask for batches at once, and settle them in their order, with those done before: times decide nothing."""
+    async def _at_once(self, table: _Table, firsts: Sequence[int], requests: Mapping[int, _BatchRequest]) -> None:
+        """Request batches concurrently, and add them in their order, so that timing has no effect."""
         silence: Unanswered | None = None
         async with anyio.create_task_group() as tasks:
-            for one in asking.values():
+            for one in requests.values():
                 tasks.start_soon(one.begin)
             try:
                 for first in firsts:
-                    if first in asking:
-                        self.unfinished.keep(await asking[first].answered())
-                    self._add(table, self.unfinished.kept[table.name, first])
+                    if first in requests:
+                        self.run_file.keep(await requests[first].answered())
+                    self._add(table, self.run_file.kept[table.name, first])
             except Unanswered as error:
-                silence = error  # a group of tasks would wrap it
+                silence = error  # a task group would wrap it
                 tasks.cancel_scope.cancel()
         if silence is not None:
             raise silence
@@ -124,14 +124,20 @@ class Inventor:
     def _add(self, table: _Table, batch: Batch) -> None:
         table.add(batch)
         self.tally.add(batch)
-        self.told(self._done + batch.first + len(batch.rows), table.name)
+        self.on_progress(self._done + batch.first + len(batch.rows), table.name)
 
 
 class _Table:
-    """A table under way: its keys, what is open of it, the rows so far, and what is taken by them."""
+    """An unfinished table: its keys, its open fields, the rows so far, and their unique values."""
 
-    def __init__(self, name: str, keys: Sequence[Key], asked: Opening, rows: dict[Key, Record]) -> None:
-        self.name, self.keys, self.asked, self.rows, self.taken = name, keys, asked, rows, Taken(asked.entity)
+    def __init__(self, name: str, keys: Sequence[Key], open_fields: OpenFields, rows: dict[Key, Record]) -> None:
+        self.name, self.keys, self.open, self.rows, self.taken = (
+            name,
+            keys,
+            open_fields,
+            rows,
+            TakenValues(open_fields.entity),
+        )
         for row in rows.values():
             self.taken.add(row)
 
@@ -142,54 +148,54 @@ class _Table:
                 self.taken.add(row)
 
 
-class _Asking:
-    """One batch: what is asked of the model, and asked again. It is told of the rows that there are when it is made."""
+class _BatchRequest:
+    """The requests for one batch. They list the unique values that are taken when this object is created."""
 
-    def __init__(self, inventor: Inventor, table: _Table, first: int, said: str) -> None:
+    def __init__(self, inventor: Inventor, table: _Table, first: int, system_prompt: str) -> None:
         self.draft, self.ask = inventor.draft, inventor.ask
-        self.asked, self.first, self.taken = table.asked, first, table.taken
-        self.keys = table.keys[first : first + BATCH]
-        born = self.draft.births[table.name][first]
+        self.open, self.first, self.taken = table.open, first, table.taken
+        self.keys = table.keys[first : first + BATCH_SIZE]
+        born = self.draft.created_at[table.name][first]
         self.among = {
-            name: candidates(self.draft, link, born, table.name, first) for name, link in table.asked.links.items()
+            name: candidates(self.draft, link, born, table.name, first) for name, link in table.open.links.items()
         }
-        self.item = item_schema(table.asked, self.among)
-        self.judge = Validator(self.item)
-        self.conversation = prompt.conversation(said, self._question())
-        self._there = anyio.Event()
+        self.item = record_schema(table.open, self.among)
+        self.validator = Validator(self.item)
+        self.conversation = prompt.conversation(system_prompt, self._question())
+        self._replied = anyio.Event()
         self._begun: Reply | Unanswered | None = None
 
     async def begin(self) -> None:
-        """Ask for the whole batch; `answered` goes on with what comes."""
+        """Request the whole batch; `answered` processes the reply."""
         try:
             self._begun = await self.ask(Request(self.conversation, self._schema(len(self.keys)), self._seed(0)))
         except Unanswered as error:
             self._begun = error
-        self._there.set()
+        self._replied.set()
 
     async def answered(self) -> Batch:
-        """What came of it."""
+        """Return the batch, after asking again for invalid rows."""
         rows: dict[int, Record] = {}
         asked, refused, first, conversation = 0, 0, "", self.conversation
-        while len(rows) < len(self.keys) and asked < MOST_ATTEMPTS:
+        while len(rows) < len(self.keys) and asked < MAX_ATTEMPTS:
             wanted = [place for place in range(len(self.keys)) if place not in rows]
             try:
                 reply = await (self._again(conversation, len(wanted), asked) if asked else self._first())
             except TooLong:
                 if asked:
-                    break  # the question fits, and the answers turned down do not
+                    break  # the question alone fits, but not with the rejected replies
                 raise
             asked += 1
-            problems = self._take(reply, wanted, rows)
-            left = [self._settled(place) for place in wanted if place not in rows]
+            problems = self._accept_rows(reply, wanted, rows)
+            left = [self._fixed_fields(place) for place in wanted if place not in rows]
             refused += len(left)
             first = first or next(iter(problems), "")
             conversation = [*conversation, *prompt.again(reply.content, left, problems)]
         made = tuple(rows.get(place) for place in range(len(self.keys)))
-        return Batch(self.asked.entity.name, self.first, made, asked, refused, first)
+        return Batch(self.open.entity.name, self.first, made, asked, refused, first)
 
     async def _first(self) -> Reply:
-        await self._there.wait()
+        await self._replied.wait()
         if isinstance(self._begun, Unanswered):
             raise self._begun
         return cast("Reply", self._begun)
@@ -197,53 +203,53 @@ class _Asking:
     async def _again(self, conversation: Sequence[Message], count: int, attempt: int) -> Reply:
         return await self.ask(Request(conversation, self._schema(count), self._seed(attempt)))
 
-    def _take(self, reply: Reply, wanted: Sequence[int], rows: dict[int, Record]) -> list[str]:
-        """Keep the rows of an answer that can be used; what is wrong with the others."""
+    def _accept_rows(self, reply: Reply, wanted: Sequence[int], rows: dict[int, Record]) -> list[str]:
+        """Add the valid rows of a reply to `rows`. Return the problems of the others."""
         try:
-            said = as_list(as_object(parsed(observed(reply), reply.content)).get("records"))
+            replied = as_list(as_object(parse_json(observation_text(reply), reply.content)).get("records"))
         except Rejected as error:
             return list(error.problems)
-        taken, found = Taken(self.asked.entity), list[str]()
+        taken, found = TakenValues(self.open.entity), list[str]()
         for row in rows.values():
             taken.add(row)
-        for place, row in zip(wanted, said, strict=False):
-            wrong = row_problems(row, self.judge, self.asked.fields, self.taken) or taken.problems(as_object(row))
+        for place, row in zip(wanted, replied, strict=False):
+            wrong = row_problems(row, self.validator, self.open.fields, self.taken) or taken.problems(as_object(row))
             if wrong:
-                found += [f"{self._named(place)}: {problem}" for problem in wrong]
+                found += [f"{self._record_label(place)}: {problem}" for problem in wrong]
                 continue
             rows[place] = as_object(row)
             taken.add(rows[place])
-        missing = [self._named(place) for place in wanted[len(said) :]]
+        missing = [self._record_label(place) for place in wanted[len(replied) :]]
         return [*found, *(f"{name}: is missing" for name in missing)]
 
     def _question(self) -> str:
-        name = self.asked.entity.name
+        name = self.open.entity.name
         links = {
-            field: [self._label(link, key) for key in self.among[field]] for field, link in self.asked.links.items()
+            field: [self._label(link, key) for key in self.among[field]] for field, link in self.open.links.items()
         }
-        table = prompt.Table(name, len(self.draft.keys[name]), self.asked.fields)
-        settled = [self._settled(place) for place in range(len(self.keys))]
-        return prompt.question(table, self.first, settled, links, self.taken.latest(prompt.MOST_TAKEN))
+        table = prompt.Table(name, len(self.draft.keys[name]), self.open.fields)
+        settled = [self._fixed_fields(place) for place in range(len(self.keys))]
+        return prompt.question(table, self.first, settled, links, self.taken.latest(prompt.MAX_TAKEN))
 
     def _label(self, link: str, key: Key) -> Record:
         tables = self.draft.tables
         return prompt.labelled(key, tables[link].get(key, {}), self.draft.domain.entities[link], tables)
 
-    def _settled(self, place: int) -> Record:
-        """What is fixed of a record: its key, and when it was made."""
-        entity = self.asked.entity
-        born = self.draft.births[entity.name][self.first + place]
-        created = (field for field in entity.fields.values() if sense(field.name, field.schema) == "created")
-        told = {field.name: written(born, field.name, field.schema) for field in created}
-        return told if entity.singleton else {entity.key: self.keys[place], **told}
+    def _fixed_fields(self, place: int) -> Record:
+        """Return the fixed fields of a record: its key, and when it was created."""
+        entity = self.open.entity
+        born = self.draft.created_at[entity.name][self.first + place]
+        created = (field for field in entity.fields.values() if time_meaning(field.name, field.schema) == "created")
+        fields = {field.name: format_time(born, field.name, field.schema) for field in created}
+        return fields if entity.singleton else {entity.key: self.keys[place], **fields}
 
-    def _named(self, place: int) -> str:
+    def _record_label(self, place: int) -> str:
         return f"record {self.keys[place]}"
 
     def _schema(self, count: int) -> Record:
-        """What binds the engine: so many records."""
+        """Return the schema of a reply with `count` records."""
         rows = {"type": "array", "items": self.item, "minItems": count, "maxItems": count}
         return tighten({"type": "object", "properties": {"records": rows}, "required": ["records"]})
 
     def _seed(self, attempt: int) -> int:
-        return chance_of(self.draft.seed, self.asked.entity.name, self.first, attempt, "invention").below(2**31)
+        return chance_of(self.draft.seed, self.open.entity.name, self.first, attempt, "invention").below(2**31)

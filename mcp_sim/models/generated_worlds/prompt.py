@@ -1,4 +1,4 @@
-"""What is a model told that invents records? The same of every table first, then what differs from batch to batch."""
+"""Prompts for inventing records: a system prompt for all tables, then a question per batch."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.prompt import Message, encodable
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
 
-MOST_TAKEN = 80
-"""So many of the values that were taken last are told."""
-LONGEST_LABEL = 120
-LONGEST_AGAIN = 20_000
-"""How much of an answer is shown again, in characters."""
+MAX_TAKEN = 80
+"""How many of the values that were taken last a question lists."""
+MAX_LABEL = 120
+MAX_QUOTE = 20_000
+"""How much of a rejected reply is quoted, in characters."""
 
-_TOLD = 4
-"""So many fields tell a record from others."""
+_LABEL_FIELDS = 4
+"""How many fields describe a record that others may link to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table as a batch is told of it: its fields, and of how many records it is the description."""
+    """One table in a question: its name, its number of records, and the schemas of its fields."""
 
     name: str
     total: int
@@ -32,7 +32,7 @@ class Table:
 
 
 def system(domain: Domain) -> str:
-    """The rules, and the world: what it is, what tables it has, what time it is there."""
+    """Return the system prompt: rules, and the world's description, time and tables."""
     rules = (
         files("mcp_sim.models.generated_worlds").joinpath("prompts", "system.md").read_text(encoding="utf-8").strip()
     )
@@ -48,7 +48,7 @@ def question(
     links: Mapping[str, Sequence[Record]],
     taken: Mapping[str, Sequence[str]],
 ) -> str:
-    """What is asked for: the records of a table from the first-th on (from 0)."""
+    """Return the question for the records of a table from index `first` on."""
     parts = [
         f"### Table {table.name}\n**Fields:**\n{_fenced(dict(table.fields))}",
         *([f"**Links:**\n{_fenced(dict(links))}"] if links else []),
@@ -56,39 +56,39 @@ def question(
         f"**Settled:**\n{_fenced(list(settled))}",
         f"**Answer:** the records {first + 1} to {first + len(settled)} of {table.total}",
     ]
-    return _encodable("\n\n".join(parts))
+    return encodable("\n\n".join(parts))
 
 
-def conversation(system_text: str, asked: str) -> list[Message]:
-    """The beginning of the conversation about one batch."""
-    return [{"role": "system", "content": _encodable(system_text)}, {"role": "user", "content": asked}]
+def conversation(system_text: str, question: str) -> list[Message]:
+    """Return the beginning of the conversation about one batch."""
+    return [{"role": "system", "content": encodable(system_text)}, {"role": "user", "content": question}]
 
 
-def again(said: str, settled: Sequence[Record], problems: Iterable[str]) -> list[Message]:
-    """What the model said, what is wrong with it, and which records are still asked for."""
+def again(reply: str, settled: Sequence[Record], problems: Iterable[str]) -> list[Message]:
+    """Return the messages after a reply: the reply, its problems, and the records that are still needed."""
     named = "\n".join(f"- {problem}" for problem in problems)
-    asked = (
+    question = (
         f"**Problems:**\n{named}\n\nThe other records are kept. Say these again, without the problems.\n\n"
         f"**Settled:**\n{_fenced(list(settled))}\n\n**Answer:** these {len(settled)} records"
     )
-    shown = _encodable(said[:LONGEST_AGAIN]) or "(nothing)"
-    return [{"role": "assistant", "content": shown}, {"role": "user", "content": _encodable(asked)}]
+    shown = encodable(reply[:MAX_QUOTE]) or "(nothing)"
+    return [{"role": "assistant", "content": shown}, {"role": "user", "content": encodable(question)}]
 
 
 def labelled(key: Key, record: Record, entity: Entity, tables: Mapping[str, Mapping[Key, Record]]) -> Record:
-    """A record as one that others may link to: its key, and what tells it from the others."""
-    told = [text for field in entity.fields.values() if (text := _telling(field.name, record, entity, tables))]
-    return {"key": key, "is": "; ".join(told[:_TOLD])[:LONGEST_LABEL]}
+    """Return a record in the form of a link target: its key and a short description."""
+    texts = [text for field in entity.fields.values() if (text := _label_part(field.name, record, entity, tables))]
+    return {"key": key, "is": "; ".join(texts[:_LABEL_FIELDS])[:MAX_LABEL]}
 
 
-def _telling(name: str, record: Record, entity: Entity, tables: Mapping[str, Mapping[Key, Record]]) -> str:
-    """What a field says in a few words; of a link, what the linked record is called."""
+def _label_part(name: str, record: Record, entity: Entity, tables: Mapping[str, Mapping[Key, Record]]) -> str:
+    """Return a field as a short text; for a link, the name of the linked record."""
     value: Json = record.get(name)
     link = entity.fields[name].link
     if name == entity.key or not isinstance(value, str | int) or isinstance(value, bool):
         return ""
     if link is None:
-        return value if isinstance(value, str) and len(value) <= LONGEST_LABEL // 2 else ""
+        return value if isinstance(value, str) and len(value) <= MAX_LABEL // 2 else ""
     linked = tables.get(link, {}).get(value, {})
     return next((f"{link} {text}" for text in linked.values() if isinstance(text, str) and text != value), "")
 
@@ -100,8 +100,3 @@ def _columns(entity: Entity) -> list[str]:
 
 def _fenced(value: Json) -> str:
     return f"```json\n{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n```"
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which no request can carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")

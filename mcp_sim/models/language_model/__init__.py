@@ -1,1 +1,1 @@
-"""Talking to a language model that plays the world: what it is told, what it is asked for, how its answers are read."""
+"""World models that ask a language model: prompts, the endpoint, and how replies are checked and absorbed."""

@@ -1,4 +1,4 @@
-"""What did a model answer to the same question before? Files by the digest of the question; nothing else decides."""
+"""A cache of model replies: files named by the digest of the request."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from mcp_sim.models.language_model.answer import Reply
-from mcp_sim.models.language_model.endpoint import Ask, Line, Request
+from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, Request
+from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Unanswered, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 
 SHOWN = 120
-"""How much of a text is shown where two questions differ, in characters."""
+"""How much text is shown where two requests differ, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Answers kept in a folder. A question is all that decides an answer: model, conversation, schema, seed, options.
+    """Replies stored in a folder, by model, conversation, schema, seed and options.
 
-    Where the endpoint is does not count, nor the key. Many processes may share a folder.
+    The address of the endpoint and the key do not matter. Many processes may share a folder.
     """
 
     folder: Path
-    line: Line
+    line: EndpointSettings
     ask: Ask | None
-    """Who answers what is not kept; None: nobody."""
+    """Answers requests that are not stored; None in replay mode."""
 
     @classmethod
-    def opened(cls, folder: Path, line: Line, ask: Ask | None) -> Self:
-        """The cache in a folder, which is made where there is none. Raises UsageError where it cannot be used."""
+    def open(cls, folder: Path, line: EndpointSettings, ask: Ask | None) -> Self:
+        """Open the cache in a folder, which is created if needed. Raises `UsageError` if it cannot be used."""
         if ask is None and not folder.is_dir():
             raise UsageError(f"cache: there is no folder {folder} to replay from; record one first, without `replay`")
         try:
@@ -45,14 +45,14 @@ class Cache:
         return cls(folder, line, ask)
 
     async def complete(self, request: Request) -> Reply:
-        """The kept answer, else a new one, which is kept. Raises Unanswered where nobody may be asked."""
+        """Return the stored reply, else a new one, which is stored. Raises `Unanswered` in replay mode."""
         question = self._question(request)
         place = self._place(question)
         kept = _kept(place)
         if kept is not None:
             return kept
         if self.ask is None:
-            raise Unanswered(str(self.folder), f"no answer is kept for this question{self._nearest(question)}")
+            raise Unanswered(str(self.folder), f"no reply is stored for this request{self._nearest(question)}")
         reply = await self.ask(request)
         _keep(place, {"question": question, "reply": asdict(reply)})
         return reply
@@ -74,14 +74,14 @@ class Cache:
         return self.folder / digest[:2] / f"{digest[2:]}.json"
 
     def _nearest(self, question: Record) -> str:
-        """Which kept question has most in common with this one, and where the two part."""
-        best, shared = None, -1
+        """Describe the stored request that is most similar to this one, and the first difference."""
+        best, divide_total = None, -1
         for path in sorted(self.folder.glob("*/*.json")):
             body = _read(path)
-            if body is not None and (common := _common(question, body["question"])) > shared:
-                best, shared = body["question"], common
+            if body is not None and (common := _common(question, body["question"])) > divide_total:
+                best, divide_total = body["question"], common
         if best is None:
-            return "; the folder holds none at all"
+            return "; the folder is empty"
         return f"; the nearest one {_difference(question, best)}"
 
 
@@ -96,7 +96,7 @@ def _kept(place: Path) -> Reply | None:
 
 
 def _read(path: Path) -> Record | None:
-    """A kept answer; None where there is none, or where the file is not as `_keep` writes it."""
+    """Return a stored entry; None if there is none, or if the file is not one that `_keep` wrote."""
     try:
         body = as_object(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
@@ -106,7 +106,7 @@ def _read(path: Path) -> Record | None:
 
 
 def _keep(place: Path, body: Record) -> None:
-    """Written aside and moved into place, so that nobody reads half of it."""
+    """Write to a temporary file and rename it, so that no process reads half of it."""
     place.parent.mkdir(parents=True, exist_ok=True)
     aside = place.with_name(f"{place.name}.{os.getpid()}")
     aside.write_text(json.dumps(body), encoding="ascii")
@@ -114,7 +114,7 @@ def _keep(place: Path, body: Record) -> None:
 
 
 def _common(one: Record, other: Record) -> int:
-    """How many messages at the beginning are the same; what stands beside them counts a little."""
+    """Score the similarity of two requests: equal messages at the beginning, then equal parameters."""
     same = sum(1 for _ in _same(one["messages"], other["messages"]))
     return 10 * same + sum(one[name] == other.get(name) for name in one if name != "messages")
 
@@ -127,7 +127,7 @@ def _same(mine: Sequence[Json], its: Sequence[Json]) -> Iterator[Json]:
 
 
 def _difference(wanted: Record, kept: Record) -> str:
-    """In what the kept question differs, in words."""
+    """Describe how the stored request differs."""
     for name in ("model", "seed", "schema", "max_tokens", "temperature", "body"):
         if wanted["messages"] == kept["messages"] and wanted[name] != kept.get(name):
             return f"has another {name}: {str(kept.get(name))[:SHOWN]} instead of {str(wanted[name])[:SHOWN]}"
@@ -141,5 +141,5 @@ def _difference(wanted: Record, kept: Record) -> str:
     begin = max(0, where - SHOWN // 4)
     return (
         f"differs first in message {at + 1} at character {where + 1}: "
-        f"{its[begin : where + SHOWN]!r} is kept, {mine[begin : where + SHOWN]!r} is asked"
+        f"{its[begin : where + SHOWN]!r} is stored, {mine[begin : where + SHOWN]!r} is requested"
     )

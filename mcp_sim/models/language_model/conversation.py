@@ -1,92 +1,162 @@
-"""How is a question put to the engine in the conversation of a world, and what becomes part of that conversation?"""
+"""The conversation of a world with a model: its transcript, and the requests that continue it.
+
+Turns are only appended to a transcript, so a world and its forks share one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 
 from mcp_sim.models.language_model import prompt
-from mcp_sim.models.language_model.answer import Reply
+from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.endpoint import Ask, Request
-from mcp_sim.models.language_model.sight import Sight
-from mcp_sim.models.language_model.transcript import Said, appended, fitting
+from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Attempt, Change, Memory, Record, Transition, Turn
 from mcp_sim.types.errors import Crash, TooLong, Unanswered
+
+MAX_RETRY_QUOTE = 4_000
+"""How much of a rejected reply is quoted in the next request, in characters."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Transcript:
+    """A turn and the turns before it.
+
+    `changes` are the writes that the turn was expected to make. `size` is the number of characters of all turns.
+    """
+
+    index: int
+    user: str
+    assistant: str
+    changes: tuple[Change, ...]
+    before: Transcript | None
+    size: int
+
+    @property
+    def own_size(self) -> int:
+        """The number of characters of this turn alone."""
+        return len(self.user) + len(self.assistant)
+
+    def turns(self) -> list[Transcript]:
+        """Return all turns, oldest first."""
+        found = list[Transcript]()
+        transcript: Transcript | None = self
+        while transcript is not None:
+            found.append(transcript)
+            transcript = transcript.before
+        return found[::-1]
+
+
+def append_turn(
+    before: Transcript | None, index: int, user: str, assistant: str, changes: tuple[Change, ...]
+) -> Transcript:
+    """Return the transcript with one more turn."""
+    size = len(user) + len(assistant)
+    return Transcript(index, user, assistant, changes, before, size + (before.size if before else 0))
+
+
+def shorten_transcript(
+    transcript: Transcript | None, max_sent: int, summarize: Callable[[int], tuple[str, str]], *, at_once: bool = False
+) -> Transcript | None:
+    """Return the transcript, shortened in one big step if it has more than `max_sent` characters.
+
+    Dropping turns invalidates the engine's prefix cache, so half of the space is left free. A quarter holds the newest
+    turns. A quarter holds the summary of the state that replaces the older turns: `summarize` takes its maximum size.
+    With `at_once` the transcript is shortened even if it fits.
+    """
+    if transcript is None or (transcript.size <= max_sent and not at_once):
+        return transcript
+    max_sent = min(max_sent, transcript.size)
+    user, assistant = summarize(max_sent // 4)
+    turns = transcript.turns()
+    kept = list[Transcript]()
+    for turn in reversed(turns):
+        if sum(one.own_size for one in kept) + turn.own_size > max_sent // 4:
+            break
+        kept.append(turn)
+    last_dropped = turns[len(turns) - len(kept) - 1] if len(kept) < len(turns) else turns[0]
+    shortened = append_turn(None, last_dropped.index, user, assistant, last_dropped.changes)
+    for turn in reversed(kept):
+        shortened = append_turn(shortened, turn.index, turn.user, turn.assistant, turn.changes)
+    return shortened
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What is said in the worlds of a scenario, each on its own; kept in a world's memory under the name of `owner`.
+    """The conversations of a scenario's worlds. Each is kept in its world's memory, under the name `owner`.
 
-    At most `most` characters of it are sent. `room` tells how many the engine takes at present, the system prompt
-    included; None where it does not know.
+    At most `max_sent` characters of a transcript are sent. `max_characters` returns how many the engine accepts in a
+    whole conversation, or None if that is unknown.
     """
 
     system: str
-    sight: Sight
-    engine: Ask
+    disclosure: Disclosure
+    ask: Ask
     owner: str
-    most: int
-    room: Callable[[], int | None]
+    max_sent: int
+    max_characters: Callable[[], int | None]
 
-    async def asked(self, turn: Turn, user: str, schema: Record | None, rejected: tuple[Attempt, ...]) -> Reply:
-        """The answer in the conversation so far; where the engine finds that too long, in a shorter one.
+    async def ask_model(self, turn: Turn, user: str, schema: Record | None, rejected: tuple[Attempt, ...]) -> Reply:
+        """Return the model's reply to `user`; the transcript is shortened if the engine rejects its length.
 
-        Raises Crash where there is none.
+        Raises `Crash` if there is no reply.
         """
-        said = self._fitting(turn, len(user))
+        transcript = self._shortened(turn, len(user))
         try:
-            return await self._once(turn, prompt.messages(self.system, said, user, rejected), schema, len(rejected))
+            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
         except TooLong as error:
-            if said is None or said.before is None:
+            if transcript is None or transcript.before is None:
                 raise Crash(turn.tool.id, str(error)) from None
-        said = self._fitting(turn, len(user), at_once=True)
+        transcript = self._shortened(turn, len(user), at_once=True)
         try:
-            return await self._once(turn, prompt.messages(self.system, said, user, rejected), schema, len(rejected))
+            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
         except TooLong as error:
             raise Crash(turn.tool.id, str(error)) from None
 
-    def said(self, turn: Turn) -> Said | None:
-        """The newest turn."""
+    def transcript(self, turn: Turn) -> Transcript | None:
+        """Return the transcript of the turn's world."""
         return self.memory(turn).get("said")
 
     def remember(self, turn: Turn, user: str, transition: Transition) -> None:
-        """Append the turn and what is true of it; kept if the call is committed."""
-        written: tuple[Change, ...] = (*transition.changes, *transition.pins)
-        plan = self.sight.domain.plans.get(turn.tool.id)
-        shown = prompt.shown(transition.observation)
-        told = self.sight.value(turn.view.after(written), plan.entity if plan else None, shown)
-        assistant = prompt.observation_turn(told)
-        said = appended(self.said(turn), turn.index, user, assistant, written)
-        self.memory(turn).set("said", said)
+        """Append the turn with its true observation. This is kept if the call is committed."""
+        written: tuple[Change, ...] = (*transition.changes, *transition.absorbed)
+        plan = self.disclosure.domain.plans.get(turn.tool.id)
+        value = prompt.observation_value(transition.observation)
+        disclosed = self.disclosure.value(turn.view.after(written), plan.entity if plan else None, value)
+        assistant = prompt.observation_turn(disclosed)
+        transcript = append_turn(self.transcript(turn), turn.index, user, assistant, written)
+        self.memory(turn).set("said", transcript)
 
     def memory(self, turn: Turn) -> Memory:
-        """What is kept of this world beside its state."""
+        """Return the memory of the conversation in the turn's world."""
         return turn.memories.of(self.owner)
 
-    async def _once(self, turn: Turn, messages: Sequence[prompt.Message], schema: Record | None, attempt: int) -> Reply:
-        request = Request(messages, schema, _seed(turn, attempt), self._affinity(turn))
+    async def _once(self, turn: Turn, prompts: Sequence[prompt.Message], schema: Record | None, attempt: int) -> Reply:
+        request = Request(prompts, schema, _seed(turn, attempt), self._affinity(turn))
         try:
-            return await self.engine(request)
+            return await self.ask(request)
         except TooLong:
             raise
         except Unanswered as error:
             raise Crash(turn.tool.id, str(error)) from None
 
-    def _fitting(self, turn: Turn, user: int, *, at_once: bool = False) -> Said | None:
-        """The transcript, shortened where it would not fit beside the system prompt and a turn of `user` characters."""
-        room, most = self.room(), self.most
-        if room is not None:
-            most = max(0, min(most, room - len(self.system) - user))
-        before = self.said(turn)
-        said = fitting(before, most, lambda size: prompt.state_turn(turn, self.sight, size), at_once=at_once)
-        if said is not before:
-            self.memory(turn).set("said", said)
-        return said
+    def _shortened(self, turn: Turn, user: int, *, at_once: bool = False) -> Transcript | None:
+        """Return the transcript, shortened if it does not fit beside a turn of `user` characters."""
+        max_characters, max_sent = self.max_characters(), self.max_sent
+        if max_characters is not None:
+            max_sent = max(0, min(max_sent, max_characters - len(self.system) - user))
+        before = self.transcript(turn)
+        transcript = shorten_transcript(
+            before, max_sent, lambda size: prompt.state_turn(turn, self.disclosure, size), at_once=at_once
+        )
+        if transcript is not before:
+            self.memory(turn).set("said", transcript)
+        return transcript
 
     def _affinity(self, turn: Turn) -> str:
-        """A name of the conversation, for routers; forks begin with the same, as they begin with the same words."""
+        """Return the conversation's id for routers. Forks inherit it, since they share the beginning of the text."""
         known = self.memory(turn).get("affinity")
         if known is None:
             known = token_hex(8)
@@ -95,5 +165,36 @@ class Conversation:
 
 
 def _seed(turn: Turn, attempt: int) -> int:
-    """The sampling seed of one attempt."""
+    """Return the sampling seed of one attempt."""
     return int(turn.draws.unit(f"language_model/{attempt}") * 2**31)
+
+
+def messages(
+    system_text: str, transcript: Transcript | None, user: str, rejected: Sequence[Attempt]
+) -> list[prompt.Message]:
+    """Return the messages of a request, including this turn's rejected attempts."""
+    return [
+        {"role": "system", "content": system_text},
+        *(
+            message
+            for turn in (transcript.turns() if transcript else ())
+            for message in _exchange(turn.user, turn.assistant)
+        ),
+        {"role": "user", "content": user},
+        *(message for attempt in rejected for message in _rejected_exchange(attempt)),
+    ]
+
+
+def _exchange(user: str, assistant: str) -> tuple[prompt.Message, prompt.Message]:
+    return {"role": "user", "content": user}, {"role": "assistant", "content": assistant}
+
+
+def _rejected_exchange(attempt: Attempt) -> Iterator[prompt.Message]:
+    """Yield a rejected reply and its problems."""
+    reply = prompt.TEMPLATE_MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
+    yield {"role": "assistant", "content": prompt.encodable(reply[:MAX_RETRY_QUOTE]) or "(nothing)"}
+    problems = "\n".join(f"- {problem}" for problem in attempt.problems)
+    text = (
+        f"**Problems:**\n{problems}\n\nThat answer cannot be used. Answer the same turn again, without these problems."
+    )
+    yield {"role": "user", "content": prompt.encodable(text)}

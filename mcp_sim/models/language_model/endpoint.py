@@ -1,4 +1,4 @@
-"""How is an OpenAI-compatible endpoint asked? So many requests at a time, each answered, or refused with the reason."""
+"""Client of an OpenAI-compatible endpoint, with a limit on concurrent requests."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anyio import CapacityLimiter, fail_after
 
-from mcp_sim.models.language_model.answer import Reply
-from mcp_sim.models.language_model.complaints import ELSEWHERE, KEYLESS, TOO_LONG, reason_of
-from mcp_sim.models.language_model.completions import reply_of
-from mcp_sim.models.language_model.dialects import Dialect
-from mcp_sim.models.language_model.forms import RUNGS, form_of
+from mcp_sim.models.language_model.completions import (
+    KEYLESS,
+    REDIRECTS,
+    TOO_LONG,
+    failure_reason,
+    read_completion,
+    size_limit,
+)
+from mcp_sim.models.language_model.engines import RESPONSE_FORMATS, Engine, response_format
 from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import TooLong, Unanswered, UsageError, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.options import duration_text
 
 if TYPE_CHECKING:
@@ -29,16 +34,16 @@ if TYPE_CHECKING:
 
 FORMS_KEPT = 1_024
 FEWEST_CHARACTERS = 2.0
-"""So many characters a token has at least, as long as no answer has told how many it has."""
+"""Assumed number of characters per token, until a reply reports its tokens."""
 
 _PROBE = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to an engine: the conversation, the schema that binds the answer (None: free), the sampling seed.
+    """One request to an engine: the conversation, the schema of the answer (None: free text), the sampling seed.
 
-    `affinity` names the conversation for routers that keep it at one replica.
+    `affinity` identifies the conversation for routers that keep it on one replica.
     """
 
     messages: Sequence[Message]
@@ -48,16 +53,16 @@ class Request:
 
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Reply]]
-"""Who answers a question. Raises Unanswered where there is no answer, TooLong where the conversation does not fit."""
+"""Answers a request. Raises `Unanswered` if there is no answer, `TooLong` if the conversation does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """How an endpoint is reached, and what every request says."""
+class EndpointSettings:
+    """How an endpoint is reached, and the parameters of every request."""
 
     base_url: str
     model: str
-    dialect: Dialect
+    dialect: Engine
     key: str = KEYLESS
     timeout: timedelta = timedelta(minutes=2)
     max_tokens: int = 4096
@@ -65,17 +70,15 @@ class Line:
     max_concurrency: int = 16
     retries: int = 2
     body: Record = field(default_factory=dict[str, Any])
-    """Fields beyond the standard ones; they win over these."""
+    """Further fields of the request body; they override the standard ones."""
 
 
 @asynccontextmanager
-async def opened(line: Line) -> AsyncGenerator[Endpoint]:
-    """The endpoint, found to be there. Raises UsageError where it is not, or does not serve the model."""
+async def open_endpoint(line: EndpointSettings) -> AsyncGenerator[Endpoint]:
+    """Connect to the endpoint. Raises `UsageError` if it cannot be reached or does not serve the model."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 (400 ms, and only who asks needs it)
 
-    from mcp_sim.models.language_model.bounded import bounding  # noqa: PLC0415 (imports the HTTP client of openai)
-
-    hooks = {"response": [bounding(line.base_url)]}
+    hooks = {"response": [size_limit(line.base_url)]}
     http = DefaultAsyncHttpxClient(event_hooks=hooks, timeout=None, follow_redirects=False)
     options: Any = {"http_client": http, "timeout": None, "default_headers": {"accept-encoding": "identity"}}
     async with AsyncOpenAI(base_url=line.base_url, api_key=line.key, max_retries=line.retries, **options) as client:
@@ -85,9 +88,9 @@ async def opened(line: Line) -> AsyncGenerator[Endpoint]:
 
 
 class Endpoint:
-    """One endpoint, open. Raises Unanswered where there is no answer, TooLong where the conversation does not fit."""
+    """An open endpoint."""
 
-    def __init__(self, line: Line, client: AsyncOpenAI) -> None:
+    def __init__(self, line: EndpointSettings, client: AsyncOpenAI) -> None:
         self.line, self._client = line, client
         self._limiter = CapacityLimiter(line.max_concurrency)
         self._lowered: OrderedDict[str, int] = OrderedDict()
@@ -96,18 +99,18 @@ class Endpoint:
         self._density = FEWEST_CHARACTERS
 
     @property
-    def room(self) -> int | None:
-        """How many characters a conversation may have, as far as the engine told; None where it did not."""
+    def max_characters(self) -> int | None:
+        """The number of characters that a conversation may have; None if the engine does not report it."""
         if self._context is None:
             return None
         return max(0, int((self._context - self.line.max_tokens) * self._density * 0.9))
 
     async def probe(self) -> None:
-        """Is there an endpoint, and does it serve the model? Raises UsageError with what to do if not.
+        """Check that the endpoint answers and serves the model. Raises `UsageError` with advice if not.
 
-        Engines that list no models are believed.
+        An engine that lists no models is accepted.
         """
-        from openai import APIConnectionError, OpenAIError  # noqa: PLC0415 (imported by `opened` already)
+        from openai import APIConnectionError, OpenAIError  # noqa: PLC0415 (imported by `open_endpoint` already)
 
         try:
             with fail_after(_PROBE.total_seconds()):
@@ -117,18 +120,18 @@ class Endpoint:
                 f"{self.line.base_url}: no answer within {duration_text(_PROBE)}; is it the server?"
             ) from None
         except APIConnectionError as error:
-            raise UsageError(f"{self.line.base_url}: {reason_of(error, self.line.key)}") from None
+            raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
         except Unanswered as error:
             raise UsageError(str(error)) from None
         except (OpenAIError, ValueError, RecursionError) as error:
-            if getattr(error, "status_code", None) in (401, 403, *ELSEWHERE):
-                raise UsageError(f"{self.line.base_url}: {reason_of(error, self.line.key)}") from None
+            if getattr(error, "status_code", None) in (401, 403, *REDIRECTS):
+                raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
             return
-        self._learn(listed)
+        self._read_models(listed)
 
     async def complete(self, request: Request) -> Reply:
-        """The engine's answer."""
-        from openai import OpenAIError  # noqa: PLC0415 (imported by `opened` already)
+        """Return the reply. Raises `Unanswered` if there is none, `TooLong` if the conversation does not fit."""
+        from openai import OpenAIError  # noqa: PLC0415 (imported by `open_endpoint` already)
 
         async with self._limiter:
             try:
@@ -138,25 +141,25 @@ class Endpoint:
                 reason = f"no answer within {duration_text(self.line.timeout)}; raise `timeout`"
                 raise Unanswered(self.line.base_url, reason) from None
             except (OpenAIError, ValueError, RecursionError) as error:
-                reason = reason_of(error, self.line.key)
+                reason = failure_reason(error, self.line.key)
                 too_long = TOO_LONG.search(reason.lower()) is not None
                 raise (TooLong if too_long else Unanswered)(self.line.base_url, reason) from None
 
     # one request
 
     async def _answered(self, request: Request) -> Reply:
-        """The answer to the request in the strictest form that the engine takes for this schema.
+        """Return the reply in the strictest response format that the engine accepts for this schema.
 
-        An engine may fail at what it happened to sample; so after a 500 it is asked once more, with another seed.
+        An engine may fail on what it happened to sample, so a 500 is retried once with another seed.
         """
-        from openai import APIStatusError  # noqa: PLC0415 (imported by `opened` already)
+        from openai import APIStatusError  # noqa: PLC0415 (imported by `open_endpoint` already)
 
         digest = "" if request.schema is None else canonical(request.schema)
         rung, seed = self._lowered.get(digest, 0), request.seed
         while True:
             try:
                 completion = await self._sent(replace(request, seed=seed), rung)
-                reply = reply_of(completion, self.line.base_url, self.line.key)
+                reply = read_completion(completion, self.line.base_url, self.line.key)
             except APIStatusError as error:
                 if request.schema is not None and self._is_about_the_form(error, rung):
                     rung += 1
@@ -170,8 +173,8 @@ class Endpoint:
             return reply
 
     async def _sent(self, request: Request, rung: int) -> ChatCompletion:
-        """Not through `chat.completions.create`, which walks every message of a long conversation."""
-        from openai.types.chat import ChatCompletion  # noqa: PLC0415 (imported by `opened` already)
+        """Send a request. `chat.completions.create` would copy every message of a long conversation."""
+        from openai.types.chat import ChatCompletion  # noqa: PLC0415 (imported by `open_endpoint` already)
 
         header = self.line.dialect.affinity
         options: Any = {"headers": {header: request.affinity}} if header and request.affinity else {}
@@ -187,26 +190,26 @@ class Endpoint:
             "temperature": line.temperature,
             "seed": request.seed,
         }
-        form = None if request.schema is None else form_of(request.schema, rung, line.dialect)
+        form = None if request.schema is None else response_format(request.schema, rung, line.dialect)
         return {**body, **({} if form is None else {"response_format": form}), **line.body}
 
-    # what is learnt
+    # what the engine reports
 
-    def _learn(self, listed: Json) -> None:
-        """The models that the endpoint serves, and how long a conversation may be."""
+    def _read_models(self, listed: Json) -> None:
+        """Check the list of models, and note how long a conversation may be."""
         models = {one["id"]: one for one in map(as_object, as_list(as_object(listed).get("data"))) if "id" in one}
         if models and self.line.model not in models:
             known = did_you_mean(self.line.model, models)
             raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
-        told: Json = models.get(self.line.model, {}).get("max_model_len")
-        self._context = told if isinstance(told, int) and told > 0 else None
+        length: Json = models.get(self.line.model, {}).get("max_model_len")
+        self._context = length if isinstance(length, int) and length > 0 else None
 
     def _is_about_the_form(self, error: APIStatusError, rung: int) -> bool:
-        """May the engine have refused the form of the answer, and not the rest?
+        """Whether the engine may have rejected the response format, and not the rest of the request.
 
-        Some answer 500 to a `json_schema`; an engine that took one before has another reason.
+        Some engines answer 500 to a `json_schema`; one that accepted it before has another reason.
         """
-        if rung == len(RUNGS) - 1:
+        if rung == len(RESPONSE_FORMATS) - 1:
             return False
         if error.status_code == 500:
             return rung == 0 and not self._takes_schemas
@@ -220,7 +223,7 @@ class Endpoint:
                 self._lowered.popitem(last=False)
 
     def _measure(self, request: Request, reply: Reply) -> None:
-        """How many characters a token of this model has, in the longest conversation of late."""
+        """Measure how many characters a token of this model has."""
         tokens = reply.usage.get("prompt_tokens", 0)
         if tokens:
             self._density = sum(len(message["content"]) for message in request.messages) / tokens

@@ -1,14 +1,14 @@
-"""Which regular expressions may an engine be given as a grammar?
+"""Bound regular expressions, so that an engine can use them as a grammar.
 
-A pattern that reaches a grammar must end: a weak model never leaves a `+`. What is given here matches only strings that
-the original pattern matches too, none of them long.
+A weak model never leaves an unbounded repetition such as `+`. A bounded pattern matches only strings that the original
+pattern matches too, none of them long.
 """
 
 from __future__ import annotations
 
 import re
 
-MOST_REPEATS = 24
+MAX_REPEATS = 24
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?:[*+]|\{\d+(?:,\d*)?\})\??|\(\?.?|.", re.DOTALL)
 _REPEAT = re.compile(r"\{(\d+)(,)?(\d*)\}\??")
 _CLASSES = frozenset({".", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S"})
@@ -28,11 +28,11 @@ FORMATS = {
     "uuid": "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
 }
 FORMATS["url"] = FORMATS["uri"]
-"""What each string format is narrowed to."""
+"""The pattern that each string format is narrowed to."""
 
 
 def bounded(pattern: str) -> str | None:
-    """An anchored pattern without endless repetition that matches part of the same strings, or None."""
+    """Return an anchored pattern without unbounded repetition that matches some of the same strings, or None."""
     body = pattern.removeprefix("^")
     if body.endswith("$") and not body.endswith("\\$"):
         body = body[:-1]
@@ -48,13 +48,13 @@ def bounded(pattern: str) -> str | None:
 
 
 def _bounded_piece(piece: str) -> str | None:
-    """One piece of a pattern, its repetition bounded; None for what engines do not know."""
+    """Return one piece of a pattern with its repetition bounded; None if engines do not support it."""
     if piece in ("+", "+?"):
-        return f"{{1,{MOST_REPEATS}}}"
+        return f"{{1,{MAX_REPEATS}}}"
     if piece in ("*", "*?"):
-        return f"{{0,{MOST_REPEATS}}}"
+        return f"{{0,{MAX_REPEATS}}}"
     if piece in "^$":
-        return None  # an anchor within: alternatives such as ^a|b$ mean something else once wrapped
+        return None  # an inner anchor: alternatives such as ^a|b$ have another meaning in parentheses
     if piece.startswith("(?"):
         return "(" if piece == "(?:" else None
     if piece.startswith("[") or piece in _CLASSES:
@@ -66,7 +66,7 @@ def _bounded_piece(piece: str) -> str | None:
 
 
 def _ascii_class(piece: str) -> str | None:
-    """The characters of a class that all engines agree on: printable ASCII, spelled out, without JSON's two escapes."""
+    """Return the characters of a class that all engines agree on: printable ASCII without quote and backslash."""
     try:
         allowed = [code for code in _PRINTABLE if re.fullmatch(piece, chr(code))]
     except re.error:
@@ -89,5 +89,5 @@ def _bounded_repeat(repeat: re.Match[str]) -> str:
     least = int(repeat[1])
     if not repeat[2]:
         return f"{{{least}}}"
-    most = int(repeat[3]) if repeat[3] else max(MOST_REPEATS, least)
-    return f"{{{least},{max(least, min(most, MOST_REPEATS))}}}"
+    most = int(repeat[3]) if repeat[3] else max(MAX_REPEATS, least)
+    return f"{{{least},{max(least, min(most, MAX_REPEATS))}}}"

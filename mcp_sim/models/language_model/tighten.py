@@ -1,8 +1,8 @@
-"""Which schema does an engine get for a value that must be valid under a given one?
+"""Derive the schema that an engine enforces from the schema that a value must satisfy.
 
-Engines refuse some keywords, ignore others, and a weak model runs away in whatever has no bound. The schema made here
-has bounds everywhere and only keywords that every engine enforces. What is valid under it is nearly always valid under
-the original, which remains the judge.
+Engines reject some keywords and ignore others, and a weak model never ends whatever has no bound. The derived schema
+has bounds everywhere and only keywords that every engine enforces. Values that are valid under it are nearly always
+valid under the original, which still validates them.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import Any, cast
 
 from mcp_sim.models.language_model.patterns import FORMATS, bounded
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_object, referred, type_name
+from mcp_sim.types.json_schema.expansion import resolve_reference
+from mcp_sim.types.json_schema.shapes import as_object, type_name
 
-MOST_TEXT = 300
-MOST_ITEMS = 8
-MOST_NUMBER = 1_000_000
-MOST_CHOICES = 100
-MOST_BRANCHES = 32
-MOST_NODES = 4_000
-"""How large a tightened schema may grow; optional parts beyond that are left out."""
-DEEPEST = 10
+MAX_TEXT = 300
+MAX_ITEMS = 8
+MAX_NUMBER = 1_000_000
+MAX_CHOICES = 100
+MAX_BRANCHES = 32
+MAX_NODES = 4_000
+"""Maximum number of nodes of a tightened schema; optional parts beyond it are left out."""
+MAX_DEPTH = 10
 IMPOSSIBLE: Record = {"type": "object", "properties": {}, "additionalProperties": False}
-"""What stands for a schema that nothing small satisfies."""
+"""Replaces a schema that no small value satisfies."""
 
 _NUMERIC = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _BY_KEYWORD: tuple[tuple[frozenset[str], str], ...] = (
@@ -35,21 +36,21 @@ _BY_KEYWORD: tuple[tuple[frozenset[str], str], ...] = (
 
 
 def tighten(schema: Json) -> Record:
-    """The bounded schema for one that may be anything JSON Schema allows."""
+    """Return the bounded schema for any JSON Schema."""
     return _Tightening(schema).narrowed(schema, ()) or IMPOSSIBLE
 
 
 class _Tightening:
-    """One schema under way: its root, for references, and how many nodes may still be made."""
+    """The state of one derivation: the root, for references, and how many nodes may still be made."""
 
     def __init__(self, root: Json) -> None:
         self.root = as_object(root)
-        self.left = MOST_NODES
+        self.left = MAX_NODES
 
     def narrowed(self, schema: Json, path: tuple[str, ...], depth: int = 0) -> Record | None:
-        """The bounded form of a part, or None where nothing small satisfies it. `path` holds the references taken."""
+        """Return the bounded form of a part, or None if no small value satisfies it. `path`: the references taken."""
         self.left -= 1
-        if self.left < 0 or depth > DEEPEST or schema in (False, {"not": {}}):
+        if self.left < 0 or depth > MAX_DEPTH or schema in (False, {"not": {}}):
             return None
         if not isinstance(schema, dict):
             return _text({})
@@ -70,7 +71,7 @@ class _Tightening:
         return self._typed(body, taken, depth)
 
     def _flat(self, schema: Record, path: tuple[str, ...]) -> tuple[Record, tuple[str, ...]] | None:
-        """The schema with its references and `allOf` laid into it, and the references taken; None where it recurs."""
+        """Return the schema with its references and `allOf` merged, and the references taken; None if it recurs."""
         if "$ref" not in schema and "allOf" not in schema:
             return schema, path
         flat = {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
@@ -80,7 +81,7 @@ class _Tightening:
             if reference in path:
                 return None
             path = (*path, reference)
-            parts.insert(0, referred(self.root, reference))
+            parts.insert(0, resolve_reference(self.root, reference))
         for part in parts:
             found = self._flat(cast("Record", part), path) if isinstance(part, dict) else None
             if found is None:
@@ -134,9 +135,9 @@ class _Tightening:
         }
 
     def _filled(self, body: Record, made: Record, other: Json, path: tuple[str, ...], depth: int) -> list[str]:
-        """Require every property, and invent names until there are as many as there must be."""
+        """Require every property, and add generated names up to `minProperties`."""
         narrowed = self.narrowed(other, path, depth + 1)
-        while narrowed is not None and len(made) < min(int(body["minProperties"]), MOST_ITEMS):
+        while narrowed is not None and len(made) < min(int(body["minProperties"]), MAX_ITEMS):
             made[f"item_{len(made) + 1}"] = narrowed
         return list(made)
 
@@ -144,7 +145,7 @@ class _Tightening:
         if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
             return self._tuple(body["prefixItems"], path, depth)
         least = max(int(body.get("minItems", 0)), 1 if "contains" in body else 0)
-        most = max(least, min(int(body.get("maxItems", MOST_ITEMS)), 1 if body.get("uniqueItems") else MOST_ITEMS))
+        most = max(least, min(int(body.get("maxItems", MAX_ITEMS)), 1 if body.get("uniqueItems") else MAX_ITEMS))
         item = {"allOf": [body.get("items", {}), body["contains"]]} if "contains" in body else body.get("items", {})
         narrowed = self.narrowed(item, path, depth + 1) if most else None
         if narrowed is None:
@@ -165,13 +166,13 @@ class _Tightening:
 
 
 def _text(body: Record) -> Record:
-    """A string with a length, or with a pattern that has one: engines refuse the two together."""
+    """Return a string schema with a maximum length or a bounded pattern: engines reject the two together."""
     pattern = body.get("pattern")
     narrowed = bounded(pattern) if isinstance(pattern, str) else FORMATS.get(str(body.get("format")))
     if narrowed is not None:
         return {"type": "string", "pattern": narrowed}
     least = int(body.get("minLength", 0))
-    most = max(least, min(int(body.get("maxLength", MOST_TEXT)), MOST_TEXT))
+    most = max(least, min(int(body.get("maxLength", MAX_TEXT)), MAX_TEXT))
     return {"type": "string", **({"minLength": least} if least else {}), "maxLength": most}
 
 
@@ -189,9 +190,9 @@ def _integer(body: Record) -> Record | None:
 
 
 def _multiples(step: float, low: float, high: float) -> Record | None:
-    """The first multiples in a range, as choices: no engine enforces `multipleOf` everywhere."""
+    """Return the first multiples in a range as choices: not every engine enforces `multipleOf`."""
     first = math.ceil(low / step)
-    count = min(MOST_CHOICES, math.floor(high / step) - first + 1)
+    count = min(MAX_CHOICES, math.floor(high / step) - first + 1)
     return {"enum": [step * (first + at) for at in range(count)]} if count > 0 else None
 
 
@@ -207,18 +208,18 @@ def _number(body: Record) -> Record | None:
 
 
 def _range(body: Record) -> tuple[float, float]:
-    """The bounds of a number as given, or not too far from what is given."""
+    """Return the bounds of a number. A missing one is set at a limited distance from the other."""
     lows = [body[name] for name in ("minimum", "exclusiveMinimum") if _is_number(body.get(name))]
     highs = [body[name] for name in ("maximum", "exclusiveMaximum") if _is_number(body.get(name))]
     if lows:
         low = max(lows)
-        return low, min(highs, default=low + MOST_NUMBER)
-    high = min(highs, default=MOST_NUMBER)
-    return (0 if high >= 0 else high - MOST_NUMBER), high
+        return low, min(highs, default=low + MAX_NUMBER)
+    high = min(highs, default=MAX_NUMBER)
+    return (0 if high >= 0 else high - MAX_NUMBER), high
 
 
 def _required(body: Record) -> list[str]:
-    """The names that must be there, with those that others depend on."""
+    """Return the required names, with those that other properties depend on."""
     names = dict.fromkeys(name for name in body.get("required") or () if isinstance(name, str))
     for needed in cast("Record", body.get("dependentRequired") or {}).values():
         names.update(dict.fromkeys(needed))
@@ -226,13 +227,13 @@ def _required(body: Record) -> list[str]:
 
 
 def _branches(body: Record, keyword: str) -> list[Json]:
-    """Each branch of `anyOf` or `oneOf`, complete with what stands beside them."""
+    """Return each branch of `anyOf` or `oneOf`, merged with the keywords beside them."""
     rest = {name: value for name, value in body.items() if name != keyword}
     return [{"allOf": [rest, branch]} if isinstance(branch, dict) else branch for branch in body[keyword]]
 
 
 def _merged(one: Record, other: Record) -> Record:
-    """A schema that holds what both demand, as far as that can be said in one. Neither has a `$ref` or an `allOf`."""
+    """Merge two schemas as far as one schema can express both. Neither has a `$ref` or an `allOf`."""
     both = {name: _both(name, one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
 
@@ -246,7 +247,7 @@ def _both(keyword: str, one: Json, other: Json) -> Json:
         case "items" | "contains":
             return {"allOf": [one, other]}
         case "anyOf" | "oneOf":
-            return [{"allOf": [mine, yours]} for mine in one for yours in other][:MOST_BRANCHES]
+            return [{"allOf": [mine, yours]} for mine in one for yours in other][:MAX_BRANCHES]
         case "enum":
             return [choice for choice in one if choice in other]
         case "type":
@@ -262,7 +263,7 @@ def _both(keyword: str, one: Json, other: Json) -> Json:
 
 
 def _common_type(one: Json, other: Json) -> Json:
-    """The type or types that both allow."""
+    """Return the type or types that both allow."""
     ones = _listed(one)
     others = _listed(other)
     common = [name for name in ones if name in others]
@@ -276,12 +277,12 @@ def _listed(types: Json) -> list[Any]:
 
 
 def _type_of(body: Record) -> str:
-    """The type that the keywords of an untyped schema speak of."""
+    """Return the type that the keywords of an untyped schema apply to."""
     return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), "string")
 
 
 def _is_of(value: Json, types: Json) -> bool:
-    """Is a value of one of the types, where any are given?"""
+    """Whether a value has one of the types; True if none are given."""
     named = _listed(types)
     name = type_name(value)
     whole = name == "integer" or (isinstance(value, float) and value.is_integer() and "integer" in named)

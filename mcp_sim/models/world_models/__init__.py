@@ -1,1 +1,1 @@
-"""World models: who predicts what a call does; one kind per file."""
+"""Kinds of world models: what predicts the result of a call. One kind per file."""

@@ -1,4 +1,4 @@
-"""The world model that needs no model: every tool does what its plan says, statefully and deterministically."""
+"""The world model that needs no language model: every tool follows its plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends,
 
 @world_models.register("builtin")
 class Builtin(WorldModel):
-    """Infer from the tool specs what each tool does to which records, and answer from the world. No options."""
+    """Infer from the tool specs what each tool does to which records, and answer from the world's state. No options."""
 
     def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
         return _bound(domain)
@@ -26,7 +26,7 @@ async def _bound(domain: Domain) -> AsyncGenerator[Predictor]:
 
 
 class _Answers:
-    """The answers of all tools, each compiled when its tool is called for the first time."""
+    """The answers of all tools, each compiled at the tool's first call."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -45,11 +45,11 @@ class _Answers:
         return inventor(self._domain)
 
     def _compile(self, tool: str) -> Answer:
-        from mcp_sim.backends.records.invention import opened  # noqa: PLC0415 (no tool is listed sooner for it)
+        from mcp_sim.backends.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
 
         plan = self._domain.plans[tool]
-        compiled = backends[plan.backend]().answering(self._domain.tools[tool], plan, self._domain)
-        answer = opened(compiled, plan, self._domain)
+        compiled = backends[plan.backend]().compile_answer(self._domain.tools[tool], plan, self._domain)
+        answer = open_answer(compiled, plan, self._domain)
         if not plan.guessed:
             return answer
         return lambda turn, invent: replace(answer(turn, invent), guessed=True)

@@ -1,4 +1,4 @@
-"""A language model answers, held to the world: any OpenAI-compatible endpoint."""
+"""The world model that asks a language model behind an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from mcp_sim.generate.values import inventor
 from mcp_sim.models.language_model.cache import Cache
-from mcp_sim.models.language_model.complaints import KEYLESS
+from mcp_sim.models.language_model.completions import KEYLESS
 from mcp_sim.models.language_model.conversation import Conversation
-from mcp_sim.models.language_model.dialects import DIALECTS, Dialect, Preset, Thinking, usual_preset
-from mcp_sim.models.language_model.endpoint import Ask, Line, opened
-from mcp_sim.models.language_model.narrator import Narrator, Settings
+from mcp_sim.models.language_model.disclosure import Disclosure
+from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, open_endpoint
+from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, Thinking, default_preset
+from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSettings
 from mcp_sim.models.language_model.prompt import system
-from mcp_sim.models.language_model.sight import Sight
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UsageError
@@ -31,13 +31,13 @@ CACHE_FOLDER = "mcp-sim-cache"
 
 
 class CachePart(BaseModel):
-    """Where answers are kept."""
+    """Where replies are stored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     dir: str = Field(default=CACHE_FOLDER, min_length=1, description="The folder, relative to where mcp-sim runs.")
     replay: bool = Field(
-        default=False, description="Never ask: what is not kept is a crash that names what is nearest."
+        default=False, description="Never ask: a request that is not stored is a crash that shows the nearest one."
     )
 
 
@@ -59,71 +59,71 @@ CacheOption = Annotated[CachePart, BeforeValidator(_as_cache, json_schema_input_
 class Openai(WorldModel):
     """Ask a language model behind an OpenAI-compatible endpoint (vLLM, SGLang, llama.cpp, Ollama, OpenAI, ...).
 
-    Where a tool's plan is sure, the world determines the answer and the model fills in only what is left open; where
-    the plan is a guess, the model says everything, and is held to it from then on. An answer that cannot be served is
-    asked for again with its problems named, then the call is a crash. An endpoint that does not answer is a crash at
-    once. The key comes from the environment, and appears in no trace, log or error.
+    If a tool's plan is certain, the world determines the answer and the model fills in only open fields. If the plan is
+    a guess, the model predicts the whole answer, which is consistent from then on. If a reply cannot be used, the model
+    is asked again with its problems; then the call is a crash. An endpoint that does not answer is a crash at once. The
+    key comes from the environment and appears in no trace, log or error.
     """
 
     base_url: str = Field(
-        description="Where the endpoint is, with its version path.", examples=["http://127.0.0.1:8000/v1"]
+        description="The URL of the endpoint, with its version path.", examples=["http://127.0.0.1:8000/v1"]
     )
-    model: str = Field(description="The model's name there.", examples=["Qwen/Qwen-AgentWorld-35B-A3B"])
+    model: str = Field(description="The name of the model at the endpoint.", examples=["Qwen/Qwen-AgentWorld-35B-A3B"])
     preset: Preset | None = Field(
         default=None,
-        description="What engine it is, for what is not standard. Default: as the URL suggests, else vllm.",
+        description="The engine, for non-standard options. Default: inferred from the URL, else vllm.",
     )
     ask: Literal["always", "undetermined"] = Field(
         default="always",
-        description="Ask for every call, and note where model and world differ, or only where something is open.",
+        description="Ask for every call, and note where model and world differ, or only if something is open.",
     )
     thinking: Literal["off", "on"] | Count | None = Field(
         default=None,
-        description="Does the model reason first? A number is the most tokens it may spend on it. Default: as the "
-        "engine does. What it thought is in the ledger, and never in an answer.",
+        description="Whether the model reasons first; a number is the maximum of tokens for it. Default: the engine's "
+        "default. Reasoning is in the ledger, never in an answer.",
     )
-    timeout: PositiveDuration = Field(
-        default=timedelta(minutes=2), description="How long one request may take, in real time."
-    )
-    max_tokens: Count = Field(default=4096, description="The longest answer, reasoning included, in tokens.")
-    temperature: float = Field(default=0.7, ge=0, le=2, description="How freely the model chooses.")
-    max_concurrency: Count = Field(default=16, description="How many requests may be under way, over all worlds.")
+    timeout: PositiveDuration = Field(default=timedelta(minutes=2), description="Maximum real time of one request.")
+    max_tokens: Count = Field(default=4096, description="Maximum length of a reply in tokens, including reasoning.")
+    temperature: float = Field(default=0.7, ge=0, le=2, description="Sampling temperature.")
+    max_concurrency: Count = Field(default=16, description="Maximum number of concurrent requests, over all worlds.")
     retries: int = Field(
         default=2,
         ge=0,
         le=10,
-        description="How often a request is sent again after 408, 409, 429, 5xx or a lost connection.",
+        description="How often a request is retried after 408, 409, 429, 5xx or a lost connection.",
     )
     transcript: Count = Field(
         default=200_000,
-        description="How much of a world's conversation is sent, in characters; less where the context is shorter.",
+        description="Maximum size of the conversation that is sent, in characters; less if the context is shorter.",
     )
     cache: CacheOption | None = Field(
         default=None,
-        description="Keep answers in this folder, and ask nothing twice; `replay` never asks.",
+        description="Store replies in this folder and ask nothing twice; `replay` never asks.",
         examples=["recorded", {"dir": "recorded", "replay": True}],
     )
     instructions: Instructions = Field(
         default_factory=dict[str, str],
-        description="What the model is to do where the world leaves it free: a text, or a text for each glob of tools.",
+        description="Instructions for what the world leaves open: a text, or a text for each glob of tools.",
         examples=["Customers are short of time and answer in one line.", {"search_*": "Results are years old."}],
     )
     withhold: tuple[str, ...] = Field(
         default=(),
-        description="Texts that the model is not told and may not say, such as the answer that the agent has to find.",
+        description="Texts that prompts omit and replies must not contain, such as the solution of the task.",
     )
-    extra_body: dict[str, Json] = Field(default_factory=dict, description="What else each request's body holds.")
+    extra_body: dict[str, Json] = Field(default_factory=dict, description="Further fields of each request's body.")
     api_key_env: str | None = Field(
-        default=None, description="The environment variable with the key; else OPENAI_API_KEY."
+        default=None, description="The environment variable with the key. Default: OPENAI_API_KEY."
     )
-    max_attempts: Count = Field(default=2, description="How often one call is asked for before it is a crash.")
+    max_attempts: Count = Field(
+        default=2, description="How often the model is asked about one call before it is a crash."
+    )
 
     @field_validator("base_url")
     @classmethod
     def _is_url(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
-            raise ValueError(f"{url!r} is no URL; write it as http://127.0.0.1:8000/v1")
+            raise ValueError(f"{url!r} is not a URL; expected a form like http://127.0.0.1:8000/v1")
         if parts.username or parts.password:
             raise ValueError("a URL with a user or password would end up in traces; use api_key_env")
         return url
@@ -141,22 +141,28 @@ class Openai(WorldModel):
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
         line = self.line(os.environ)
         if self.cache is not None and self.cache.replay:
-            kept = Cache.opened(Path(self.cache.dir), line, None)
+            kept = Cache.open(Path(self.cache.dir), line, None)
             yield self._narrator(domain, kept.complete, lambda: None)
             return
-        async with opened(line) as endpoint:
-            cache = None if self.cache is None else Cache.opened(Path(self.cache.dir), line, endpoint.complete)
-            yield self._narrator(domain, endpoint.complete if cache is None else cache.complete, lambda: endpoint.room)
+        async with open_endpoint(line) as endpoint:
+            cache = None if self.cache is None else Cache.open(Path(self.cache.dir), line, endpoint.complete)
+            yield self._narrator(
+                domain, endpoint.complete if cache is None else cache.complete, lambda: endpoint.max_characters
+            )
 
-    def _narrator(self, domain: Domain, ask: Ask, room: Callable[[], int | None]) -> Narrator:
+    def _narrator(self, domain: Domain, ask: Ask, max_characters: Callable[[], int | None]) -> ModelPredictor:
         owner = f"openai {self.model} {self.base_url}"
-        told = system(domain, self.instructions)
-        conversation = Conversation(told, Sight(domain, self.withhold), ask, owner, self.transcript, room)
-        return Narrator(domain, conversation, inventor(domain), Settings(self.ask == "always", self.withhold))
+        system_prompt = system(domain, self.instructions)
+        conversation = Conversation(
+            system_prompt, Disclosure(domain, self.withhold), ask, owner, self.transcript, max_characters
+        )
+        return ModelPredictor(
+            domain, conversation, inventor(domain), PredictorSettings(self.ask == "always", self.withhold)
+        )
 
-    def line(self, environment: Mapping[str, str]) -> Line:
-        """How the endpoint is reached. Raises UsageError where the environment lacks the key."""
-        return Line(
+    def line(self, environment: Mapping[str, str]) -> EndpointSettings:
+        """Return how the endpoint is reached. Raises `UsageError` if the environment lacks the key."""
+        return EndpointSettings(
             base_url=self.base_url,
             model=self.model,
             dialect=self._dialect,
@@ -171,11 +177,11 @@ class Openai(WorldModel):
 
     @property
     def _preset(self) -> Preset:
-        return self.preset or usual_preset(self.base_url)
+        return self.preset or default_preset(self.base_url)
 
     @property
-    def _dialect(self) -> Dialect:
-        return DIALECTS[self._preset]
+    def _dialect(self) -> Engine:
+        return ENGINES[self._preset]
 
     @property
     def _thinking(self) -> Thinking | None:
@@ -187,5 +193,7 @@ class Openai(WorldModel):
         if not key and self.api_key_env is not None:
             raise UsageError(f"api_key_env: the environment variable {name} is not set")
         if not (key.isascii() and key.isprintable()):
-            raise UsageError(f"the environment variable {name} holds signs that no HTTP header can; is it the key?")
+            raise UsageError(
+                f"the environment variable {name} has characters that an HTTP header cannot have; is it the key?"
+            )
         return key or KEYLESS

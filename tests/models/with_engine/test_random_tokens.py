@@ -20,7 +20,7 @@ from support.long_walks import plans_json, tools_of
 from support.walking import Walker
 
 from mcp_sim import Simulator
-from mcp_sim.models.language_model.reply import Reply, observed, parsed
+from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.types import Observation, Tool, ToolResult
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.scenario import Scenario
@@ -92,9 +92,9 @@ def _note(drive: Drive, world: World, tool: Tool, observation: Observation) -> N
 
 def _own_texts(entry: Json) -> Iterator[bool]:
     """For each text that the model said of a field that the world left open: was it written so?"""
-    said = parsed(observed(Reply(entry["measured"]["said"]["raw"])), "")
+    said = parse_json(observation_text(Reply(entry["measured"]["said"]["raw"])), "")
     step = entry["step"]
-    written = [change["record"] for change in (*step["committed"], *step["pins"]) if "record" in change]
+    written = [change["record"] for change in (*step["committed"], *step["absorbed"]) if "record" in change]
     for name, value in said.items():
         if isinstance(value, str) and any(name in record for record in written):
             yield any(record.get(name) == value for record in written)

@@ -1,4 +1,4 @@
-"""How is a data set worked off: each sample foretold and judged, so many at a time, none twice?"""
+"""Predict and judge the samples of a data set, several at a time and none twice."""
 
 from __future__ import annotations
 
@@ -9,65 +9,70 @@ from typing import TypeAlias
 
 import anyio
 
-from mcp_sim.models.evaluation.asking import JUDGEMENT, judgement, judging_messages, predicted, prediction_messages
-from mcp_sim.models.evaluation.results import Results
+from mcp_sim.models.evaluation.messages import (
+    JUDGEMENT,
+    judging_messages,
+    prediction_messages,
+    read_judgement,
+    read_prediction,
+)
+from mcp_sim.models.evaluation.results import Outcome, Results
 from mcp_sim.models.evaluation.samples import Sample
-from mcp_sim.models.evaluation.scores import Outcome
-from mcp_sim.models.language_model.answer import Reply
 from mcp_sim.models.language_model.endpoint import Ask, Request
+from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Rejected, Unanswered
 
-MOST_JUDGEMENTS = 3
-"""So often a judge is asked whose answer has no scores."""
-MOST_SILENT = 20
-"""After so many requests in a row without an answer, nobody is there."""
+MAX_JUDGE_ATTEMPTS = 3
+"""How often a judge is asked whose reply lacks scores."""
+MAX_UNANSWERED = 20
+"""Number of consecutive requests without an answer after which the run ends."""
 
-Told: TypeAlias = Callable[[int, str], None]
-"""Hears how many samples are done, and which was the last."""
+OnProgress: TypeAlias = Callable[[int, str], None]
+"""Called with the number of finished samples, and the key of the last one."""
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """A run over samples. Without `infer` nothing is foretold, without `judge` nothing judged that is not yet."""
+    """A run over samples. Without `infer` no further sample is predicted, without `judge` none is judged."""
 
     samples: Sequence[Sample]
     predictions: Results
     judgements: Results | None
     infer: Ask | None
     judge: Ask | None
-    told: Told
+    on_progress: OnProgress
     _done: int = 0
-    _silent: int = 0
-    _ended: list[Unanswered] = field(default_factory=list[Unanswered])
+    _unanswered: int = 0
+    _failures: list[Unanswered] = field(default_factory=list[Unanswered])
 
     @property
     def lacks_predictions(self) -> bool:
-        """Is there a sample that is not foretold yet?"""
+        """Whether there is a sample that is not predicted yet."""
         return any(self.predictions.done(sample.key, sample.digest) is None for sample in self.samples)
 
     @property
     def lacks_judgements(self) -> bool:
-        """Is there a sample that is not judged yet?"""
+        """Whether there is a sample that is not judged yet."""
         return any(outcome.scores is None for outcome in self.outcomes())
 
     async def run(self, at_once: int) -> None:
-        """Work off what is not done yet. Raises Unanswered where nobody answers any more."""
+        """Process the samples that are not done yet. Raises `Unanswered` if an endpoint no longer answers."""
         waiting = iter(self.samples)
         async with anyio.create_task_group() as workers:
             for _ in range(min(at_once, len(self.samples))):
                 workers.start_soon(self._work, waiting)
-        if self._ended:
-            raise self._ended[0]
+        if self._failures:
+            raise self._failures[0]
 
     def outcomes(self) -> Iterator[Outcome]:
-        """What became of each sample."""
+        """Yield the outcome of each sample."""
         for sample in self.samples:
-            told = self.predictions.lines.get(sample.key, {})
+            line = self.predictions.lines.get(sample.key, {})
             prediction = self.predictions.done(sample.key, sample.digest)
             if prediction is None:
-                failed = "prediction" if "failed" in told and told.get("digest") == sample.digest else ""
-                yield Outcome(sample.domain, None, failed, str(told.get("failed", "")) if failed else "")
+                failed = "prediction" if "failed" in line and line.get("digest") == sample.digest else ""
+                yield Outcome(sample.domain, None, failed, str(line.get("failed", "")) if failed else "")
             else:
                 yield self._judged(sample, prediction["text"])
 
@@ -78,22 +83,22 @@ class Evaluation:
         found = self.judgements.done(sample.key, digest)
         if found is not None:
             return Outcome(sample.domain, found["scores"])
-        told = self.judgements.lines.get(sample.key, {})
-        failed = "failed" in told and told.get("digest") == digest
-        return Outcome(sample.domain, None, "judging" if failed else "", str(told["failed"]) if failed else "")
+        line = self.judgements.lines.get(sample.key, {})
+        failed = "failed" in line and line.get("digest") == digest
+        return Outcome(sample.domain, None, "judging" if failed else "", str(line["failed"]) if failed else "")
 
     async def _work(self, waiting: Iterator[Sample]) -> None:
         for sample in waiting:
-            if self._ended:
+            if self._failures:
                 return
             text = await self._prediction(sample)
             if text is not None:
                 await self._judgement(sample, text)
             self._done += 1
-            self.told(self._done, sample.key)
+            self.on_progress(self._done, sample.key)
 
     async def _prediction(self, sample: Sample) -> str | None:
-        """The text that the model foretells, or foretold; None where it fails."""
+        """Return the predicted text, new or stored; None if the prediction fails."""
         kept = self.predictions.done(sample.key, sample.digest)
         if kept is not None:
             return kept["text"]
@@ -105,7 +110,7 @@ class Evaluation:
     async def _predicted(self, ask: Ask, request: Request) -> Record:
         try:
             reply = await self._answer(ask, request)
-            return {"text": predicted(reply), **_said(reply)}
+            return {"text": read_prediction(reply), **_reply_fields(reply)}
         except Rejected as error:
             return {"failed": str(error), "raw": error.raw}
         except Unanswered as error:
@@ -116,7 +121,7 @@ class Evaluation:
         if self.judge is None or self.judgements is None or self.judgements.done(sample.key, digest) is not None:
             return
         result: Record = {}
-        for attempt in range(MOST_JUDGEMENTS):
+        for attempt in range(MAX_JUDGE_ATTEMPTS):
             request = Request(judging_messages(sample, text), JUDGEMENT, sample.seed + attempt, sample.key)
             result = await self._judgement_of(self.judge, request)
             if not {"failed", "raw"} <= result.keys():
@@ -126,29 +131,29 @@ class Evaluation:
     async def _judgement_of(self, ask: Ask, request: Request) -> Record:
         try:
             reply = await self._answer(ask, request)
-            return {**judgement(reply), **_said(reply)}
+            return {**read_judgement(reply), **_reply_fields(reply)}
         except Rejected as error:
             return {"failed": str(error), "raw": error.raw}
         except Unanswered as error:
             return {"failed": str(error)}
 
     async def _answer(self, ask: Ask, request: Request) -> Reply:
-        """The answer to one request. Where many in a row have none, the run ends."""
+        """Return the reply to one request. The run ends after many consecutive requests without one."""
         try:
             reply = await ask(request)
         except Unanswered as error:
-            self._silent += 1
-            if self._silent >= MOST_SILENT:
-                self._ended.append(error)
+            self._unanswered += 1
+            if self._unanswered >= MAX_UNANSWERED:
+                self._failures.append(error)
             raise
-        self._silent = 0
+        self._unanswered = 0
         return reply
 
 
-def _said(reply: Reply) -> Record:
+def _reply_fields(reply: Reply) -> Record:
     return {"raw": reply.content, "usage": reply.usage, **({"reasoning": reply.reasoning} if reply.reasoning else {})}
 
 
 def _digest(sample: Sample, text: str) -> str:
-    """Which prediction of which sample a judgement is about."""
+    """Return a digest of the sample and the prediction that a judgement is about."""
     return sha256(f"{sample.digest} {text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]

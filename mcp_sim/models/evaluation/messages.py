@@ -1,4 +1,4 @@
-"""How is a model asked for the next observation, and another one for its judgement; what of the answers counts?"""
+"""Prompts for the evaluated model and for the judge, and readers of their replies."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 
+from mcp_sim.models.evaluation.results import DIMENSIONS
 from mcp_sim.models.evaluation.samples import Sample
-from mcp_sim.models.evaluation.scores import DIMENSIONS
-from mcp_sim.models.language_model.answer import Reply
 from mcp_sim.models.language_model.prompt import Message
+from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
-LONGEST_REMARK = 300
-LONGEST_REASONING = 4_000
+MAX_REMARK = 300
+MAX_REASONING = 4_000
 
 _HEADING = re.compile(r"\A\s*\*\*Environment Observation:\*\*")
 _FENCES = re.compile(r"`{3,}")
 _REMARKS: Record = {
     "type": "array",
-    "items": {"type": "string", "maxLength": LONGEST_REMARK},
+    "items": {"type": "string", "maxLength": MAX_REMARK},
     "minItems": 0,
     "maxItems": 5,
 }
@@ -36,7 +36,7 @@ _SCORES: Record = {
 JUDGEMENT: Record = {
     "type": "object",
     "properties": {
-        "reasoning": {"type": "string", "maxLength": LONGEST_REASONING},
+        "reasoning": {"type": "string", "maxLength": MAX_REASONING},
         "strengths": _REMARKS,
         "weaknesses": _REMARKS,
         "scores": _SCORES,
@@ -44,14 +44,14 @@ JUDGEMENT: Record = {
     "required": ["reasoning", "strengths", "weaknesses", "scores"],
     "additionalProperties": False,
 }
-"""What binds the judge's answer, where its engine can bind one."""
+"""Schema of the judge's reply, for engines that can enforce it."""
 
 
 # the world model ------------------------------------------------------------------------------------------------------
 
 
 def prediction_messages(sample: Sample) -> list[Message]:
-    """The sample's own system prompt, the turns before as they really were, and the action."""
+    """Return the sample's system prompt, the earlier turns with real observations, and the action."""
     system = [{"role": "system", "content": sample.system}] if sample.system else []
     past = [
         {"role": role, "content": text}
@@ -61,16 +61,16 @@ def prediction_messages(sample: Sample) -> list[Message]:
     return [*system, *past, {"role": "user", "content": sample.action}]
 
 
-def predicted(reply: Reply) -> str:
-    """The observation that a model foretells: the last tagged block, or all of it. Raises Rejected where it is none."""
-    text = _observation(_tagged(_spoken(reply), "predicted_observation"))
+def read_prediction(reply: Reply) -> str:
+    """Return the predicted observation: the last tagged block, or the whole reply. Raises `Rejected` if it is empty."""
+    text = _observation(_tagged(_answer_text(reply), "predicted_observation"))
     if not text:
         raise Rejected(reply.content, ["the observation is empty"])
     return text
 
 
-def _spoken(reply: Reply) -> str:
-    """What follows the reasoning. Raises Rejected where the answer was cut off, or is a thought alone."""
+def _answer_text(reply: Reply) -> str:
+    """Return the text after the reasoning. Raises `Rejected` if the reply is cut off, empty or only reasoning."""
     if reply.finish_reason == "length":
         raise Rejected(reply.content, ["the answer was cut off at the token limit"])
     if reply.finish_reason == "content_filter":
@@ -84,7 +84,7 @@ def _spoken(reply: Reply) -> str:
 
 
 def _tagged(text: str, tag: str) -> str:
-    """What stands in the last block of a tag, closed or not; the whole text where there is none."""
+    """Return the content of the last block of a tag, closed or not; the whole text if there is none."""
     return text.rpartition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
 
 
@@ -96,7 +96,7 @@ def _observation(text: str) -> str:
 
 
 def judging_messages(sample: Sample, prediction: str) -> list[Message]:
-    """What a judge is told of one prediction."""
+    """Return the prompt for judging one prediction."""
     earlier = "\n\n".join(f"{action}\n\n{observation}" for action, observation in sample.before)
     parts = [
         *([f"# Turns before\n\n{_quoted(earlier)}"] if earlier else []),
@@ -108,20 +108,20 @@ def judging_messages(sample: Sample, prediction: str) -> list[Message]:
     return [{"role": "system", "content": guidance(sample.domain)}, {"role": "user", "content": "\n\n".join(parts)}]
 
 
-def judgement(reply: Reply) -> Record:
-    """Scores, strengths and weaknesses of a judge's answer. Raises Rejected where not every score is there."""
-    said = _last_object(_tagged(_spoken(reply), "final_evaluation"))
-    scores = {name: _score(as_object(said.get("scores")).get(name)) for name in DIMENSIONS}
+def read_judgement(reply: Reply) -> Record:
+    """Return the scores, strengths and weaknesses of a judge's reply. Raises `Rejected` if a score is missing."""
+    judgement = _last_object(_tagged(_answer_text(reply), "final_evaluation"))
+    scores = {name: _score(as_object(judgement.get("scores")).get(name)) for name in DIMENSIONS}
     missing = [name for name, score in scores.items() if score is None]
     if missing:
         raise Rejected(reply.content, [f"the judge gave no score from 1 to 5 for {', '.join(missing)}"])
-    remarks = {name: [str(one) for one in as_list(said.get(name))] for name in ("strengths", "weaknesses")}
+    remarks = {name: [str(one) for one in as_list(judgement.get(name))] for name in ("strengths", "weaknesses")}
     return {"scores": scores, **remarks}
 
 
 @lru_cache(maxsize=32)
 def guidance(domain: str) -> str:
-    """What a judge is told of all samples of a domain."""
+    """Return the system prompt of the judge for all samples of a domain."""
     special = files("mcp_sim.models.evaluation").joinpath("prompts", "domains", f"{domain}.md")
     parts = [_prompt("judge"), *([special.read_text(encoding="utf-8").strip()] if special.is_file() else [])]
     return "\n\n".join(parts)
@@ -132,19 +132,19 @@ def _prompt(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The text between fences that it does not hold itself."""
+    """Return the text between fences that do not occur in it."""
     fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
     return f"{fence}\n{text}\n{fence}"
 
 
 def _last_object(text: str) -> Record:
-    """The last JSON object in a text that holds scores."""
+    """Return the last JSON object in a text that has scores."""
     found = [value for value in _objects(text) if "scores" in value]
     return found[-1] if found else {}
 
 
 def _objects(text: str) -> Iterator[Record]:
-    """The JSON objects in a text, one after the other."""
+    """Yield the JSON objects in a text."""
     decoder, at = json.JSONDecoder(strict=False), text.find("{")
     while at >= 0:
         try:
@@ -157,10 +157,10 @@ def _objects(text: str) -> Iterator[Record]:
 
 
 def _score(value: Json) -> int | None:
-    """A whole number from 1 to 5, also as `4.0`, `"4"` or `"4/5"`; None for anything else."""
+    """Return an integer from 1 to 5, also for `4.0`, `"4"` or `"4/5"`; None for anything else."""
     if isinstance(value, str):
-        told = value.removesuffix("/5").strip()
-        value = int(told) if told.isdecimal() and len(told) == 1 else None
+        text = value.removesuffix("/5").strip()
+        value = int(text) if text.isdecimal() and len(text) == 1 else None
     if isinstance(value, bool) or not isinstance(value, int | float) or value not in range(1, 6):
         return None
     return int(value)

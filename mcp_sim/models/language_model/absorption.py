@@ -1,7 +1,7 @@
-"""What does a predicted observation tell of the world, and where must it say what the world has?
+"""Compare a predicted observation with the world, correct it, and absorb what is new.
 
-A model that foretells a whole answer names records, links and totals. Those that the world has are shown as it has
-them; what it says of a record beyond that is absorbed, and true from then on; what cannot be is repaired.
+A model that predicts a whole observation names records, links and totals. Those that the world has are shown as the
+world has them. Further fields of a record are absorbed into the state. What contradicts the world is repaired.
 """
 
 from __future__ import annotations
@@ -11,26 +11,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.backends.records.invention import candidates, chosen, made_up, may_exist
+from mcp_sim.backends.records.open_world import choose_key, generate_record, link_candidates, may_exist
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import plural, singular, snake
+from mcp_sim.types.lexicon.english import plural, singular, snake
 
 Path: TypeAlias = tuple[str, ...]
 
-GONE: Any = object()
-"""Stands for a row that is not shown, or a field that is left out."""
+OMITTED: Any = object()
+"""Marks a row or a field that is left out."""
 
 TOTALS = frozenset({"total", "total_count", "total_results", "count", "num_results", "result_count"})
 _NUMBERED = re.compile(r"(.*?[A-Za-z].*?)(\d+)(\D{0,2})")
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """How answers name the records of a domain: which property holds which, which links to which, how ids look."""
+class RecordNames:
+    """How observations name the records of a domain.
+
+    `records` maps property names to the entities whose records they hold, `links` maps them to the entities that they
+    refer to. `ids` has patterns of ids within texts.
+    """
 
     domain: Domain
     records: dict[str, str]
@@ -38,7 +42,7 @@ class Vocabulary:
     ids: tuple[tuple[str, re.Pattern[str]], ...]
 
     @classmethod
-    def of(cls, domain: Domain) -> Vocabulary:
+    def of(cls, domain: Domain) -> RecordNames:
         several = [entity for entity in domain.entities.values() if not entity.singleton]
         names = [(entity, entity.name.rpartition(".")[2]) for entity in several]
         records = {form: entity.name for entity, name in names for form in (snake(name), snake(plural(name)))}
@@ -46,18 +50,18 @@ class Vocabulary:
         return cls(domain, records, links, tuple(_ids(domain)))
 
     def entity(self, name: str) -> Entity | None:
-        """The entity whose records stand under a property of this name."""
+        """Return the entity whose records a property of this name holds."""
         form = snake(name)
         found = self.records.get(form) or self.records.get(singular(form))
         return None if found is None else self.domain.entities[found]
 
     def link(self, name: str) -> str | None:
-        """The entity that a property of this name refers to."""
+        """Return the entity that a property of this name refers to."""
         return self.links.get(snake(name))
 
 
 def _ids(domain: Domain) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """What an id looks like in the middle of a text, for entities whose ids cannot be taken for anything else."""
+    """Yield a pattern of ids within texts for each entity whose ids are unmistakable."""
     for entity in domain.entities.values():
         found = _NUMBERED.fullmatch(entity.key_like) if isinstance(entity.key_like, str) else None
         if found is not None and len(found[1]) > 1:
@@ -66,31 +70,34 @@ def _ids(domain: Domain) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 @dataclass(slots=True)
-class Reading:
-    """One observation, read against the world: what it says in the end, what is pinned, repaired, or cannot be."""
+class Absorption:
+    """The comparison of one observation with the world.
 
-    vocabulary: Vocabulary
+    It collects the absorbed records, the paths of the repaired values, and the problems that cannot be repaired.
+    """
+
+    record_names: RecordNames
     turn: Turn
     view: View
     invent: Invent
-    places: Mapping[Path, Entity]
-    """Whose records stand where, as far as the tool's plan tells."""
-    pins: dict[tuple[str, Key], Change] = field(default_factory=dict[tuple[str, Key], Change])
+    record_paths: Mapping[Path, Entity]
+    """Path -> the entity whose records are there, as far as the tool's plan shows."""
+    absorbed: dict[tuple[str, Key], Change] = field(default_factory=dict[tuple[str, Key], Change])
     repaired: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
 
-    def read(self, value: Json, path: Path, known: Entity | None, *, is_row: bool = False) -> Json:
-        """A part of the observation as it is served; `known`: whose record it is, or whose records."""
-        known = self.places.get(path, known)
+    def resolve(self, value: Json, path: Path, entity: Entity | None, *, is_row: bool = False) -> Json:
+        """Return a part of the observation in the form to serve; `entity` is the one whose records it holds."""
+        entity = self.record_paths.get(path, entity)
         match value:
             case dict():
-                return self._object(cast("Record", value), path, known, is_row=is_row)
+                return self._object(cast("Record", value), path, entity, is_row=is_row)
             case list():
                 rows = [
-                    self.read(row, (*path, str(at)), known, is_row=True)
+                    self.resolve(row, (*path, str(at)), entity, is_row=True)
                     for at, row in enumerate(cast("list[Json]", value))
                 ]
-                return [row for row in rows if row is not GONE]
+                return [row for row in rows if row is not OMITTED]
             case str():
                 return self._text(value, path)
             case _:
@@ -98,10 +105,12 @@ class Reading:
 
     # records
 
-    def _object(self, value: Record, path: Path, known: Entity | None, *, is_row: bool) -> Json:
-        if known is not None and isinstance(value.get(known.key), str | int):
-            return self._record(value, path, known, is_row=is_row)
-        return self._counted({name: part for name, part in self._parts(value, path, None) if part is not GONE}, path)
+    def _object(self, value: Record, path: Path, entity: Entity | None, *, is_row: bool) -> Json:
+        if entity is not None and isinstance(value.get(entity.key), str | int):
+            return self._record(value, path, entity, is_row=is_row)
+        return self._with_true_total(
+            {name: part for name, part in self._parts(value, path, None) if part is not OMITTED}, path
+        )
 
     def _parts(self, value: Record, path: Path, entity: Entity | None) -> Iterator[tuple[str, Json]]:
         for name, part in value.items():
@@ -109,24 +118,24 @@ class Reading:
             declared = entity.fields.get(name) if entity is not None else None
             link = declared.link if declared is not None and declared.derived is None else None
             if link is None and not isinstance(part, dict):
-                link = self.vocabulary.link(name)
+                link = self.record_names.link(name)
             if entity is not None and name == entity.key:
                 yield name, part
             elif link is not None:
                 yield name, self._linked(part, here, link, declared)
             else:
-                yield name, self.read(part, here, self.vocabulary.entity(name))
+                yield name, self.resolve(part, here, self.record_names.entity(name))
 
     def _record(self, value: Record, path: Path, entity: Entity, *, is_row: bool) -> Json:
         key: Key = value[entity.key]
         stored = self.view.get(entity.name, key)
         if stored is None and self._may_be_new(entity, key):
-            stored = self._pinned(entity, key, self._said(value, path, entity))
+            stored = self._add_record(entity, key, self._own_fields(value, path, entity))
         if stored is None:
-            others = candidates(self.view, entity.name)
+            others = link_candidates(self.view, entity.name)
             if is_row or not others:
                 return self._unknown(entity, key, path, is_row=is_row)
-            key = chosen(others, self.turn.draws, ".".join(path))
+            key = choose_key(others, self.turn.draws, ".".join(path))
             stored = self.view.get(entity.name, key) or {}
             self.repaired.append(".".join((*path, entity.key)))
         return self._as_stored({**value, entity.key: key}, path, entity, stored)
@@ -136,10 +145,10 @@ class Reading:
             self.repaired.append(".".join(path))
         else:
             self.problems.append(f"R1: there is no {entity.name} {key!r}, nor any other")
-        return GONE
+        return OMITTED
 
     def _as_stored(self, value: Record, path: Path, entity: Entity, stored: Record) -> Record:
-        """The record as the world has it; what is said beyond that becomes part of it."""
+        """Return the record as the world has it, and absorb further fields."""
         key: Key = value[entity.key]
         shown: Record = {}
         fresh: Record = {}
@@ -148,35 +157,35 @@ class Reading:
                 shown[name] = stored[name]
                 if not equal(stored[name], value[name]):
                     self.repaired.append(".".join((*path, name)))
-            elif part is not GONE:
+            elif part is not OMITTED:
                 shown[name] = part
-                fresh |= {name: part} if self._belongs(entity, name, path) else {}
+                fresh |= {name: part} if self._is_record_field(entity, name, path) else {}
         if fresh:
-            self._pin(entity, key, {**stored, **fresh})
+            self._absorb(entity, key, {**stored, **fresh})
         return shown
 
-    def _belongs(self, entity: Entity, name: str, path: Path) -> bool:
-        """Is it a field of the record, and not of what stands around it?"""
+    def _is_record_field(self, entity: Entity, name: str, path: Path) -> bool:
+        """Whether a property is a field of the record, and not of its envelope."""
         declared = entity.fields.get(name)
-        return declared.derived is None if declared is not None else bool(path) and not self.vocabulary.entity(name)
+        return declared.derived is None if declared is not None else bool(path) and not self.record_names.entity(name)
 
-    def _said(self, value: Record, path: Path, entity: Entity) -> Record:
-        """The fields of a record that is new to the world."""
+    def _own_fields(self, value: Record, path: Path, entity: Entity) -> Record:
+        """Return the fields of a record that is new to the world."""
         parts = self._parts(value, path, entity)
-        return {name: part for name, part in parts if part is not GONE and self._belongs(entity, name, path)}
+        return {name: part for name, part in parts if part is not OMITTED and self._is_record_field(entity, name, path)}
 
     def _may_be_new(self, entity: Entity, key: Json) -> bool:
-        return self.vocabulary.domain.open and may_exist(self.view, entity, key)
+        return self.record_names.domain.open and may_exist(self.view, entity, key)
 
-    def _pinned(self, entity: Entity, key: Key, said: Record) -> Record:
-        record = made_up(self.turn, entity, key, self.invent, said)
-        self._pin(entity, key, record)
+    def _add_record(self, entity: Entity, key: Key, fields: Record) -> Record:
+        record = generate_record(self.turn, entity, key, self.invent, fields)
+        self._absorb(entity, key, record)
         return record
 
-    def _pin(self, entity: Entity, key: Key, record: Record) -> None:
-        pin = Change("put", entity.name, key, record)
-        self.pins[entity.name, key] = pin
-        self.view = self.view.after([pin])
+    def _absorb(self, entity: Entity, key: Key, record: Record) -> None:
+        change = Change("put", entity.name, key, record)
+        self.absorbed[entity.name, key] = change
+        self.view = self.view.after([change])
 
     # links, mentions, totals
 
@@ -188,42 +197,42 @@ class Reading:
             return kept
         if value is None or value == "" or self._exists(target, value):
             return value
-        others = candidates(self.view, target)
+        others = link_candidates(self.view, target)
         if not others and declared is None:
             return value
         self.repaired.append(".".join(path))
         if others:
-            return chosen(others, self.turn.draws, ".".join(path))
-        return None if declared is not None and is_nullable(declared.schema) else GONE
+            return choose_key(others, self.turn.draws, ".".join(path))
+        return None if declared is not None and is_nullable(declared.schema) else OMITTED
 
     def _exists(self, target: str, key: Json) -> bool:
-        """Is there such a record, or may there be, in which case it is made up?"""
+        """Whether there is such a record. One that may exist in an open world is generated."""
         if isinstance(key, bool) or not isinstance(key, str | int):
             return False
-        entity = self.vocabulary.domain.entities.get(target)
+        entity = self.record_names.domain.entities.get(target)
         if self.view.get(target, key) is not None:
             return True
         if entity is None or not self._may_be_new(entity, key):
             return False
-        self._pinned(entity, key, {})
+        self._add_record(entity, key, {})
         return True
 
     def _text(self, text: str, path: Path) -> str:
-        """The text, in which ids of records are those of records that exist."""
-        for target, form in self.vocabulary.ids:
-            true = {told: self._mentioned(target, told, path) for told in form.findall(text)}
-            if any(told != key for told, key in true.items()):
+        """Return the text with ids of unknown records replaced by ids of known ones."""
+        for target, form in self.record_names.ids:
+            true = {mentioned: self._existing_id(target, mentioned, path) for mentioned in form.findall(text)}
+            if any(mentioned != key for mentioned, key in true.items()):
                 text = form.sub(lambda found, true=true: true[found[0]], text)
                 self.repaired.append(".".join(path))
         return text
 
-    def _mentioned(self, target: str, told: str, path: Path) -> str:
-        """The id of a record that exists: the one that is told, else another; the same where the world has none."""
-        others = [] if self._exists(target, told) else candidates(self.view, target)
-        return str(chosen(others, self.turn.draws, f"{'.'.join(path)}/{told}")) if others else told
+    def _existing_id(self, target: str, mentioned: str, path: Path) -> str:
+        """Return the id if its record exists, else that of another record, if there is one."""
+        others = [] if self._exists(target, mentioned) else link_candidates(self.view, target)
+        return str(choose_key(others, self.turn.draws, f"{'.'.join(path)}/{mentioned}")) if others else mentioned
 
-    def _counted(self, value: Record, path: Path) -> Record:
-        """The object, whose total is that of the one list in it."""
+    def _with_true_total(self, value: Record, path: Path) -> Record:
+        """Return the object with its total corrected to the length of the one list in it."""
         lists = [cast("list[Json]", part) for part in value.values() if isinstance(part, list)]
         if len(lists) != 1:
             return value

@@ -1,7 +1,7 @@
-"""What of a call does the world leave open, and how do a model's values get into its place?
+"""Fields of a call that the world leaves open, and the model's values for them.
 
-A backend is run twice: once with a `Survey`, which notes each field that it asks for, then with a `Filling`, which
-answers with the model's values. Everything else comes out as the world determines it.
+A backend runs twice: first with an `OpenFieldSurvey`, which records each field that the backend asks for, then with a
+`Filling`, which supplies the model's values. The world determines everything else.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from mcp_sim.models.language_model.sight import Sight
+from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.types import Json, Key, Record, Transition, Turn, View
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Invent
 
 Place = tuple[str, str, int]
-"""Entity, field, and the how-manieth time it was asked for in the call."""
+"""Entity, field, and how often the call asked for it before."""
 
-MOST_CANDIDATES = 32
-CHOICE: Record = {"type": "integer", "minimum": 1, "maximum": MOST_CANDIDATES}
-"""The number of a candidate, whatever the candidates are: engines compile each schema once."""
+MAX_CANDIDATES = 32
+CHOICE: Record = {"type": "integer", "minimum": 1, "maximum": MAX_CANDIDATES}
+"""Schema of a candidate's number. It does not depend on the candidates: engines compile each schema once."""
 
 NAMES = ("name", "title", "full_name", "display_name", "subject", "label", "email")
-LONGEST_NAME = 80
+MAX_LABEL = 80
 
 
 @dataclass(slots=True)
-class Survey:
-    """An `Invent` that notes which fields are open, by the name they get in the request.
+class OpenFieldSurvey:
+    """An `Invent` that records the open fields, by the names they get in the request.
 
-    Of a reference it notes the records that it may lead to; of these the model chooses one.
+    For a reference it records the candidates; the model chooses one of them.
     """
 
     invent: Invent
@@ -39,43 +39,44 @@ class Survey:
     schemas: dict[str, Record] = field(default_factory=dict[str, Record])
     places: dict[Place, str] = field(default_factory=dict[Place, str])
     candidates: dict[str, tuple[str, Sequence[Key]]] = field(default_factory=dict[str, tuple[str, Sequence[Key]]])
-    """Name in the request -> the entity that is referred to, and the keys to choose from."""
+    """Name in the request -> the referenced entity, and the keys to choose from."""
     _seen: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
         self._note(entity, field, schema, is_open=self._is_open(entity, field, schema))
         return self.invent(turn, entity, field, schema, record)
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
-        """The first of these records: the world's own choice."""
-        offered = list(dict.fromkeys(islice(keys, MOST_CANDIDATES)))
+    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+        """Return the first of these records, which is the world's own choice."""
+        offered = list(dict.fromkeys(islice(keys, MAX_CANDIDATES)))
         name = self._note(entity, field, CHOICE, is_open=len(offered) > 1)
         if name is not None:
             self.candidates[name] = (target, offered)
         return offered[0]
 
-    def settled(self, transition: Transition, sight: Sight) -> list[Record]:
-        """The records that the call writes, as far as the world determines them."""
+    def settled(self, transition: Transition, disclosure: Disclosure) -> list[Record]:
+        """Return the records that the call writes, without their open fields."""
         open_fields = {(entity, field) for entity, field, _ in self.places}
-        writes = (*transition.pins, *transition.changes)
-        told = [(change.entity, sight.record(change.entity, change.record)) for change in writes]
+        writes = (*transition.absorbed, *transition.changes)
+        disclosed = [(change.entity, disclosure.record(change.entity, change.record)) for change in writes]
         return [
             {name: value for name, value in record.items() if (entity, name) not in open_fields}
-            for entity, record in told
+            for entity, record in disclosed
             if record is not None
         ]
 
-    def listed(self, view: View, sight: Sight) -> Record:
-        """The candidates of each open reference, numbered, with the names of the records."""
+    def listed(self, view: View, disclosure: Disclosure) -> Record:
+        """Return the numbered candidates of each open reference, with the names of the records."""
         return {
             name: [
-                f"{n} {_told(sight.record(target, view.get(target, key)) or {}, key)}" for n, key in enumerate(keys, 1)
+                f"{n} {_label(disclosure.record(target, view.get(target, key)) or {}, key)}"
+                for n, key in enumerate(keys, 1)
             ]
             for name, (target, keys) in self.candidates.items()
         }
 
     def _note(self, entity: str, field: str, schema: Record, *, is_open: bool) -> str | None:
-        """Count what is asked for; the name that it gets in the request if it is open."""
+        """Count a field that is asked for. Return its name in the request, if it is open."""
         at = self._seen[entity, field]
         self._seen[entity, field] += 1
         if not is_open:
@@ -100,9 +101,9 @@ class Survey:
 
 @dataclass(slots=True)
 class Filling:
-    """An `Invent` that gives the values of a model; what the survey did not meet, the built-in one fills."""
+    """An `Invent` that returns the model's values. Fields that the survey did not meet get generated ones."""
 
-    survey: Survey
+    survey: OpenFieldSurvey
     values: Record
     _seen: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
@@ -110,8 +111,8 @@ class Filling:
         name = self._named(entity, field)
         return self.survey.invent(turn, entity, field, schema, record) if name is None else self.values[name]
 
-    def refer(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
-        """The record whose number the model said; a number that is too high goes round."""
+    def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
+        """Return the record whose number the model chose, modulo the number of candidates."""
         name = self._named(entity, field)
         if name is None:
             return next(iter(keys))
@@ -124,7 +125,7 @@ class Filling:
         return self.survey.places.get((entity, field, at))
 
 
-def _told(record: Record, key: Key) -> str:
-    """A record as one line: its key and its name."""
+def _label(record: Record, key: Key) -> str:
+    """Return a record as one line: its key and its name."""
     name = next((record[name] for name in NAMES if isinstance(record.get(name), str)), "")
-    return f"{key} {name}".strip()[:LONGEST_NAME]
+    return f"{key} {name}".strip()[:MAX_LABEL]

@@ -1,4 +1,4 @@
-"""What did a run that was ended leave behind? A line per batch, each written when the batch is done."""
+"""The file of an unfinished run: one line per batch, written when the batch is done."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import BinaryIO, Self
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.json_values import decode, encode
 
 FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What came of one batch: the rows that the model said, None for each that somebody else has to make up.
+    """The result of one batch: the model's rows, with None for each that has to be generated without it.
 
-    `asked` counts the requests, `refused` the rows that could not be used, and `problem` is what was wrong first.
+    `asked` counts the requests, `refused` the rejected rows. `problem` is the first problem.
     """
 
     entity: str
@@ -30,20 +30,23 @@ class Batch:
 
 
 @dataclass(slots=True)
-class Unfinished:
-    """The batches of a run so far, in a file beside its output. Of two runs of the same world, `run` is the same."""
+class RunFile:
+    """The batches of a run so far, in a file beside its output. `run` identifies the world that is generated."""
 
     path: Path
     stream: BinaryIO
     kept: dict[tuple[str, int], Batch] = field(default_factory=dict[tuple[str, int], Batch])
 
     @classmethod
-    def opened(cls, path: Path, run: Record, *, resume: bool) -> Self:
-        """The file, with what it holds. Raises UsageError where it is another run, or none is to be gone on with."""
+    def open(cls, path: Path, run: Record, *, resume: bool) -> Self:
+        """Open the file and read its batches.
+
+        Raises `UsageError` if it belongs to another run, if it exists without `resume`, or if it cannot be written.
+        """
         try:
             lines, length = _written(path)
             if lines and not resume:
-                raise UsageError(f"{path} holds a run that was not finished: go on with --resume, or remove the file")
+                raise UsageError(f"{path} has an unfinished run: continue it with --resume, or remove the file")
             _check(path, run, lines)
             path.parent.mkdir(parents=True, exist_ok=True)
             stream = path.open("r+b" if lines else "wb")
@@ -58,7 +61,7 @@ class Unfinished:
         return found
 
     def keep(self, batch: Batch) -> None:
-        """Write a batch, so that it is there whatever happens next."""
+        """Write a batch at once, so that it survives a crash."""
         self.kept[batch.entity, batch.first] = batch
         self._write({**asdict(batch), "rows": list(batch.rows)})
 
@@ -66,7 +69,7 @@ class Unfinished:
         self.stream.close()
 
     def remove(self) -> None:
-        """The run is finished."""
+        """Remove the file of a finished run."""
         self.stream.close()
         self.path.unlink(missing_ok=True)
 
@@ -76,7 +79,7 @@ class Unfinished:
 
 
 def _written(path: Path) -> tuple[list[Record], int]:
-    """The lines that were written to their end, and how many bytes they are."""
+    """Return the complete lines, and their size in bytes."""
     lines, length = list[Record](), 0
     for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
         try:
@@ -91,13 +94,13 @@ def _written(path: Path) -> tuple[list[Record], int]:
 
 
 def _check(path: Path, run: Record, lines: list[Record]) -> None:
-    """Is it the same run that is gone on with?"""
+    """Raise `UsageError` if the file belongs to another run."""
     wanted = {"format": FORMAT, **run}
     other = [name for name in wanted if lines and lines[0].get(name) != wanted[name]]
     if other:
-        told = ", ".join(f"{name} {lines[0].get(name)!r} instead of {wanted[name]!r}" for name in other)
+        differences = ", ".join(f"{name} {lines[0].get(name)!r} instead of {wanted[name]!r}" for name in other)
         raise UsageError(
-            f"{path} belongs to another run ({told[:300]}); remove the file, or give what it was begun with"
+            f"{path} belongs to another run ({differences[:300]}); remove the file, or use the options of that run"
         )
 
 

@@ -1,4 +1,4 @@
-"""What did the model answer, once reasoning and wrapping are taken off? Rejected where nothing is left."""
+"""Read model replies: strip reasoning and markup, parse JSON, and recognise errors."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import re
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from mcp_sim.types import Json
+from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import canonical
 
-MOST_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 1_000_000
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"\A\*\*Environment Observation:\*\*\s*")
 _FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
@@ -19,15 +21,16 @@ _STRING = r'("(?:[^"\\]|\\.)*")'
 _COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-"""How a character begins, or ends, that takes two escapes."""
+"""One half of a surrogate pair, as an escape."""
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\n?```\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an engine sent back for one request. `usage` has its token counts by name.
+    """An engine's reply to one request.
 
-    `reasoning` is what it thought, where the engine tells it apart; `cached`: it was answered before, and kept.
+    `usage` has its token counts by name. `reasoning` is the model's reasoning, if the engine separates it. `cached`: it
+    comes from the cache.
     """
 
     content: str
@@ -37,25 +40,28 @@ class Reply:
     cached: bool = False
 
 
-def observed(reply: Reply) -> str:
-    """The text of the observation, without thinking, tags, heading and code fence."""
+def observation_text(reply: Reply) -> str:
+    """Return the observation's text, without reasoning, tags, heading and code fence.
+
+    Raises `Rejected` if the reply is cut off, withheld, too long or empty.
+    """
     if reply.finish_reason == "length":
         raise Rejected(reply.content, ["the answer was cut off at the token limit; answer more briefly"])
     if reply.finish_reason == "content_filter":
         raise Rejected(reply.content, ["the engine's content filter withheld the answer"])
-    if len(reply.content) > MOST_CHARACTERS:
-        raise Rejected(reply.content, [f"the answer has more than {MOST_CHARACTERS:,} characters"])
+    if len(reply.content) > MAX_CHARACTERS:
+        raise Rejected(reply.content, [f"the answer has more than {MAX_CHARACTERS:,} characters"])
     text = _without_heading(_tagged(_without_thinking(reply), reply))
     if not text:
         raise Rejected(reply.content, ["the answer is empty"])
     return text
 
 
-def parsed(text: str, raw: str) -> Json:
-    """The JSON value of an observation.
+def parse_json(text: str, raw: str) -> Json:
+    """Return the JSON value of an observation's text. Raises `Rejected`, with `raw`, if it is not JSON.
 
-    Raw control characters in strings are let pass, as some engines emit them; so are comments, commas before a closing
-    bracket, and words around a fenced block, which models like to add.
+    Accepted are also raw control characters in strings, comments, trailing commas, and words around a fenced block,
+    which engines and models often add.
     """
     try:
         return _loaded(text)
@@ -90,23 +96,48 @@ def _loaded(text: str) -> Json:
 
 
 def _plain(text: str) -> str:
-    """The text without comments, and without commas before a closing bracket; strings stay as they are."""
+    """Return JSON text without comments and trailing commas; strings stay as they are."""
     bare = _COMMENTS.sub(lambda found: found[1] or " ", text)
     return _COMMAS.sub(lambda found: found[1] or "", bare)
 
 
-def json_or_text(text: str) -> Any:
-    """The value of a text that is a JSON object or array, else the text itself."""
+def parse_json_or_text(text: str) -> Any:
+    """Return the value of a text that is a JSON object or array, else the text itself."""
     if not text.startswith(("{", "[")):
         return text
     try:
-        return parsed(text, text)
+        return parse_json(text, text)
     except Rejected:
         return text
 
 
+def read_observation(reply: Reply, validator: Validator | None) -> Observation:
+    """Return the observation in a reply; `validator` is the tool's outputSchema. Raises `Rejected` if it is invalid."""
+    text = observation_text(reply)
+    value = parse_json_or_text(text) if validator is None else parse_json(text, reply.content)
+    if _is_refusal(value):
+        return Observation(ToolResult(value["text"], form="text", is_error=True))
+    if validator is None:
+        return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
+    if problems := validator.problems(value):
+        raise Rejected("", problems)
+    return Observation(ToolResult(value))
+
+
+def differs_from(truth: Observation, reply: Reply) -> bool:
+    """Whether a reply differs from the true observation. The text of an error does not count."""
+    try:
+        text = observation_text(reply)
+    except Rejected:
+        return True
+    body, value = truth.body, parse_json_or_text(text)
+    if not isinstance(body, ToolResult) or body.is_error:
+        return not _is_refusal(value)
+    return text != body.value.strip() if body.form == "text" else canonical(value) != canonical(body.value)
+
+
 def _without_thinking(reply: Reply) -> str:
-    """What follows the reasoning. Chat templates often open the thought themselves, so only its end is seen."""
+    """Return the text after the reasoning. Chat templates often contain the opening tag, so only the end is sent."""
     text = reply.content.rpartition("</think>")[2]
     if "<think>" in text and not text.lstrip().startswith(("{", "[")):
         raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
@@ -114,7 +145,7 @@ def _without_thinking(reply: Reply) -> str:
 
 
 def _tagged(text: str, reply: Reply) -> str:
-    """The last tagged block, or the whole where there is none."""
+    """Return the last tagged block, or the whole text if there is none."""
     before, opened, rest = text.rpartition(OPENING)
     if not opened:
         return text
@@ -130,3 +161,10 @@ def _without_heading(text: str) -> str:
     bare = _HEADING.sub("", text.strip())
     fenced = _FENCED.match(bare)
     return (fenced[1] if fenced else bare).strip()
+
+
+def _is_refusal(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
+    fields = cast("Record", value)
+    return fields.keys() == {"isError", "text"} and fields["isError"] is True and isinstance(fields["text"], str)

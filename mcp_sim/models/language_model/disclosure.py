@@ -1,0 +1,174 @@
+"""Keep concealed and withheld content out of prompts, and detect it in replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from mcp_sim.types import Change, Json, Record, View
+from mcp_sim.types.domain import Concealed, Domain
+from mcp_sim.types.json_values import canonical
+
+_HIDDEN: Any = object()
+"""Marks a part that is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """The part of the world that a prompt may show: not what is concealed from the agent, nor `withheld` texts.
+
+    What is left out of prompts stays true, and the world still shows it to agents where they may see it.
+    """
+
+    domain: Domain
+    withheld: tuple[str, ...] = ()
+
+    def record(self, entity: str, record: Record | None) -> Record | None:
+        """Return the part of a record that may be shown; None if there is none."""
+        if record is None:
+            return None
+        for concealed in self._about(entity):
+            if concealed.fits(record):
+                if not concealed.fields:
+                    return None
+                record = _without(record, concealed)
+        return redact(record, self.withheld)
+
+    def is_counted(self, entity: str) -> bool:
+        """Whether the number of records may be shown. It may not if some of them must seem not to exist."""
+        return all(concealed.fields for concealed in self._about(entity))
+
+    def written(self, changes: Iterable[Change]) -> list[Record]:
+        """Return the part of writes that may be shown, in the form of the ledger."""
+        return [change.to_json() | disclosed for change in changes if (disclosed := self._write(change)) is not None]
+
+    def value(self, view: View, entity: str | None, value: Json) -> Json:
+        """Return the part of a tool's result that may be shown; `view` has the records in it."""
+        disclosed = self._disclosed(view, entity, value) if self.domain.concealed else value
+        return None if disclosed is _HIDDEN else redact(disclosed, self.withheld)
+
+    def _about(self, entity: str) -> Iterator[Concealed]:
+        return (concealed for concealed in self.domain.concealed if concealed.entity == entity)
+
+    def _write(self, change: Change) -> Record | None:
+        if change.record is None:
+            return {}
+        record = self.record(change.entity, change.record)
+        return None if record is None else {"record": record}
+
+    def _disclosed(self, view: View, entity: str | None, value: Json) -> Json:
+        match value:
+            case dict():
+                shown = self._shown(view, entity, cast("Record", value))
+                if shown is _HIDDEN:
+                    return _HIDDEN
+                parts = ((name, self._disclosed(view, entity, part)) for name, part in shown.items())
+                return {name: part for name, part in parts if part is not _HIDDEN}
+            case list():
+                rows = (self._disclosed(view, entity, row) for row in cast("list[Json]", value))
+                return [row for row in rows if row is not _HIDDEN]
+            case _:
+                return value
+
+    def _shown(self, view: View, entity: str | None, value: Record) -> Record:
+        """Return an object without the concealed fields of the record that it shows, if it shows one."""
+        for concealed in self.domain.concealed:
+            key: Json = value.get(self.domain.entities[concealed.entity].key)
+            if not isinstance(key, str | int):
+                value = _without(value, concealed) if concealed.entity == entity else value
+                continue
+            stored = view.get(concealed.entity, key)
+            if stored is None or not concealed.fits(stored):
+                continue
+            if not concealed.fields:
+                return _HIDDEN
+            value = _without(value, concealed)
+        return value
+
+
+def _without(record: Record, concealed: Concealed) -> Record:
+    return {name: value for name, value in record.items() if name not in concealed.fields}
+
+
+MARKS = (
+    "<think>",
+    "</think>",
+    "<predicted_observation>",
+    "</predicted_observation>",
+    "**Environment Observation:**",
+    "**Action:**",
+    "**World:**",
+    "**Answer:**",
+    "**Instruction:**",
+    "<|im_start|>",
+    "<|im_end|>",
+)
+"""Markup of prompts, which no real system shows."""
+
+REASONING_PREFIX = 120
+"""Number of characters of reasoning whose repetition is no coincidence."""
+
+HIDDEN = "(withheld)"
+
+
+def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: Record) -> list[str]:
+    """Return the problems of a reply that shows markup, reasoning or withheld texts, without repeating the latter.
+
+    Texts that the call's own arguments contain are no leaks.
+    """
+    given = canonical(arguments)
+    texts = list(_texts(value))
+    problems = [
+        f"the answer holds {mark!r}, which no real system would show"
+        for mark in MARKS
+        if mark not in given and any(mark in text for text in texts)
+    ]
+    reasoning_start = reasoning.strip()[:REASONING_PREFIX]
+    if len(reasoning_start) == REASONING_PREFIX and any(reasoning_start in text for text in texts):
+        problems.append("the answer repeats the reasoning")
+    known = _plain(given)
+    secrets = [secret for secret in map(_plain, withheld) if secret and secret not in known]
+    if secrets and any(secret in _plain(text) for text in texts for secret in secrets):
+        problems.append(  # prose: data
+            "the answer tells what the agent has to find out by itself; leave it out"
+        )
+    return problems
+
+
+def redact(value: Json, withheld: Sequence[str]) -> Json:
+    """Return the value with every text replaced that contains a withheld one."""
+    secrets = [secret for secret in map(_plain, withheld) if secret]
+    return _hidden(value, secrets) if secrets else value
+
+
+def _hidden(value: Json, secrets: Sequence[str]) -> Json:
+    match value:
+        case dict():
+            return {name: _hidden(part, secrets) for name, part in cast("Record", value).items()}
+        case list():
+            return [_hidden(part, secrets) for part in cast("list[Json]", value)]
+        case str():
+            return HIDDEN if any(secret in _plain(value) for secret in secrets) else value
+        case _:
+            return value
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield every text in a value, property names included."""
+    left: list[Any] = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            body = cast("Record", one)
+            yield from body
+            left.extend(body.values())
+        elif isinstance(one, list):
+            left.extend(cast("list[Any]", one))
+
+
+def _plain(text: str) -> str:
+    """Return the text in lower case, with single spaces."""
+    return " ".join(text.casefold().split())
