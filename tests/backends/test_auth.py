@@ -14,7 +14,7 @@ WHO = tool("get_current_user", {}, {"username": STRING})
 ADA = {"username": "ada", "password": "s3cret"}
 
 
-async def test_who_logs_in_is_logged_in_until_they_log_out(tmp_path: Path) -> None:
+async def test_a_user_is_logged_in_until_they_log_out(tmp_path: Path) -> None:
     async with simulator(tmp_path, [LOGIN, LOGOUT, STATUS, WHO]) as sim, sim.open() as world:
         assert told(await world.call("is_logged_in", {})) == {"logged_in": False}
         assert "No user" in refused(await world.call("get_current_user", {}))
@@ -28,7 +28,7 @@ async def test_who_logs_in_is_logged_in_until_they_log_out(tmp_path: Path) -> No
         assert told(await world.call("logout", {})) == {"success": False}
 
 
-async def test_credentials_that_are_given_are_checked(tmp_path: Path) -> None:
+async def test_given_credentials_are_checked(tmp_path: Path) -> None:
     async with simulator(tmp_path, [LOGIN, STATUS], state={**ADA, "authenticated": False}) as sim, sim.open() as world:
         assert refused(await world.call("login", {**ADA, "password": "guess"})) == "Invalid username or password"
         assert told(await world.call("is_logged_in", {})) == {"logged_in": False}
@@ -36,7 +36,7 @@ async def test_credentials_that_are_given_are_checked(tmp_path: Path) -> None:
         assert told(await world.call("is_logged_in", {})) == {"logged_in": True}
 
 
-async def test_every_login_of_a_server_is_a_session_of_its_own(tmp_path: Path) -> None:
+async def test_each_login_of_a_server_has_its_own_session(tmp_path: Path) -> None:
     tools = [
         tool("mail_login", {"user_id": STRING}, about="Part of the mail system. Logs in."),
         tool(
@@ -60,21 +60,21 @@ async def test_every_login_of_a_server_is_a_session_of_its_own(tmp_path: Path) -
         assert told(await world.call("bank_get_login_status", {})) == {"status": True}
 
 
-async def test_tools_that_only_speak_of_logins_are_left_alone(tmp_path: Path) -> None:
+async def test_tools_that_only_mention_logins_do_not_match(tmp_path: Path) -> None:
     tools = [
         tool("list_login_attempts", {"user_id": STRING}),
         tool("get_login_url", {"username": STRING}),
         tool("create_session", {"title": STRING}),
     ]
     async with simulator(tmp_path, tools) as sim:
-        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"sessions"} == set()
+        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"auth"} == set()
 
 
 POST = tool("create_post", {"content": STRING}, {"id": {"type": "integer"}, "content": STRING})
 READ = tool("get_post", {"post_id": {"type": "integer"}}, {"id": {"type": "integer"}, "content": STRING})
 
 
-async def test_what_needs_a_login_is_refused_to_whoever_is_not_logged_in(tmp_path: Path) -> None:
+async def test_a_tool_that_requires_a_login_is_refused_without_one(tmp_path: Path) -> None:
     export = tool("export_posts", {}, about="Export all posts. Requires authentication.")
     state = {"authenticated": False, "posts": {"1": {"id": 1, "content": "Hello"}}}
     async with simulator(tmp_path, [LOGIN, LOGOUT, POST, READ, export], state) as sim, sim.open() as world:
@@ -87,13 +87,13 @@ async def test_what_needs_a_login_is_refused_to_whoever_is_not_logged_in(tmp_pat
         assert refused(await world.call("create_post", {"content": "Newer"})).startswith("Not logged in")
 
 
-async def test_where_nothing_says_who_is_logged_in_nobody_has_to_be(tmp_path: Path) -> None:
+async def test_without_a_login_status_in_the_state_no_login_is_required(tmp_path: Path) -> None:
     state = {"posts": {"1": {"id": 1, "content": "Hello"}}}
     async with simulator(tmp_path, [LOGIN, POST, READ], state) as sim, sim.open() as world:
         assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
 
 
-async def test_who_can_do_without_a_login_and_what_only_speaks_of_users_is_not_refused(tmp_path: Path) -> None:
+async def test_descriptions_that_negate_or_only_mention_a_login_do_not_require_one(tmp_path: Path) -> None:
     about = [
         "Lists posts. No authentication required.", "Shows the authenticated user's first name.",
         "Lists only posts of people who have logged in.", "Does not need a login.",

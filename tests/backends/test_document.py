@@ -1,4 +1,4 @@
-"""Tools that work on documents whose parts go by their index."""
+"""Tools that work on documents whose parts are addressed by index."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECKLIST = [
 FACTS = {"filename": "facts.docx"}
 
 
-async def test_paragraphs_are_written_read_by_index_and_deleted(tmp_path: Path) -> None:
+async def test_paragraphs_are_added_read_by_index_and_deleted(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD) as sim, sim.open() as world:
         assert (
             told(await world.call("create_document", {**FACTS, "title": "Facts"}))
@@ -51,7 +51,7 @@ async def test_paragraphs_are_written_read_by_index_and_deleted(tmp_path: Path) 
         )
 
 
-async def test_documents_are_copied_searched_and_changed_apart(tmp_path: Path) -> None:
+async def test_a_copied_document_changes_independently(tmp_path: Path) -> None:
     state: Json = {"documents": {"facts.docx": ["Water is wet.", "Wet water."]}}
     async with simulator(tmp_path, WORD, state=state) as sim, sim.open() as world:
         told(await world.call("copy_document", {"source_filename": "facts.docx", "destination_filename": "more.docx"}))
@@ -68,7 +68,7 @@ async def test_documents_are_copied_searched_and_changed_apart(tmp_path: Path) -
         )
 
 
-async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+async def test_unknown_documents_and_parts_are_refused(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD, state={"documents": {"facts.docx": ["One."]}}) as sim, sim.open() as world:
         assert "none.docx does not exist" in refused(await world.call("get_document_text", {"filename": "none.docx"}))
         assert "already exists" in refused(await world.call("create_document", FACTS))
@@ -79,7 +79,7 @@ async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
         )
 
 
-async def test_items_of_the_only_list_shift_as_others_come_and_go(tmp_path: Path) -> None:
+async def test_items_shift_when_others_are_added_or_removed(tmp_path: Path) -> None:
     async with simulator(tmp_path, CHECKLIST) as sim, sim.open() as world:
         for name in ("a", "b", "c"):
             told(await world.call("add_item", {"task": name}))
@@ -96,14 +96,14 @@ async def test_items_of_the_only_list_shift_as_others_come_and_go(tmp_path: Path
         ]
 
 
-async def test_items_with_ids_stay_records(tmp_path: Path) -> None:
+async def test_items_with_ids_are_records(tmp_path: Path) -> None:
     tools = [
         tool("add_item", {"name": STRING}),
         tool("get_item", {"item_id": STRING}),
         tool("delete_item", {"item_id": STRING}),
     ]
     async with simulator(tmp_path, tools) as sim:
-        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"outlines"} == set()
+        assert {plan.backend for plan in sim.scenario.domain.plans.values()} & {"document"} == set()
 
 
 INDEX = {"type": "integer"}
@@ -124,8 +124,8 @@ SLIDES = [
 ]  # fmt: skip
 
 
-async def test_the_newest_document_is_meant_where_none_is_named_and_layouts_are_no_places(tmp_path: Path) -> None:
-    """What has a place for anything holds all that is told."""
+async def test_the_default_document_is_the_newest_and_a_layout_index_is_not_a_position(tmp_path: Path) -> None:
+    """A free-form result contains all facts."""
     async with simulator(tmp_path, SLIDES) as sim, sim.open() as world:
         made = told(await world.call("create_presentation", {"id": "deck"}))["result"]
         assert "deck" in made["message"]
@@ -141,7 +141,7 @@ async def test_the_newest_document_is_meant_where_none_is_named_and_layouts_are_
         assert listed["presentations"] == ["deck", "other"]
 
 
-async def test_texts_of_tables_are_texts_and_headings_have_levels_that_there_are(tmp_path: Path) -> None:
+async def test_table_cells_are_part_of_the_text_and_heading_levels_are_checked(tmp_path: Path) -> None:
     document = {"filename": STRING}
     tools = [
         tool("create_document", document),
@@ -174,7 +174,7 @@ NOTEBOOK = [
 ]
 
 
-async def test_cells_of_a_notebook_among_the_given_files_are_read_changed_and_reordered(tmp_path: Path) -> None:
+async def test_cells_of_a_given_notebook_are_read_changed_and_reordered(tmp_path: Path) -> None:
     cells: Json = [
         {"cell_type": "markdown", "source": ["# Tides\n", "Notes"]},
         {"cell_type": "code", "source": "x = 1"},
@@ -198,7 +198,7 @@ async def test_cells_of_a_notebook_among_the_given_files_are_read_changed_and_re
         assert "broken" in refused(await world.call("list_cells", {"nb_filepath": "/lab/broken.ipynb"}))
 
 
-async def test_what_is_put_into_a_slide_is_read_with_it_and_a_text_beside_another_stands_there(tmp_path: Path) -> None:
+async def test_elements_are_added_to_a_slide_and_a_paragraph_is_inserted_near_a_text(tmp_path: Path) -> None:
     slides = [
         tool("add_slide", {"title": STRING}),
         tool("add_bullets", {"slide_index": INTEGER, "bullet_points": {"type": "array"}}),
@@ -220,7 +220,9 @@ async def test_what_is_put_into_a_slide_is_read_with_it_and_a_text_beside_anothe
         assert "Mud" in refused(await world.call("insert_paragraph_near_text", {**beside, "target_text": "Mud"}))
 
 
-async def test_several_cells_are_put_in_and_changed_at_once_and_counted_from_the_end(tmp_path: Path) -> None:
+async def test_several_cells_are_inserted_and_changed_at_once_and_negative_indexes_count_from_the_end(
+    tmp_path: Path,
+) -> None:
     many = {"type": "array", "items": {"type": "object"}, "description": "Objects with 'cell_index' and 'content'"}
     back = {"type": "integer", "description": "Place of the cell (negative ones count from the end)"}
     tools = [
@@ -245,7 +247,7 @@ async def test_several_cells_are_put_in_and_changed_at_once_and_counted_from_the
         assert told(await world.call("get_cell", {**at, "cell_index": 0}))["content"] == "top"
 
 
-async def test_what_is_said_of_a_document_as_a_whole_is_told_with_it(tmp_path: Path) -> None:
+async def test_properties_of_a_document_are_shown_with_it(tmp_path: Path) -> None:
     tools = [
         *WORD,
         tool("set_document_properties", {**FILE, "author": STRING, "keywords": STRING}, optional=["keywords"]),
@@ -281,9 +283,9 @@ async def test_documents_are_saved_opened_again_and_merged(tmp_path: Path) -> No
         assert "Tides" in str(told(await world.call("get_slide", {"presentation_id": "/w/all", "slide_index": 1})))
 
 
-async def test_a_text_that_is_replaced_over_and_over_has_an_end(tmp_path: Path) -> None:
+async def test_repeated_replacement_has_a_length_limit(tmp_path: Path) -> None:
     async with simulator(tmp_path, WORD).open() as world:
         await world.call("create_document", FACTS)
         await world.call("add_paragraph", {**FACTS, "text": "a" * 10_000})
-        asked = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
-        assert "too long" in refused(await world.call("search_and_replace", asked))
+        arguments = {**FACTS, "find_text": "a", "replace_text": "b" * 10_000}
+        assert "too long" in refused(await world.call("search_and_replace", arguments))

@@ -1,4 +1,4 @@
-"""Decks and notebooks that are filled part by part: counted, and told in words where a result is only a text."""
+"""Presentations and notebooks that are filled part by part, counted, and rendered as text."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ DECKS = [
     tool("add_textbox", "Add a text box to the last slide.", filepath=TEXT, text=TEXT),
     tool("get_slide_count", "How many slides there are.", filepath=TEXT),
 ]
-_SAID = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
+_TEXT_RESULT = {"type": "object", "properties": {"result": TEXT}, "required": ["result"]}
 _NUMBER = {"type": "integer"}
 CELLS = [
-    tool("create_notebook", "Make a notebook.", _SAID, path=TEXT),
-    tool("add_cell", "Add a cell.", _SAID, path=TEXT, source=TEXT, cell_type=TEXT),
-    tool("get_cell", "The source of a cell.", _SAID, path=TEXT, index=_NUMBER),
-    tool("delete_cell", "Delete a cell.", _SAID, path=TEXT, index=_NUMBER),
-    tool("read_notebook", "A summary of the cells.", _SAID, path=TEXT),
+    tool("create_notebook", "Make a notebook.", _TEXT_RESULT, path=TEXT),
+    tool("add_cell", "Add a cell.", _TEXT_RESULT, path=TEXT, source=TEXT, cell_type=TEXT),
+    tool("get_cell", "The source of a cell.", _TEXT_RESULT, path=TEXT, index=_NUMBER),
+    tool("delete_cell", "Delete a cell.", _TEXT_RESULT, path=TEXT, index=_NUMBER),
+    tool("read_notebook", "A summary of the cells.", _TEXT_RESULT, path=TEXT),
 ]
 
 
-async def test_slides_that_no_index_names_are_put_in_one_after_the_other(tmp_path: Path) -> None:
+async def test_slides_without_an_index_are_added_one_after_the_other(tmp_path: Path) -> None:
     sim = simulator(tmp_path, DECKS)
-    assert {told.split()[0] for told in backends(sim).values()} == {"outlines"}
+    assert {one.split()[0] for one in backends(sim).values()} == {"document"}
     deck = {"filepath": "/tmp/birds.pptx"}
     async with sim.open() as world:
         assert "/tmp/birds.pptx" in await refused(world, "get_slide_count", **deck)
@@ -38,12 +38,12 @@ async def test_slides_that_no_index_names_are_put_in_one_after_the_other(tmp_pat
         assert await said(world, "get_slide_count", **deck) == "/tmp/birds.pptx has 2 slides"
 
 
-async def test_parts_are_told_in_words_where_a_result_is_only_a_text(tmp_path: Path) -> None:
+async def test_parts_are_rendered_as_text_if_a_result_is_only_a_text(tmp_path: Path) -> None:
     book = {"path": "/tmp/sums.ipynb"}
     async with simulator(tmp_path, CELLS).open() as world:
         await said(world, "create_notebook", **book)
         assert "at index 0" in (await said(world, "add_cell", **book, source="x = 1", cell_type="code"))["result"]
         await said(world, "add_cell", **book, source="# Sum\nof all", cell_type="markdown")
         assert (await said(world, "get_cell", **book, index=1))["result"] == "# Sum\nof all"
-        told = (await said(world, "read_notebook", **book))["result"]
-        assert told == "/tmp/sums.ipynb (2 cells)\n\n[0] code: x = 1\n[1] markdown: # Sum of all"
+        text = (await said(world, "read_notebook", **book))["result"]
+        assert text == "/tmp/sums.ipynb (2 cells)\n\n[0] code: x = 1\n[1] markdown: # Sum of all"

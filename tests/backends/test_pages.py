@@ -29,7 +29,7 @@ PAGES = [
 ]
 
 
-async def test_what_a_search_finds_is_read_under_its_address_and_found_again(tmp_path: Path) -> None:
+async def test_a_generated_page_is_found_read_by_address_and_found_again(tmp_path: Path) -> None:
     async with simulator(tmp_path, WEB) as sim, sim.open() as world, sim.open("other") as other:
         rows = told(await world.call("web_search", {"query": "vector databases", "count": 4}))["results"]
         assert len({row["link"] for row in rows}) == 4
@@ -44,7 +44,7 @@ async def test_what_a_search_finds_is_read_under_its_address_and_found_again(tmp
         assert [step["guessed"] for step in calls] == [True, True, True, False]
 
 
-async def test_where_pages_are_given_it_is_those_and_no_others(tmp_path: Path) -> None:
+async def test_given_pages_are_the_only_pages(tmp_path: Path) -> None:
     async with simulator(tmp_path, DOCS, {"documents": PAGES}) as sim, sim.open() as world:
         found = told(await world.call("search_docs", {"query": "upgrade installer"}))["results"]
         assert [row["title"] for row in found] == ["Upgrade", "Install"]
@@ -53,7 +53,7 @@ async def test_where_pages_are_given_it_is_those_and_no_others(tmp_path: Path) -
         assert "nowhere" in refused(await world.call("fetch", {"id": "nowhere"}))
 
 
-def test_what_a_server_makes_itself_is_searched_as_records(tmp_path: Path) -> None:
+def test_what_a_server_creates_is_searched_as_records(tmp_path: Path) -> None:
     tools = [
         tool("create_document", {"title": STRING, "text": STRING}, {"id": STRING, "title": STRING, "text": STRING}),
         tool("search_documents", {"query": STRING}),

@@ -34,7 +34,7 @@ BOOK = {"filepath": "sales.xlsx"}
 PLACE = {**BOOK, "sheet_name": "Sheet1"}
 
 
-async def test_what_is_written_to_cells_is_read_from_them(tmp_path: Path) -> None:
+async def test_written_cells_are_read_back(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
         told(await world.call("create_workbook", BOOK))
         told(
@@ -55,7 +55,7 @@ async def test_what_is_written_to_cells_is_read_from_them(tmp_path: Path) -> Non
         assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "C4", "end_cell": "C4"})) == "3"
 
 
-async def test_rows_and_columns_that_come_and_go_shift_the_others(tmp_path: Path) -> None:
+async def test_inserted_and_deleted_rows_and_columns_shift_the_others(tmp_path: Path) -> None:
     async with (
         simulator(tmp_path, EXCEL, state={"workbooks": {"sales.xlsx": {"Sheet1": [[1, 2], [3, 4]]}}}) as sim,
         sim.open() as world,
@@ -69,7 +69,7 @@ async def test_rows_and_columns_that_come_and_go_shift_the_others(tmp_path: Path
         assert "Invalid row: 0" in refused(await world.call("insert_rows", {**PLACE, "start_row": 0}))
 
 
-async def test_sheets_are_made_renamed_and_deleted_by_name(tmp_path: Path) -> None:
+async def test_sheets_are_created_renamed_and_deleted_by_name(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
         told(await world.call("create_workbook", BOOK))
         assert "already exists" in refused(await world.call("create_workbook", BOOK))
@@ -108,7 +108,7 @@ def test_columns_have_letters(number: int) -> None:
 
 
 @given(st.lists(st.lists(st.integers(), max_size=4), max_size=6), st.integers(0, 8), st.integers(1, 3))
-def test_rows_put_in_can_be_taken_out_again(rows: list[list[int]], at: int, count: int) -> None:
+def test_deleting_inserted_rows_restores_the_sheet(rows: list[list[int]], at: int, count: int) -> None:
     back = grids.without_rows(grids.with_rows(rows, at, count), at, count)
     assert [row for row in back if row] == [row for row in rows if row]
 
@@ -121,7 +121,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize(("formula", "value"), FORMULAS.items())
-async def test_formulas_are_read_as_what_they_come_to(tmp_path: Path, formula: str, value: Json) -> None:
+async def test_formulas_are_read_as_their_values(tmp_path: Path, formula: str, value: Json) -> None:
     read = tool("read_range", {**SHEET, "range": STRING}, {"values": TABLE})
     async with simulator(tmp_path, [*EXCEL, read]) as sim, sim.open() as world:
         told(await world.call("create_workbook", BOOK))
@@ -130,7 +130,7 @@ async def test_formulas_are_read_as_what_they_come_to(tmp_path: Path, formula: s
         assert told(await world.call("read_range", {**PLACE, "range": "A4"})) == {"values": [[value]]}
 
 
-async def test_a_formula_that_is_not_understood_is_refused_and_one_that_leads_back_to_itself_shows_it(
+async def test_an_invalid_formula_is_refused_and_a_circular_one_is_an_error_value(
     tmp_path: Path,
 ) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
@@ -145,7 +145,7 @@ async def test_a_formula_that_is_not_understood_is_refused_and_one_that_leads_ba
 
 
 def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
-    """Cells below each other, each of whose formulas looks at the cell above."""
+    """Return cells one below the other, whose formulas refer to the cell above."""
     return [[value] for value in first] + [[formula.replace("@", f"A{row}")] for row in range(1, count)]
 
 
@@ -160,9 +160,7 @@ def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
         ([["=" + "+".join(["1"] * 900)]], "900"),
     ],
 )
-async def test_formulas_that_build_on_each_other_come_to_an_end(
-    tmp_path: Path, rows: list[list[Json]], value: str
-) -> None:
+async def test_chains_of_formulas_end(tmp_path: Path, rows: list[list[Json]], value: str) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
         told(await world.call("create_workbook", BOOK))
         told(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
@@ -172,7 +170,7 @@ async def test_formulas_that_build_on_each_other_come_to_an_end(
         assert str(whole[-1][0]) == value
 
 
-async def test_a_sheet_is_as_large_as_memory_can_bear(tmp_path: Path) -> None:
+async def test_the_size_of_a_sheet_is_limited(tmp_path: Path) -> None:
     insert = tool("insert_columns", {**SHEET, "start_col": INTEGER, "count": INTEGER})
     async with simulator(tmp_path, [*EXCEL, insert]) as sim, sim.open() as world:
         told(await world.call("create_workbook", BOOK))
@@ -201,7 +199,7 @@ MORE = [
 GIVEN = {"workbooks": {"sales.xlsx": {"Sheet1": [["a", 1], ["b", 2]]}}}
 
 
-async def test_cells_are_copied_and_what_is_merged_is_listed_until_it_is_parted(tmp_path: Path) -> None:
+async def test_cells_are_copied_and_merges_are_listed_until_undone(tmp_path: Path) -> None:
     async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
         told(await world.call("copy_range", {**PLACE, "source_start": "A1", "source_end": "A2", "target_start": "D1"}))
         copied = [["a", 1, None, "a"], ["b", 2, None, "b"]]
@@ -213,7 +211,7 @@ async def test_cells_are_copied_and_what_is_merged_is_listed_until_it_is_parted(
         assert told(await world.call("get_merged_cells", PLACE)) == []
 
 
-async def test_formulas_and_ranges_are_looked_at_before_they_are_used(tmp_path: Path) -> None:
+async def test_formulas_and_ranges_are_validated(tmp_path: Path) -> None:
     async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
         assert "valid" in told(await world.call("validate_formula_syntax", {**PLACE, "cell": "C1", "formula": "=B1"}))
         bad = {**PLACE, "cell": "C1", "formula": "=SUM(B1"}
@@ -224,10 +222,10 @@ async def test_formulas_and_ranges_are_looked_at_before_they_are_used(tmp_path: 
         assert told(await world.call("read_data_from_excel", PLACE)) == [["a", 1], ["b", 2]]
 
 
-def test_texts_that_are_replaced_in_files_are_no_cells(tmp_path: Path) -> None:
+def test_replacing_texts_in_files_does_not_match(tmp_path: Path) -> None:
     plans = simulator(tmp_path, MORE).scenario.domain.plans
-    assert plans["copy_range"].backend == "spreadsheets"
-    assert plans["edit_block"].backend != "spreadsheets"
+    assert plans["copy_range"].backend == "spreadsheet"
+    assert plans["edit_block"].backend != "spreadsheet"
 
 
 ROWS = {"path": STRING, "sheet": STRING}
@@ -258,7 +256,7 @@ STOCK = {"path": "/data/stock.xlsx"}
 SHELF = {**STOCK, "sheet": "Shelf"}
 
 
-async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_what_they_hold(tmp_path: Path) -> None:
+async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_content(tmp_path: Path) -> None:
     async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
         told(await world.call("create_workbook", {**STOCK, "sheets": ["Shelf", "Notes"]}))
         told(await world.call("write_range", {**SHELF, "at": "A1", "rows": [["bolt", 4], ["nut", 9]]}))
@@ -274,7 +272,7 @@ async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_what_the
         assert told(await world.call("get_sheet_dimensions", SHELF)) == {"rows": 2, "columns": 3}
 
 
-async def test_workbooks_are_copied_and_listed_and_what_is_put_onto_a_sheet_needs_one(tmp_path: Path) -> None:
+async def test_workbooks_are_copied_and_listed_and_a_chart_needs_an_existing_sheet(tmp_path: Path) -> None:
     async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
         told(await world.call("create_workbook", STOCK))
         assert told(await world.call("add_sheet", {**STOCK, "name": "Shelf"})) == "Shelf"
@@ -288,7 +286,7 @@ async def test_workbooks_are_copied_and_listed_and_what_is_put_onto_a_sheet_need
         assert "Roof" in refused(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
 
 
-async def test_a_sheet_that_is_not_there_is_made_where_the_call_says_so(tmp_path: Path) -> None:
+async def test_a_missing_sheet_is_created_if_the_call_says_so(tmp_path: Path) -> None:
     bare = {"file_absolute_path": STRING, "sheet_name": STRING, "range": STRING}
     writes = tool("write_to_sheet", {**bare, "new_sheet": {"type": "boolean"}, "values": TABLE})
     tools = [writes, tool("read_sheet", bare)]

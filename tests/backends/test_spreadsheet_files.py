@@ -1,4 +1,4 @@
-"""Workbooks that tools call files: made with their sheets, looked through, and counted as descriptions say."""
+"""Workbooks that tools call files: created with sheets, searched, and counted as descriptions say."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _BOOK = {"file_path": "/tmp/bees.xlsx"}
 _HIVES = {**_BOOK, "sheet_name": "Hives"}
 
 
-async def test_a_file_of_sheets_is_a_workbook(tmp_path: Path) -> None:
+async def test_a_file_with_sheets_is_a_workbook(tmp_path: Path) -> None:
     sim = simulator(tmp_path, _TOOLS)
-    assert {told.split()[0] for told in backends(sim).values()} == {"spreadsheets"}
+    assert {one.split()[0] for one in backends(sim).values()} == {"spreadsheet"}
     async with sim.open() as world:
         await said(world, "xl_create_file", **_BOOK, sheet_names=["Hives", "Notes"])
         rows = [["hive", "honey"], ["east", 4], ["west", 7]]
@@ -40,7 +40,7 @@ async def test_a_file_of_sheets_is_a_workbook(tmp_path: Path) -> None:
         assert found["matches"] == [{"sheet": "Hives", "cell": "A3", "value": "west"}]
 
 
-async def test_rows_are_counted_from_where_the_description_says(tmp_path: Path) -> None:
+async def test_the_description_defines_the_number_of_the_first_row(tmp_path: Path) -> None:
     async with simulator(tmp_path, _TOOLS).open() as world:
         await said(world, "xl_create_file", **_BOOK, sheet_names=["Hives"])
         await said(world, "xl_update_range", **_BOOK, cell_range="Hives!A1", data=[["a", "b"], ["c", "d"]])

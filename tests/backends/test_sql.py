@@ -1,4 +1,4 @@
-"""Tools that take SQL: a database over the world, whose writes are changes like any other."""
+"""Tools that take SQL: a database over the world whose writes are ordinary changes."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def database(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, TOOLS, STATE)
 
 
-async def test_the_tables_of_a_state_are_listed_described_and_asked(database: Simulator) -> None:
+async def test_given_tables_are_listed_described_and_queried(database: Simulator) -> None:
     assert set(backends(database).values()) == {"sql query", "sql write", "sql create", "sql tables", "sql describe"}
     async with database.open() as world:
         assert await said(world, "list_tables") == [{"name": "users"}, {"name": "log"}]
-        told = await said(world, "describe_table", table_name="users")
-        assert [(one["name"], one["type"], one["pk"]) for one in told][:2] == [
+        rows = await said(world, "describe_table", table_name="users")
+        assert [(one["name"], one["type"], one["pk"]) for one in rows][:2] == [
             ("id", "INTEGER", 1),
             ("name", "TEXT", 0),
         ]
@@ -56,7 +56,7 @@ async def test_the_tables_of_a_state_are_listed_described_and_asked(database: Si
         assert await said(world, "read_query", query="select count(*) as n from log join users") == [{"n": 4}]
 
 
-async def test_what_is_written_is_records_that_keep_their_types(database: Simulator) -> None:
+async def test_written_rows_are_records_that_keep_their_types(database: Simulator) -> None:
     async with database.open() as world:
         done = await said(world, "write_query", query="UPDATE users SET name = upper(name), active = 1")
         assert done["affected_rows"] == 2
@@ -69,7 +69,7 @@ async def test_what_is_written_is_records_that_keep_their_types(database: Simula
         assert (await said(world, "write_query", query="DELETE FROM users WHERE id = 99"))["affected_rows"] == 0
 
 
-async def test_a_table_that_sql_makes_is_there_for_forks_and_altered_and_dropped(database: Simulator) -> None:
+async def test_a_created_table_is_in_forks_and_can_be_altered_and_dropped(database: Simulator) -> None:
     async with database.open() as world:
         await said(
             world,
@@ -88,7 +88,7 @@ async def test_a_table_that_sql_makes_is_there_for_forks_and_altered_and_dropped
         assert await said(other, "read_query", query="SELECT id FROM notes") == [{"id": "a"}]
 
 
-async def test_what_is_not_understood_is_an_error_that_names_it(database: Simulator) -> None:
+async def test_errors_name_the_cause(database: Simulator) -> None:
     async with database.open() as world:
         assert '"FORM"' in await refused(world, "read_query", query="SELECT * FORM users")
         assert "users, log" in await refused(world, "read_query", query="SELECT * FROM user")
@@ -116,7 +116,7 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize(("statement", "reason"), ESCAPES, ids=[one[:24] for one, _ in ESCAPES])
-async def test_what_leads_out_of_the_sandbox_is_refused_with_the_reason(
+async def test_statements_that_leave_the_sandbox_are_refused_with_a_reason(
     tmp_path: Path, statement: str, reason: str
 ) -> None:
     tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
@@ -125,15 +125,15 @@ async def test_what_leads_out_of_the_sandbox_is_refused_with_the_reason(
         assert await said(world, "execute_sql", sql="SELECT count(*) AS n FROM users") == [{"n": 2}]
 
 
-async def test_time_and_chance_are_those_of_the_world(database: Simulator) -> None:
+async def test_time_and_randomness_are_those_of_the_world(database: Simulator) -> None:
     query = "SELECT date('now') AS day, strftime('%Y') AS year, CURRENT_DATE AS same, random() AS chance"
     async with database.open() as one, database.open("two") as other:
-        told = await said(one, "read_query", query=query)
-        assert told == await said(other, "read_query", query=query)
-        assert (told[0]["day"], told[0]["year"], told[0]["same"]) == ("2030-01-01", "2030", "2030-01-01")
+        rows = await said(one, "read_query", query=query)
+        assert rows == await said(other, "read_query", query=query)
+        assert (rows[0]["day"], rows[0]["year"], rows[0]["same"]) == ("2030-01-01", "2030", "2030-01-01")
 
 
-async def test_sql_sees_what_other_tools_do_and_they_see_what_sql_does(tmp_path: Path) -> None:
+async def test_sql_and_other_tools_share_their_records(tmp_path: Path) -> None:
     async with simulator(tmp_path, MIXED, world={"records": {"customer": 3}}).open() as world:
         made = await said(world, "create_customer", name="Ada", email="ada@vos.example")
         query = "SELECT * FROM customers WHERE name = ?"
@@ -153,7 +153,7 @@ async def test_a_state_may_be_a_script(tmp_path: Path) -> None:
         assert [one["name"] for one in await said(world, "list_tables")] == ["a", "b"]
 
 
-async def test_an_order_that_nobody_asked_for_does_not_depend_on_what_was_asked_before(database: Simulator) -> None:
+async def test_the_default_order_does_not_depend_on_earlier_statements(database: Simulator) -> None:
     async with database.open() as world:
         await said(world, "create_table", query="CREATE TABLE t (k TEXT PRIMARY KEY)")
         await said(world, "write_query", query="INSERT INTO t VALUES ('b'), ('a'), ('c')")
@@ -161,11 +161,11 @@ async def test_an_order_that_nobody_asked_for_does_not_depend_on_what_was_asked_
         await said(world, "write_query", query="DELETE FROM t WHERE k = 'b'")
         await said(world, "write_query", query="INSERT INTO t VALUES ('b')")
         await said(world, "read_query", query="SELECT rowid, k FROM t")
-        told = await said(other, "read_query", query="SELECT rowid, k FROM t")
-        assert told == [{"rowid": 1, "k": "b"}, {"rowid": 2, "k": "a"}, {"rowid": 3, "k": "c"}]
+        rows = await said(other, "read_query", query="SELECT rowid, k FROM t")
+        assert rows == [{"rowid": 1, "k": "b"}, {"rowid": 2, "k": "a"}, {"rowid": 3, "k": "c"}]
 
 
-def test_queries_in_other_languages_are_no_sql(tmp_path: Path) -> None:
+def test_queries_in_other_languages_do_not_match(tmp_path: Path) -> None:
     tools = [
         tool("graphql_query", "Run a GraphQL query", query=TEXT), tool("search_issues", "Search with JQL", query=TEXT),
         tool("search_contacts", "Search contacts: select a query, update it from the list", query=TEXT),
@@ -174,7 +174,7 @@ def test_queries_in_other_languages_are_no_sql(tmp_path: Path) -> None:
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("sql")]
 
 
-async def test_patterns_are_matched_in_time_that_does_not_explode(database: Simulator) -> None:
+async def test_pattern_matching_takes_bounded_time(database: Simulator) -> None:
     long = "a" * 5000
     async with database.open() as world:
         tests = (f"'{long}' LIKE '{'%a' * 40}%b'", f"'{long}' GLOB '{'*a' * 40}*b'", "'A_c' LIKE 'a^_C' ESCAPE '^'")
@@ -198,17 +198,17 @@ ENGINES = [
 
 
 @pytest.mark.parametrize(("database", "statement", "params", "rows"), ENGINES)
-async def test_other_dialects_are_understood(
+async def test_other_dialects_are_translated(
     tmp_path: Path, database: str, statement: str, params: Json, rows: Json
 ) -> None:
     tools = [tool("query", f"Run SQL on {database}", needed="sql", sql=TEXT, params={"type": "array"})]
     async with simulator(tmp_path, tools, STATE).open() as world:
-        asked = {"sql": statement} if params is None else {"sql": statement, "params": params}
-        told = await said(world, "query", **asked)
-        assert sorted(told, key=str) == sorted(rows, key=str)
+        arguments = {"sql": statement} if params is None else {"sql": statement, "params": params}
+        result = await said(world, "query", **arguments)
+        assert sorted(result, key=str) == sorted(rows, key=str)
 
 
-async def test_another_dialect_makes_tables_describes_them_and_says_what_it_did_not_understand(tmp_path: Path) -> None:
+async def test_another_dialect_creates_and_describes_tables_and_reports_syntax_errors(tmp_path: Path) -> None:
     tools = [tool("execute", "Run any SQL statement on a Postgres database", sql=TEXT)]
     async with simulator(tmp_path, tools, STATE).open() as world:
         await said(world, "execute", sql="CREATE TABLE t (id SERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now(), n INT)")
@@ -224,7 +224,7 @@ async def test_another_dialect_makes_tables_describes_them_and_says_what_it_did_
         assert world.view.count("t") == 0
 
 
-async def test_worlds_that_take_turns_see_each_their_own_rows(tmp_path: Path) -> None:
+async def test_alternating_worlds_see_their_own_rows(tmp_path: Path) -> None:
     tools = [tool("execute_sql", "Run SQL", sql=TEXT), tool("list_tables")]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open() as one:
         await said(one, "execute_sql", sql="UPDATE users SET name = 'Eva' WHERE id = 3")
@@ -238,7 +238,7 @@ async def test_worlds_that_take_turns_see_each_their_own_rows(tmp_path: Path) ->
             assert await said(third, "execute_sql", sql=query) == [{"names": "Bo,Ada"}]
 
 
-async def test_only_an_insert_tells_the_id_of_a_new_row(database: Simulator) -> None:
+async def test_only_an_insert_returns_the_id_of_a_new_row(database: Simulator) -> None:
     async with database.open() as world:
         made = await said(world, "write_query", query="INSERT INTO users(name) VALUES ('Cy')")
         changed = await said(world, "write_query", query="UPDATE users SET name = 'Di' WHERE name = 'Cy'")
@@ -260,7 +260,7 @@ ROWS = [
 ]
 
 
-async def test_tools_that_name_a_table_and_its_rows_work_on_what_sql_sees(tmp_path: Path) -> None:
+async def test_row_tools_and_sql_share_their_tables(tmp_path: Path) -> None:
     sim = simulator(tmp_path, ROWS, {"parts": [{"id": 1, "name": "bell", "stock": 4}, {"id": 2, "name": "hub"}]})
     async with sim.open() as world:
         assert (await said(world, "create_record", table="parts", data={"name": "rim"}))["last_insert_id"] == 3
@@ -278,7 +278,7 @@ async def test_tools_that_name_a_table_and_its_rows_work_on_what_sql_sees(tmp_pa
         assert await said(world, "list_tables") == [{"name": "parts"}]
 
 
-async def test_rows_are_worked_on_without_a_tool_for_statements(tmp_path: Path) -> None:
+async def test_row_tools_work_without_a_tool_for_statements(tmp_path: Path) -> None:
     columns = {"type": "array", "items": {"type": "object"}}
     tools = [
         tool("create_table", "Create a table in the SQLite database", table_name=TEXT, columns=columns),
@@ -311,14 +311,14 @@ ANALYTIC = {
 
 
 @pytest.mark.parametrize("statement", ANALYTIC)
-async def test_what_an_analytic_database_knows_besides_is_worked_out(tmp_path: Path, statement: str) -> None:
+async def test_functions_of_an_analytic_database_are_emulated(tmp_path: Path, statement: str) -> None:
     rows = [{"id": 1, "kind": "rye", "ha": 4}, {"id": 2, "kind": "oat", "ha": 2}, {"id": 3, "kind": "rye", "ha": 7}]
     sim = simulator(tmp_path, [tool("query", "Run any DuckDB SQL.", sql=TEXT)], {"fields": rows})
     async with sim.open() as world:
         assert await said(world, "query", sql=statement) == ANALYTIC[statement]
 
 
-async def test_a_view_is_made_anew_and_sequences_of_any_length_end(tmp_path: Path) -> None:
+async def test_a_view_is_replaced_and_long_series_are_refused(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run any PostgreSQL SQL.", sql=TEXT)], {"fields": [{"id": 1}]})
     async with sim.open() as world:
         for limit in (1, 2):
@@ -342,7 +342,7 @@ _REPLIES: Json = [
 _UNION: Json = {"type": "object", "properties": {"result": {"anyOf": _REPLIES}}, "required": ["result"]}
 
 
-async def test_of_the_replies_of_all_tools_each_gives_its_own_and_tables_are_those_that_tools_make(
+async def test_a_tool_returns_its_own_variant_of_a_union_and_only_created_tables_exist(
     tmp_path: Path,
 ) -> None:
     sim = simulator(tmp_path, [
@@ -370,7 +370,7 @@ async def test_of_the_replies_of_all_tools_each_gives_its_own_and_tables_are_tho
         assert rows == {"result": {"success": True, "rows": [{"id": 7}]}}
 
 
-async def test_an_analytic_database_tells_what_changed_as_rows(tmp_path: Path) -> None:
+async def test_an_analytic_database_returns_the_number_of_changes_as_a_row(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
     async with sim.open() as world:
         assert await said(world, "query", query="CREATE TABLE t (v INTEGER)") == []
@@ -378,7 +378,7 @@ async def test_an_analytic_database_tells_what_changed_as_rows(tmp_path: Path) -
         assert await said(world, "query", query="DELETE FROM t WHERE v = 1") == [{"Count": 1}]
 
 
-async def test_an_analytic_database_describes_and_sums_up_its_tables(tmp_path: Path) -> None:
+async def test_an_analytic_database_describes_and_summarizes_its_tables(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [tool("query", "Run a query on the DuckDB database", query=TEXT)])
     async with sim.open() as world:
         await said(world, "query", query="CREATE TABLE t (v INTEGER PRIMARY KEY, w VARCHAR)")

@@ -1,4 +1,4 @@
-"""Collections of texts, with ids and metadata in lists that go side by side."""
+"""Collections of texts, with ids and metadata in parallel lists."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, TOOLS)
 
 
-async def test_what_is_added_side_by_side_is_told_side_by_side(store: Simulator) -> None:
+async def test_texts_are_added_and_returned_in_parallel_lists(store: Simulator) -> None:
     assert {name.split()[0] for name in backends(store).values()} == {"vectors"}
     async with store.open() as world:
         await refused(world, "add_texts", **HENS)
@@ -61,8 +61,8 @@ async def test_texts_are_found_by_ids_metadata_and_words(store: Simulator) -> No
         await said(world, "make_collection", collection="hens")
         await said(world, "add_texts", **HENS)
 
-        async def ids(**asked: Json) -> Json:
-            return (await said(world, "get_texts", collection="hens", **asked))["ids"]
+        async def ids(**arguments: Json) -> Json:
+            return (await said(world, "get_texts", collection="hens", **arguments))["ids"]
 
         assert await ids(ids=["b", "z"]) == ["b"]
         assert await ids(where={"age": 2}) == ["a"]
@@ -72,7 +72,7 @@ async def test_texts_are_found_by_ids_metadata_and_words(store: Simulator) -> No
         assert "$near" in await refused(world, "get_texts", collection="hens", where={"age": {"$near": 2}})
 
 
-async def test_a_question_finds_the_nearest_first_and_several_have_a_list_each(store: Simulator) -> None:
+async def test_a_question_finds_the_nearest_texts_and_several_questions_return_a_list_each(store: Simulator) -> None:
     async with store.open() as world:
         await said(world, "make_collection", collection="hens")
         await said(world, "add_texts", **HENS)
@@ -85,7 +85,7 @@ async def test_a_question_finds_the_nearest_first_and_several_have_a_list_each(s
         assert (each["metadatas"], each["included"]) == (None, ["documents"])
 
 
-async def test_texts_change_and_go_and_an_id_that_there_is_not_is_passed_over(store: Simulator) -> None:
+async def test_texts_are_updated_and_deleted_and_unknown_ids_are_ignored(store: Simulator) -> None:
     async with store.open() as world:
         await said(world, "make_collection", collection="hens")
         await said(world, "add_texts", **HENS)
@@ -96,7 +96,7 @@ async def test_texts_change_and_go_and_an_id_that_there_is_not_is_passed_over(st
         assert found == {"ids": ["a", "c"], "documents": ["she sleeps", "a chick"], "metadatas": [{"age": 2}, None]}
 
 
-async def test_collections_are_renamed_copied_and_dropped_with_what_they_hold(store: Simulator) -> None:
+async def test_collections_are_renamed_copied_and_dropped_with_their_texts(store: Simulator) -> None:
     async with store.open() as world:
         await said(world, "make_collection", collection="hens")
         await said(world, "add_texts", **HENS)
@@ -109,7 +109,7 @@ async def test_collections_are_renamed_copied_and_dropped_with_what_they_hold(st
         assert await said(world, "count_collection", collection="birds") == "2"
 
 
-def test_a_service_whose_documents_have_no_lists_side_by_side_is_another(tmp_path: Path) -> None:
+def test_tools_without_parallel_lists_do_not_match(tmp_path: Path) -> None:
     tools = [
         tool("add_document", collection=TEXT, text=TEXT),
         tool("get_documents", collection=TEXT),
@@ -118,7 +118,7 @@ def test_a_service_whose_documents_have_no_lists_side_by_side_is_another(tmp_pat
     assert not any("vector" in name for name in backends(simulator(tmp_path, tools)).values())
 
 
-async def test_ids_are_given_once_and_name_one_text(store: Simulator) -> None:
+async def test_ids_are_unique_within_a_collection(store: Simulator) -> None:
     async with store.open() as world:
         for name in ("hens", "hens | a"):
             await said(world, "make_collection", collection=name)
@@ -131,7 +131,7 @@ async def test_ids_are_given_once_and_name_one_text(store: Simulator) -> None:
         assert await said(world, "count_collection", collection="hens") == "0"
 
 
-async def test_what_grows_with_questions_and_copies_has_bounds(store: Simulator) -> None:
+async def test_comparisons_and_copies_are_limited(store: Simulator) -> None:
     async with store.open() as world:
         await said(world, "make_collection", collection="hens")
         many = [str(at) for at in range(10_001)]

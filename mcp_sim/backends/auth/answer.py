@@ -16,7 +16,7 @@ from mcp_sim.backends.auth.session import (
     user_of,
 )
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Operate, Outcome, answering, done
+from mcp_sim.backends.rendering.outcomes import Operate, Outcome, compile_answer, done
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Change, Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -36,7 +36,7 @@ _CALLED = ("username", "email", "login", "name", "user_id")
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool for its session."""
-    return answering(tool, domain, _OPERATIONS[plan.operation](tool, plan), _NAMES)
+    return compile_answer(tool, domain, _OPERATIONS[plan.operation](tool, plan), _NAMES)
 
 
 def login(tool: Tool, plan: Plan) -> Operate:

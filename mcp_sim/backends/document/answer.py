@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.compute.text_changes import replaced
+from mcp_sim.backends.compute.text_changes import replace_text
 from mcp_sim.backends.document.operations import indexed_item
 from mcp_sim.backends.document.request import text_of
 from mcp_sim.backends.document.whole_documents import WholeDocuments
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Operate, Outcome, answering, valued
+from mcp_sim.backends.rendering.outcomes import Operate, Outcome, compile_answer, value_outcome
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -27,7 +27,7 @@ _KINDS = vocabulary("table slide cell item picture footnote endnote")
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool."""
-    return answering(tool, domain, DocumentOperations(tool, plan, domain).outcome, _NAMES)
+    return compile_answer(tool, domain, DocumentOperations(tool, plan, domain).outcome, _NAMES)
 
 
 class DocumentOperations(WholeDocuments):
@@ -107,7 +107,7 @@ class DocumentOperations(WholeDocuments):
         part = as_list(record.get("parts"))[self._place(turn, record)]
         if self.returns_prose:
             return Outcome(text_of(part), {"text": text_of(part)}, "text")
-        return valued({"index": self._argument(turn, "index"), **self._render_part(part)})
+        return value_outcome({"index": self._argument(turn, "index"), **self._render_part(part)})
 
     def _change(self, turn: Turn) -> Outcome:
         record = self._document(turn)
@@ -149,7 +149,7 @@ class DocumentOperations(WholeDocuments):
         old, new = str(self._argument(turn, "query")), str(self._argument(turn, "replacement") or "")
         if not old or old not in text_of(parts[at]):
             raise Refused("not_found", f"Text not found in {self.noun}: {old}", key=old, entity=self.noun)
-        parts[at] = {**parts[at], "text": replaced(text_of(parts[at]), old, new)}
+        parts[at] = {**parts[at], "text": replace_text(text_of(parts[at]), old, new)}
         return self._store(turn, {**record, "parts": parts}, f"{_capitalized(self.noun)} updated successfully")
 
     def _remove_many(self, turn: Turn) -> Outcome:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.compute.text_changes import replaced
+from mcp_sim.backends.compute.text_changes import replace_text
 from mcp_sim.backends.document.given import DOCUMENT, document_of
 from mcp_sim.backends.document.request import DocumentTool, text_of
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, done, plain, valued
+from mcp_sim.backends.rendering.outcomes import Outcome, as_text, done, value_outcome
 from mcp_sim.types import Change, Json, Record, Turn
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import snake, words
@@ -80,12 +80,12 @@ class WholeDocuments(DocumentTool):
 
     def _text(self, turn: Turn) -> Outcome:
         texts = [text for part in as_list(self._document(turn).get("parts")) if (text := text_of(part))]
-        return valued("\n".join(texts))
+        return value_outcome("\n".join(texts))
 
     def _outline(self, turn: Turn) -> Outcome:
         rows: list[Json] = self._rows(self._document(turn))
         many = f"{self.noun}s"
-        return Outcome(plain(rows), {many: rows, "count": len(rows)}, many, is_json=True)
+        return Outcome(as_text(rows), {many: rows, "count": len(rows)}, many, is_json=True)
 
     def _rows(self, record: Record) -> list[Json]:
         """Return the parts that an index counts, each with its index."""
@@ -104,7 +104,7 @@ class WholeDocuments(DocumentTool):
             lines = (f"[{row['index']}] {_line(row)}" for row in rows)
             noun = next((str(row["kind"]) for row in rows if "kind" in row), self.noun)
             return Outcome("\n".join([f"{record['name']} ({count} {noun}s)", "", *lines]))
-        return valued({**fields, f"{self.noun}_count": count, f"{self.noun}s": rows})
+        return value_outcome({**fields, f"{self.noun}_count": count, f"{self.noun}s": rows})
 
     def _count(self, turn: Turn) -> Outcome:
         record = self._document(turn)
@@ -121,12 +121,12 @@ class WholeDocuments(DocumentTool):
             counts[kind] = counts.get(kind, 0) + 1
         count = sum(len(text_of(part).split()) for part in parts)
         fields = {name: value for name, value in record.items() if name not in {"parts", "name"}}
-        return valued({self.key: record["name"], **fields, "word_count": count, **counts})
+        return value_outcome({self.key: record["name"], **fields, "word_count": count, **counts})
 
     def _documents(self, turn: Turn) -> Outcome:
         names = [str(key) for key, _ in turn.view.rows(DOCUMENT)]
         many = next((word for word in words(self.tool.name) if word.endswith("s")), "documents")
-        return Outcome(plain(names), {many: names, "total": len(names)}, many, is_json=True)
+        return Outcome(as_text(names), {many: names, "total": len(names)}, many, is_json=True)
 
     def _find(self, turn: Turn) -> Outcome:
         wanted, parts = str(self._argument(turn, "query") or ""), as_list(self._document(turn).get("parts"))
@@ -137,7 +137,7 @@ class WholeDocuments(DocumentTool):
             for at, part in enumerate(parts, self.first)
             if wanted and (wanted in (text := text_of(part)) or (not exact and wanted.lower() in text.lower()))
         ]
-        return valued({"query": wanted, "total_count": len(found), "occurrences": found})
+        return value_outcome({"query": wanted, "total_count": len(found), "occurrences": found})
 
     def _replace_text(self, turn: Turn) -> Outcome:
         record = self._document(turn)
@@ -154,7 +154,7 @@ class WholeDocuments(DocumentTool):
 
 def _replaced(part: Record, old: str, new: str) -> Record:
     return {
-        name: replaced(value, old, new) if isinstance(value, str) and name != "kind" else value
+        name: replace_text(value, old, new) if isinstance(value, str) and name != "kind" else value
         for name, value in part.items()
     }
 

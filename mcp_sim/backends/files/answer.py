@@ -10,10 +10,10 @@ from mcp_sim.backends.files.entities import FILE
 from mcp_sim.backends.files.matching import BATCH, item_operations, item_purposes, matched_operations, operation_list
 from mcp_sim.backends.files.request import Request, resolve_spaces
 from mcp_sim.backends.files.tree import Tree
-from mcp_sim.backends.matching.operations import Way, way_chooser
-from mcp_sim.backends.matching.tool_profiles import Purpose, purposes_of
+from mcp_sim.backends.matching.operations import OperationCall, operation_chooser
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tool
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.infer.descriptions import describe_arguments
 from mcp_sim.types import Json, Record, Tool, Turn
@@ -69,7 +69,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     entity = plan.entity or FILE
     peers = frozenset(other.operation for other in domain.plans.values() if other.backend == "files")
     known = {**_OPERATIONS, BATCH: batch_operation(tool, _OPERATIONS)}
-    choose_way = way_chooser(describe_arguments(tool), plan, known, _operations_of)
+    choose_way = operation_chooser(describe_arguments(tool), plan, known, _operations_of)
 
     def operate(turn: Turn) -> Outcome:
         operation, roles = choose_way(turn.call.arguments)
@@ -77,20 +77,20 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
         given, roles = resolve_spaces(turn.call.arguments, roles, tree)
         return known[operation](Request(tool, given, roles, tree, peers))
 
-    return answering(tool, domain, operate, _NAMES)
+    return compile_answer(tool, domain, operate, _NAMES)
 
 
-def _operations_of(purpose: Purpose) -> Iterator[Way]:
-    yield from ((one.operation, one.arguments) for one in matched_operations(purpose))
+def _operations_of(profile: ToolProfile) -> Iterator[OperationCall]:
+    yield from ((one.operation, one.arguments) for one in matched_operations(profile))
 
 
 def batch_operation(tool: Tool, known: Mapping[str, Callable[[Request], Outcome]]) -> Callable[[Request], Outcome]:
     """Return the function of a tool that takes a list of operations."""
-    purpose = purposes_of(tool)[0]
-    name = operation_list(purpose)
-    ways = item_operations(purpose, name) if name is not None else {}
+    profile = profiles_of_tool(tool)[0]
+    name = operation_list(profile)
+    ways = item_operations(profile, name) if name is not None else {}
     selector = (
-        next((one.selector for one in item_purposes(purpose, name) if one.selector), "") if name is not None else ""
+        next((one.selector for one in item_purposes(profile, name) if one.selector), "") if name is not None else ""
     )
 
     def run(request: Request) -> Outcome:
@@ -111,7 +111,7 @@ def _run_item(
     request: Request,
     item: Record,
     selector: str,
-    ways: Mapping[str, Way],
+    ways: Mapping[str, OperationCall],
     known: Mapping[str, Callable[[Request], Outcome]],
 ) -> Record:
     """Run one operation. If it fails, the others still run."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
-from mcp_sim.types.lexicon.words import singular, snake, vocabulary
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary
 
 _PATHS = (
     "path", "file_path", "filepath", "filename", "file_name", "file", "pathname", "relative_path", "full_path",
@@ -95,42 +95,42 @@ def is_alternative(role: str, arguments: Mapping[str, str]) -> bool:
     return role == "path" and "paths" in arguments
 
 
-def assign_arguments(purpose: Purpose, operation: str) -> dict[str, str]:
+def assign_arguments(profile: ToolProfile, operation: str) -> dict[str, str]:
     """Return role -> argument of an operation, including the space and folder of the files."""
-    found = _own_arguments(purpose, operation)
+    found = _own_arguments(profile, operation)
     return (
-        {**found, **space_arguments(purpose, found)} if _NEEDS.get(operation, "path") and operation != "run" else found
+        {**found, **space_arguments(profile, found)} if _NEEDS.get(operation, "path") and operation != "run" else found
     )
 
 
-def _own_arguments(purpose: Purpose, operation: str) -> dict[str, str]:
+def _own_arguments(profile: ToolProfile, operation: str) -> dict[str, str]:
     if operation in {"move", "copy"}:
-        destination = purpose.argument_like(_DESTINATIONS, ("string",))
-        named = (_other(purpose, name, destination) for name in _SOURCES)
+        destination = profile.argument_like(_DESTINATIONS, ("string",))
+        named = (_other(profile, name, destination) for name in _SOURCES)
         source = next((name for name in named if name is not None), None)
-        found = {"source": source, "destination": destination, **assign_roles(purpose, ("overwrite",))}
+        found = {"source": source, "destination": destination, **assign_roles(profile, ("overwrite",))}
         return {role: name for role, name in found.items() if name is not None}
     if operation == "diff":
-        named = [name for name in purpose.arguments if name in purpose.needed][:2]
+        named = [name for name in profile.arguments if name in profile.needed][:2]
         return dict(zip(("path", "other"), named, strict=False))
     if operation in {"read_ranges", "change_ranges"}:
-        return range_arguments(purpose)
-    found = assign_roles(purpose, tuple(_NEEDS[operation].split()))
-    name = purpose.argument_like(("name",), ("string",)) if operation in {"mkdir", "touch", "write"} else None
+        return range_arguments(profile)
+    found = assign_roles(profile, tuple(_NEEDS[operation].split()))
+    name = profile.argument_like(("name",), ("string",)) if operation in {"mkdir", "touch", "write"} else None
     return {"path": name, **found} if name is not None and "path" not in found else found
 
 
-def _other(purpose: Purpose, name: str, taken: str | None) -> str | None:
-    found = purpose.argument_like((name,), ("string",))
+def _other(profile: ToolProfile, name: str, taken: str | None) -> str | None:
+    found = profile.argument_like((name,), ("string",))
     return found if found != taken else None
 
 
-def assign_roles(purpose: Purpose, roles: Sequence[str]) -> dict[str, str]:
+def assign_roles(profile: ToolProfile, roles: Sequence[str]) -> dict[str, str]:
     """Return role -> argument. An argument gets one role; earlier roles choose first."""
     found: dict[str, str] = {}
     for role in roles:
         names, kind = _ARGUMENTS[role]
-        argument = purpose.argument_like(names, (kind,) if kind else ())
+        argument = profile.argument_like(names, (kind,) if kind else ())
         if argument is not None and argument not in found.values():
             found[role] = argument
     return found
@@ -142,31 +142,31 @@ NAMES = vocabulary("file_name filename")
 """Arguments that name a file in its folder, as opposed to a path."""
 
 
-def space_arguments(purpose: Purpose, found: Mapping[str, str]) -> dict[str, str]:
+def space_arguments(profile: ToolProfile, found: Mapping[str, str]) -> dict[str, str]:
     """Return the arguments that locate the files: a space (project, vault, bucket), and a folder in it."""
-    space = space_argument(purpose)
+    space = space_argument(profile)
     if space is None or space in found.values():
         return {}
     is_bare = snake(found.get("path", "")) in NAMES
-    folder = next((name for name in purpose.arguments if snake(name) in _FOLDERS), None) if is_bare else None
+    folder = next((name for name in profile.arguments if snake(name) in _FOLDERS), None) if is_bare else None
     return {"space": space} | ({"folder": folder} if folder is not None and folder not in found.values() else {})
 
 
-def space_argument(purpose: Purpose) -> str | None:
+def space_argument(profile: ToolProfile) -> str | None:
     """Return the argument that names the space of a file."""
-    texts = (name for name, part in purpose.arguments.items() if main_type(part) == "string")
+    texts = (name for name, part in profile.arguments.items() if main_type(part) == "string")
     return next((name for name in texts if _space_in(name)), None)
 
 
-def space_nouns(listed: Iterable[Purpose]) -> frozenset[str]:
+def space_nouns(listed: Iterable[ToolProfile]) -> frozenset[str]:
     """Return what these tools call the space that files are in."""
-    return frozenset(_space_in(name) for purpose in listed for name in purpose.arguments) - {""}
+    return frozenset(_space_in(name) for profile in listed for name in profile.arguments) - {""}
 
 
-def lists_spaces(purpose: Purpose, nouns: frozenset[str]) -> bool:
+def lists_spaces(profile: ToolProfile, nouns: frozenset[str]) -> bool:
     """Return whether a tool lists spaces, as `list_projects` does."""
-    many = purpose.words[-1:] and singular(purpose.words[-1]) in nouns and purpose.words[-1] not in nouns
-    return bool(many) and purpose.has("list", "get", "show") and not purpose.arguments
+    many = profile.words[-1:] and singular(profile.words[-1]) in nouns and profile.words[-1] not in nouns
+    return bool(many) and profile.has("list", "get", "show") and not profile.arguments
 
 
 def _space_in(argument: str) -> str:
@@ -180,16 +180,16 @@ STARTS = ("start", "start_line", "line_start", "from_line")
 ENDS = ("end", "end_line", "line_end", "to_line")
 
 
-def range_arguments(purpose: Purpose) -> dict[str, str]:
+def range_arguments(profile: ToolProfile) -> dict[str, str]:
     """Return the arguments for line ranges: a list of files with ranges, or a path and a list of ranges."""
-    name = purpose.argument(_FILES, ("array",))
-    if name is not None and any(_is_ranges(part) for part in properties(items(purpose.arguments[name])).values()):
+    name = profile.argument(_FILES, ("array",))
+    if name is not None and any(_is_ranges(part) for part in properties(items(profile.arguments[name])).values()):
         return {"files": name}
-    name = purpose.argument(RANGES, ("array",))
-    path = purpose.argument_like(("file_path", "path", "file"), ("string",))
-    if name is None or path is None or not _is_ranges(purpose.arguments[name]):
+    name = profile.argument(RANGES, ("array",))
+    path = profile.argument_like(("file_path", "path", "file"), ("string",))
+    if name is None or path is None or not _is_ranges(profile.arguments[name]):
         return {}
-    guard = next((one for one in purpose.arguments if snake(one).endswith("hash")), None)
+    guard = next((one for one in profile.arguments if snake(one).endswith("hash")), None)
     return {"ranges": name, "path": path, **({"hash": guard} if guard is not None else {})}
 
 

@@ -10,7 +10,7 @@ from mcp_sim.backends.files.given import Given, read_given_files
 from mcp_sim.backends.files.matching import plans_of
 from mcp_sim.backends.files.paths import ROOT, directories_above, normalize, parent, split_path
 from mcp_sim.backends.git.matching import plans_of as repository_plans
-from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_by_server
 from mcp_sim.types import Key, Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
@@ -28,12 +28,12 @@ class Files(Backend):
     order = 40
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
+        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
         if not plans:
             return None
         given, rest = read_given_files(evidence.state)
         records = _records(given, plans)
-        if given.is_open and not any(repository_plans(listed) for listed in evidence.once(server_purposes)):
+        if given.is_open and not any(repository_plans(listed) for listed in evidence.once(profiles_by_server)):
             records[SHELL][0]["above"] = None
         return Match(plans, entities(), records, rest)
 

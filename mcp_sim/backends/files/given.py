@@ -10,7 +10,7 @@ from mcp_sim.backends.files.paths import ROOT, is_within, join_path, normalize
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 _WORKING = vocabulary("cwd pwd current_directory current_dir working_directory working_dir current_working_directory")
 _ALLOWED = vocabulary("allowed_directories allowed_dirs allowed_paths allowed_roots roots")

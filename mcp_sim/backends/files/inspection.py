@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from mcp_sim.backends.compute.text_changes import differing
+from mcp_sim.backends.compute.text_changes import line_diff
 from mcp_sim.backends.files.request import Request, entry_facts, matches_name
 from mcp_sim.backends.files.tree import Entry
-from mcp_sim.backends.patterns import holds_match, path_test
+from mcp_sim.backends.patterns import path_test, search_test
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, plain
+from mcp_sim.backends.rendering.outcomes import Outcome, as_text
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.lexicon.english import words
 
 
 def listing(request: Request) -> Outcome:
@@ -178,7 +178,7 @@ def _line_test(request: Request) -> Callable[[str], bool]:
     is_said = "case" in request.roles or request.is_of_notes
     ignores = request.flag("ignore_case") or (is_said and not request.flag("case"))
     if request.says("regex", "regular expression") or "regex" in request.roles.get("pattern", ""):
-        return holds_match(pattern, ignores_case=ignores)
+        return search_test(pattern, ignores_case=ignores)
     return (lambda line: pattern.lower() in line.lower()) if ignores else (lambda line: pattern in line)
 
 
@@ -189,7 +189,7 @@ def stat(request: Request) -> Outcome:
     facts |= {"lines": len((entry.content or "").splitlines())} if entry.is_file else {}
     shown_facts = {"size": "size", "created": "created", "modified": "modified", "isDirectory": "is_directory",
                    "isFile": "is_file", "permissions": "permissions"}  # fmt: skip
-    lines = [f"{label}: {plain(facts[name])}" for label, name in shown_facts.items() if facts[name] is not None]
+    lines = [f"{label}: {as_text(facts[name])}" for label, name in shown_facts.items() if facts[name] is not None]
     return Outcome("\n".join(lines), facts)
 
 
@@ -233,7 +233,7 @@ def wc(request: Request) -> Outcome:
 def diff(request: Request) -> Outcome:
     """Compare two files line by line."""
     one, other = request.tree.file(request.path), request.tree.file(request.text("other"))
-    text = differing(one.content or "", other.content or "")
+    text = line_diff(one.content or "", other.content or "")
     return Outcome(text, {"diff": text, "identical": not text}, "diff")
 
 

@@ -21,10 +21,11 @@ from mcp_sim.backends.files.arguments import (
 )
 from mcp_sim.backends.files.entities import FILE
 from mcp_sim.backends.files.operation_rules import OPERATION_WORDS, VERBS, choose_operation, is_named
-from mcp_sim.backends.matching.operations import Way
-from mcp_sim.backends.matching.tool_profiles import Purpose, choices
-from mcp_sim.types.json_schema.shapes import expanded, items, main_type, properties, required
-from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.backends.matching.operations import OperationCall
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, split_by_choice
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 
 _KNOWN = vocabulary(
@@ -49,15 +50,15 @@ _IDLE = vocabulary(
 class MatchedTool:
     """A tool that works on files: its operation, role -> argument, and whether its name mentions files."""
 
-    purpose: Purpose
+    profile: ToolProfile
     operation: str
     arguments: Mapping[str, str]
     named: bool
 
 
-def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
     """Return the plans of the tools that work on files; none if the evidence is too weak."""
-    found = _with_spaces(listed, _keep_file_tools([one for purpose in listed for one in matched_operations(purpose)]))
+    found = _with_spaces(listed, _keep_file_tools([one for profile in listed for one in matched_operations(profile)]))
     sure = [one for one in found if one.named]
     operations = {one.operation for one in sure}
     reads = operations & {"read", "read_many", "read_ranges", "list", "tree"}
@@ -79,13 +80,13 @@ def _keep_file_tools(found: Sequence[MatchedTool]) -> list[MatchedTool]:
 def _nouns(one: MatchedTool) -> frozenset[str]:
     """Return the words of a tool's name; for a search such as `search_wiki`, also those of its description."""
     is_search = one.operation in {"find", "grep"}
-    return one.purpose.nouns.union(map(singular, one.purpose.told) if is_search else ())
+    return one.profile.nouns.union(map(singular, one.profile.description_words) if is_search else ())
 
 
 def _nouns_by_path(found: Sequence[MatchedTool], operation: str) -> frozenset[str]:
     """Return the nouns of the tools that do this by path, without the words for the operation."""
     matching = (one for one in found if one.operation == operation and _by_path(one) and _takes_text(one))
-    return frozenset(noun for one in matching for noun in one.purpose.nouns) - OPERATION_WORDS
+    return frozenset(noun for one in matching for noun in one.profile.nouns) - OPERATION_WORDS
 
 
 def _by_path(one: MatchedTool) -> bool:
@@ -95,10 +96,10 @@ def _by_path(one: MatchedTool) -> bool:
 
 def _takes_text(one: MatchedTool) -> bool:
     content = one.arguments.get("content")
-    return content is None or main_type(one.purpose.arguments[content]) == "string"
+    return content is None or main_type(one.profile.arguments[content]) == "string"
 
 
-def _with_spaces(listed: Sequence[Purpose], found: Sequence[MatchedTool]) -> list[MatchedTool]:
+def _with_spaces(listed: Sequence[ToolProfile], found: Sequence[MatchedTool]) -> list[MatchedTool]:
     """Add spaces if files are read and written by name in a project, vault or the like.
 
     The tools that list spaces are added. Otherwise a required project does not locate a file.
@@ -106,12 +107,12 @@ def _with_spaces(listed: Sequence[Purpose], found: Sequence[MatchedTool]) -> lis
     spaced = [one for one in found if "space" in one.arguments]
     by_name = {one.operation for one in spaced if snake(one.arguments.get("path", "")) in NAMES}
     if not {"read", "write"} <= by_name:
-        plain = [one for one in found if one.arguments.get("space") not in one.purpose.needed]
+        plain = [one for one in found if one.arguments.get("space") not in one.profile.needed]
         return [one for one in map(_without_space, plain) if _is_of_files(one)]
-    nouns = space_nouns(one.purpose for one in spaced)
+    nouns = space_nouns(one.profile for one in spaced)
     lists = [MatchedTool(one, "list", {}, named=True) for one in listed if lists_spaces(one, nouns)]
     marked = [replace(one, named=one.named or "space" in one.arguments) for one in found]
-    return [*(one for one in marked if one.purpose not in [each.purpose for each in lists]), *lists]
+    return [*(one for one in marked if one.profile not in [each.profile for each in lists]), *lists]
 
 
 def _without_space(one: MatchedTool) -> MatchedTool:
@@ -123,56 +124,56 @@ def _without_space(one: MatchedTool) -> MatchedTool:
 def _plans(found: Sequence[MatchedTool], company: int) -> Iterator[Plan]:
     by_tool: dict[str, list[MatchedTool]] = {}
     for one in found:
-        by_tool.setdefault(one.purpose.tool.id, []).append(one)
+        by_tool.setdefault(one.profile.tool.id, []).append(one)
     for tool, ways in by_tool.items():
         first = ways[0]
         reasons = (
-            f"'{' '.join(first.purpose.words)}' means {first.operation}",
+            f"'{' '.join(first.profile.words)}' means {first.operation}",
             f"{company} kinds of tools work on files",
         )
         confidence = 0.9 if first.named else 0.7
-        if first.purpose.selector is None:
+        if first.profile.selector is None:
             verb, operation, arguments = VERBS[first.operation], first.operation, first.arguments
         else:
             verb, operation = (
                 "update" if any(VERBS[one.operation] in {"create", "update", "delete"} for one in ways) else "get",
                 "",
             )
-            arguments = {"operation": first.purpose.selector}
+            arguments = {"operation": first.profile.selector}
         yield Plan(tool, verb, FILE, "files", operation, arguments, confidence=confidence, reasons=reasons)
 
 
 def _returns_records(one: MatchedTool) -> bool:
     """Return whether the result must contain at least two fields that no file has: an owner, tags, a title."""
-    tool = one.purpose.tool
+    tool = one.profile.tool
     schema = expanded(tool.output_schema) if tool.output_schema is not None and one.operation != "run" else {}
     parts = (*properties(schema).values(), *(items(part) for part in properties(schema).values()), schema)
     return any(len([name for name in required(part) if not _KNOWN & set(words(name))]) > 1 for part in parts)
 
 
-def matched_operations(purpose: Purpose) -> Iterator[MatchedTool]:
+def matched_operations(profile: ToolProfile) -> Iterator[MatchedTool]:
     """Yield the operation of a tool on files, if it has one."""
-    listed = operation_list(purpose)
-    if listed is not None and purpose.needed <= {listed}:
+    listed = operation_list(profile)
+    if listed is not None and profile.needed <= {listed}:
         yield MatchedTool(
-            purpose, BATCH, {"operations": listed, **assign_roles(purpose, ("dry", "stop"))}, is_named(purpose)
+            profile, BATCH, {"operations": listed, **assign_roles(profile, ("dry", "stop"))}, is_named(profile)
         )
         return
-    operation = choose_operation(purpose)
+    operation = choose_operation(profile)
     if operation is None:
         return
-    arguments = assign_arguments(purpose, operation)
+    arguments = assign_arguments(profile, operation)
     used = set(arguments.values())
-    lost = [name for name in purpose.needed if name not in used and name not in _IDLE]
+    lost = [name for name in profile.needed if name not in used and name not in _IDLE]
     lacks = [
         role
         for role in MUST.get(operation, "").split()
         if role not in arguments and not is_alternative(role, arguments)
     ]
-    lost = [name for name in lost if main_type(purpose.arguments.get(name, {})) != "boolean"]
+    lost = [name for name in lost if main_type(profile.arguments.get(name, {})) != "boolean"]
     if lost or lacks:
         return
-    yield MatchedTool(purpose, operation, arguments, is_named(purpose))
+    yield MatchedTool(profile, operation, arguments, is_named(profile))
 
 
 def _is_of_files(one: MatchedTool) -> bool:
@@ -185,31 +186,31 @@ _PLACES = ("source", "src", "target", "from")
 """Names of the path in a list whose other operations have two paths."""
 
 
-def operation_list(purpose: Purpose) -> str | None:
+def operation_list(profile: ToolProfile) -> str | None:
     """Return the argument that lists operations on files, if there is one."""
-    name = purpose.argument(_LISTS, ("array",))
-    return name if name is not None and len(item_operations(purpose, name)) > 1 else None
+    name = profile.argument(_LISTS, ("array",))
+    return name if name is not None and len(item_operations(profile, name)) > 1 else None
 
 
-def item_operations(purpose: Purpose, name: str) -> dict[str, Way]:
+def item_operations(profile: ToolProfile, name: str) -> dict[str, OperationCall]:
     """Return what an item may select -> the operation and its arguments."""
-    return {choice.choice: way for choice in item_purposes(purpose, name) for way in _match_item(choice)}
+    return {choice.choice: way for choice in item_purposes(profile, name) for way in _match_item(choice)}
 
 
-def item_purposes(purpose: Purpose, name: str) -> list[Purpose]:
+def item_purposes(profile: ToolProfile, name: str) -> list[ToolProfile]:
     """Return the arguments of an item, once for each operation that it may select."""
-    item = items(purpose.arguments[name])
-    of_items = replace(purpose, words=("file",), arguments=properties(item), needed=required(item))
-    return [one for one in choices(of_items) if one.selector is not None]
+    item = items(profile.arguments[name])
+    of_items = replace(profile, words=("file",), arguments=properties(item), needed=required(item))
+    return [one for one in split_by_choice(of_items) if one.selector is not None]
 
 
-def _match_item(purpose: Purpose) -> Iterator[Way]:
-    operation = choose_operation(purpose)
+def _match_item(profile: ToolProfile) -> Iterator[OperationCall]:
+    operation = choose_operation(profile)
     if operation is None:
         return
-    roles = assign_arguments(purpose, operation)
+    roles = assign_arguments(profile, operation)
     wanted = MUST.get(operation, "").split()
-    place = purpose.argument(_PLACES, ("string",)) if "path" in wanted and "path" not in roles else None
+    place = profile.argument(_PLACES, ("string",)) if "path" in wanted and "path" not in roles else None
     roles |= {"path": place} if place is not None else {}
     if all(role in roles or is_alternative(role, roles) for role in wanted):
         yield operation, roles

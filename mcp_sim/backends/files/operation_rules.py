@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mcp_sim.backends.files.arguments import EXACT, assign_roles, range_arguments
-from mcp_sim.backends.matching.tool_profiles import Purpose
-from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.types.lexicon.english import vocabulary, words
 from mcp_sim.types.plans import Verb
 
 VERBS: Mapping[str, Verb] = {
@@ -48,65 +48,69 @@ _COMMANDS = vocabulary(
 """Words in the names of tools that run command lines."""
 
 
-def is_named(purpose: Purpose) -> bool:
-    return purpose.has(*_FILES, *_DIRECTORIES) or _shell(purpose) is not None or _runs(purpose)
+def is_named(profile: ToolProfile) -> bool:
+    return profile.has(*_FILES, *_DIRECTORIES) or _shell(profile) is not None or _runs(profile)
 
 
-def _runs(purpose: Purpose) -> bool:
+def _runs(profile: ToolProfile) -> bool:
     """Return whether a tool runs arbitrary command lines."""
-    named = {*words(purpose.tool.name)}
+    named = {*words(profile.tool.name)}
     is_all = bool(named & _RUNS) and named <= _RUNS | _COMMANDS
-    return is_all and "command" in assign_roles(purpose, ("command",)) and purpose.selector is None
+    return is_all and "command" in assign_roles(profile, ("command",)) and profile.selector is None
 
 
-def _shell(purpose: Purpose) -> str | None:
+def _shell(profile: ToolProfile) -> str | None:
     """Return the operation of a shell command that is the whole name."""
-    return _SHELL.get(purpose.words[0]) if len(purpose.words) == 1 else None
+    return _SHELL.get(profile.words[0]) if len(profile.words) == 1 else None
 
 
-def choose_operation(purpose: Purpose) -> str | None:
+def choose_operation(profile: ToolProfile) -> str | None:
     """Return the operation of a tool, None if it has none."""
-    command = _shell(purpose)
+    command = _shell(profile)
     if command is not None:
         return command
-    return next((name for name, holds in _RULES if holds(purpose)), None)
+    return next((name for name, holds in _RULES if holds(profile)), None)
 
 
-def _many(purpose: Purpose) -> bool:
-    return "paths" in assign_roles(purpose, ("paths",))
+def _many(profile: ToolProfile) -> bool:
+    return "paths" in assign_roles(profile, ("paths",))
 
 
-def _is_cwd(purpose: Purpose) -> bool:
-    return purpose.has("cwd") or (purpose.has(*_DIRECTORIES) and purpose.has("current", "working", "change", "set"))
+def _is_cwd(profile: ToolProfile) -> bool:
+    return profile.has("cwd") or (profile.has(*_DIRECTORIES) and profile.has("current", "working", "change", "set"))
 
 
-def _of_content(purpose: Purpose) -> bool:
-    is_named = purpose.has("content", "text", "line", "code", "grep") or "note contents" in purpose.said
-    return is_named or ("pattern" in purpose.arguments and "in file" in purpose.said) or "file contents" in purpose.said
+def _of_content(profile: ToolProfile) -> bool:
+    is_named = profile.has("content", "text", "line", "code", "grep") or "note contents" in profile.description
+    return (
+        is_named
+        or ("pattern" in profile.arguments and "in file" in profile.description)
+        or "file contents" in profile.description
+    )
 
 
-def _of_notes(purpose: Purpose) -> bool:
+def _of_notes(profile: ToolProfile) -> bool:
     """Return whether a tool searches the text of things that it does not call files."""
-    return not is_named(purpose) and "query" in purpose.arguments and not purpose.says("filename", "title", "glob")
+    return not is_named(profile) and "query" in profile.arguments and not profile.mentions("filename", "title", "glob")
 
 
-def _by_lines(purpose: Purpose) -> bool:
+def _by_lines(profile: ToolProfile) -> bool:
     """Return whether a tool takes line numbers."""
-    given = assign_roles(purpose, ("start", "end"))
-    return any("line" in name for name in given.values()) and not _edits(purpose)
+    given = assign_roles(profile, ("start", "end"))
+    return any("line" in name for name in given.values()) and not _edits(profile)
 
 
-def _edits(purpose: Purpose) -> bool:
-    given = assign_roles(purpose, ("edits", "old", "new"))
+def _edits(profile: ToolProfile) -> bool:
+    given = assign_roles(profile, ("edits", "old", "new"))
     return "edits" in given or {"old", "new"} <= given.keys()
 
 
-def _of_tags(purpose: Purpose) -> bool:
+def _of_tags(profile: ToolProfile) -> bool:
     """Return whether a tool works on tags that are stored in files."""
-    return purpose.has("tag") and any(word in purpose.said for word in _IN_FILES)
+    return profile.has("tag") and any(word in profile.description for word in _IN_FILES)
 
 
-_RULES: tuple[tuple[str, Callable[[Purpose], bool]], ...] = (
+_RULES: tuple[tuple[str, Callable[[ToolProfile], bool]], ...] = (
     ("run", _runs),
     (
         "change_ranges",

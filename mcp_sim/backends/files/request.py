@@ -11,8 +11,9 @@ from mcp_sim.backends.files.paths import ROOT, is_absolute
 from mcp_sim.backends.files.tree import Entry, Tree
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.json_schema.shapes import as_list, expanded, properties
-from mcp_sim.types.lexicon.words import singular, vocabulary, words
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, properties
+from mcp_sim.types.lexicon.english import singular, vocabulary, words
 
 _OF_FILES = vocabulary("file filename filesystem directory dir folder subdirectory tree path ls cat grep find rg")
 _ESSENTIAL = ("name", "path", "type", "size", "modified")

@@ -21,11 +21,11 @@ from mcp_sim.backends.files.shell import (
     split_flags,
 )
 from mcp_sim.backends.files.tree import Entry
-from mcp_sim.backends.patterns import holds_match
+from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Record
-from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.types.lexicon.english import vocabulary, words
 
 
 def _echo(_shell: Shell, args: list[str], _given: str) -> str:
@@ -195,7 +195,7 @@ def _holding(pattern: str, flags: set[str]) -> Callable[[str], bool]:
     if "F" in flags:
         return lambda line: pattern in line
     try:
-        return holds_match(pattern, ignores_case="i" in flags)
+        return search_test(pattern, ignores_case="i" in flags)
     except Refused as refused:
         raise Failed(str(refused)) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.compute.text_changes import differing, patch, replaced
+from mcp_sim.backends.compute.text_changes import line_diff, patch, replace_text
 from mcp_sim.backends.files.paths import parent
 from mcp_sim.backends.files.request import Request, already_exists
 from mcp_sim.backends.refusal import Refused
@@ -10,7 +10,7 @@ from mcp_sim.backends.rendering.outcomes import Outcome
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.lexicon.words import snake, words
+from mcp_sim.types.lexicon.english import snake, words
 
 _MAKING = (
     "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",
@@ -138,7 +138,7 @@ def edit(request: Request) -> Outcome:
             message = f"Text to replace occurs {found} times in {request.path}, not {expected}: {old}"
             raise Refused("invalid", message, path=request.path)
         many = 1 if expected is None and not request.flag("everywhere") else found
-        count, content = count + many, replaced(content, old, new, many)
+        count, content = count + many, replace_text(content, old, new, many)
     difference = _difference(request, entry.content or "", content)
     if request.flag("dry"):
         return Outcome(difference, {"diff": difference, "path": request.path, "count": count}, "diff")
@@ -156,7 +156,7 @@ def _times(request: Request) -> int | None:
 def _difference(request: Request, before: str, after: str) -> str:
     """Return a patch if the tool promises a diff, else the lines that differ."""
     if not request.says("diff", "patch"):
-        return differing(before, after)
+        return line_diff(before, after)
     return patch(before, after, request.path)
 
 

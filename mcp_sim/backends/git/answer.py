@@ -9,8 +9,8 @@ from mcp_sim.backends.git.entities import COMMIT
 from mcp_sim.backends.git.matching import matched_operations
 from mcp_sim.backends.git.repository import Repository
 from mcp_sim.backends.git.request import Request
-from mcp_sim.backends.matching.operations import way_chooser
-from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.matching.operations import operation_chooser
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -53,7 +53,7 @@ _NAMES: Names = {
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool."""
     entity = plan.entity or COMMIT
-    choose_way = way_chooser(tool, plan, OPERATIONS, matched_operations)
+    choose_way = operation_chooser(tool, plan, OPERATIONS, matched_operations)
 
     def operate(turn: Turn) -> Outcome:
         given = turn.call.arguments
@@ -62,7 +62,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
         repository = Repository.of(turn, entity, path, is_new=operation == "init")
         return OPERATIONS[operation](Request(given, roles, repository))
 
-    return answering(tool, domain, operate, _NAMES)
+    return compile_answer(tool, domain, operate, _NAMES)
 
 
 OPERATIONS: Mapping[str, Callable[[Request], Outcome]] = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mcp_sim.backends.git.entities import COMMIT, entities
 from mcp_sim.backends.git.matching import plans_of
-from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_by_server
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, Tables, backends
@@ -24,7 +24,7 @@ class Git(Backend):
     order = 160
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
+        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
         if not plans:
             return None
         from mcp_sim.backends.files.entities import DIRECTORY, FILE

@@ -11,7 +11,7 @@ from mcp_sim.backends.git.request import parse_author
 from mcp_sim.backends.matching.scopes import Scope, scopes, without
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 _COMMITS = vocabulary("commits commit_history commit_log history log")
 _BRANCHES = vocabulary("branches local_branches")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mcp_sim.backends.git.entities import COMMIT
-from mcp_sim.backends.matching.operations import Way
-from mcp_sim.backends.matching.tool_profiles import Purpose
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.backends.matching.operations import OperationCall
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Plan, Verb
 
 VERBS: Mapping[str, Verb] = {
@@ -175,17 +175,17 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 """Operation, the words that must occur (one of each group), and the words that may occur besides."""
 
 
-def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
     """Return the plans of one server's tools that work on a repository; none if the evidence is too weak."""
-    found = [(purpose, way) for purpose in listed for way in matched_operations(purpose)]
+    found = [(profile, way) for profile in listed for way in matched_operations(profile)]
     operations = {operation for _, (operation, _) in found}
     records, prepares = "commit" in operations, operations & _WORKING_TREE
-    mentions = sum(_mentions_git(purpose) for purpose, _ in found)
+    mentions = sum(_mentions_git(profile) for profile, _ in found)
     if len(operations) < 3 or not prepares or not (records or "stage" in operations) or mentions * 2 < len(found):
         return []
     plans: dict[str, Plan] = {}
-    for purpose, (operation, arguments) in found:
-        plans.setdefault(purpose.tool.id, _plan(purpose, operation, arguments, len(operations)))
+    for profile, (operation, arguments) in found:
+        plans.setdefault(profile.tool.id, _plan(profile, operation, arguments, len(operations)))
     return list(plans.values())
 
 
@@ -193,39 +193,39 @@ _WORKING_TREE = frozenset({"status", "stage", "unstage", "diff_staged", "diff_un
 _MENTIONS = vocabulary("git repo repository branch branches commit commits staged staging revision")
 
 
-def _mentions_git(purpose: Purpose) -> bool:
-    words = {word for name in purpose.arguments for word in snake(name).split("_")}
-    named = {*snake(purpose.tool.name).split("_"), *purpose.told, *words}
+def _mentions_git(profile: ToolProfile) -> bool:
+    words = {word for name in profile.arguments for word in snake(name).split("_")}
+    named = {*snake(profile.tool.name).split("_"), *profile.description_words, *words}
     return bool(named & _MENTIONS)
 
 
-def _plan(purpose: Purpose, operation: str, arguments: Mapping[str, str], company: int) -> Plan:
+def _plan(profile: ToolProfile, operation: str, arguments: Mapping[str, str], company: int) -> Plan:
     reasons = (
-        f"'{' '.join(purpose.words)}' means {operation} of a repository",
+        f"'{' '.join(profile.words)}' means {operation} of a repository",
         f"{company} kinds of tools work on a repository",
     )
     verb = VERBS[operation]
-    if purpose.selector is not None:
-        verb, operation, arguments = "update", "", {"operation": purpose.selector}
-    return Plan(purpose.tool.id, verb, COMMIT, "git", operation, dict(arguments), confidence=0.95, reasons=reasons)
+    if profile.selector is not None:
+        verb, operation, arguments = "update", "", {"operation": profile.selector}
+    return Plan(profile.tool.id, verb, COMMIT, "git", operation, dict(arguments), confidence=0.95, reasons=reasons)
 
 
-def matched_operations(purpose: Purpose) -> Iterator[Way]:
+def matched_operations(profile: ToolProfile) -> Iterator[OperationCall]:
     """Yield the operation of a tool on a repository, if it has one."""
-    if not any(snake(name) in _OWNERS for name in purpose.arguments):
-        ways = ((one, _arguments(purpose, one)) for one in _possible(purpose))
-        yield from [way for way in ways if _understands(purpose, *way)][:1]
+    if not any(snake(name) in _OWNERS for name in profile.arguments):
+        ways = ((one, _arguments(profile, one)) for one in _possible(profile))
+        yield from [way for way in ways if _understands(profile, *way)][:1]
 
 
-def _understands(purpose: Purpose, operation: str, arguments: Mapping[str, str]) -> bool:
+def _understands(profile: ToolProfile, operation: str, arguments: Mapping[str, str]) -> bool:
     """Return whether all required roles have arguments and all required arguments have roles."""
-    lost = [name for name in purpose.needed if name not in arguments.values() and snake(name) not in _IGNORED]
+    lost = [name for name in profile.needed if name not in arguments.values() and snake(name) not in _IGNORED]
     return not lost and all(role in arguments for role in _MUST.get(operation, "").split())
 
 
-def _possible(purpose: Purpose) -> Iterator[str]:
+def _possible(profile: ToolProfile) -> Iterator[str]:
     """Yield possible operations by the tool's words, likeliest first."""
-    return (name for name, must, may in _RULES if _fits(purpose.nouns - {"git"}, must.split(), may))
+    return (name for name, must, may in _RULES if _fits(profile.nouns - {"git"}, must.split(), may))
 
 
 def _fits(whole: frozenset[str], must: Sequence[str], may: str) -> bool:
@@ -234,23 +234,23 @@ def _fits(whole: frozenset[str], must: Sequence[str], may: str) -> bool:
     return all(group & whole for group in groups) and whole <= known
 
 
-def _arguments(purpose: Purpose, operation: str) -> dict[str, str]:
+def _arguments(profile: ToolProfile, operation: str) -> dict[str, str]:
     """Return role -> argument. Each argument has one role."""
-    found: dict[str, str] = {"mode": purpose.selector} if operation == "reset" and purpose.selector else {}
-    places = _REPOSITORY if _is_of_files(purpose, operation) else (*_REPOSITORY, *_PLACES)
-    place = purpose.argument(places, ("string",))
+    found: dict[str, str] = {"mode": profile.selector} if operation == "reset" and profile.selector else {}
+    places = _REPOSITORY if _is_of_files(profile, operation) else (*_REPOSITORY, *_PLACES)
+    place = profile.argument(places, ("string",))
     found |= {"repository": place} if place is not None else {}
     for role in _NEEDS[operation].split():
         names, types = _ARGUMENTS[role]
-        free = (purpose.argument((name,), types) for name in names)
+        free = (profile.argument((name,), types) for name in names)
         argument = next((name for name in free if name is not None and name not in found.values()), None)
         if argument is not None:
             found.setdefault(role, argument)
     return found
 
 
-def _is_of_files(purpose: Purpose, operation: str) -> bool:
+def _is_of_files(profile: ToolProfile, operation: str) -> bool:
     """Return whether `path` is what the operation works on, since no other argument is."""
     role = _ABOUT.get(operation)
     others = [name for name in _ARGUMENTS[role][0] if name not in _PLACES] if role is not None else []
-    return role is not None and purpose.argument(others) is None
+    return role is not None and profile.argument(others) is None

@@ -26,9 +26,9 @@ Difference: TypeAlias = Mapping[str, "tuple[str | None, str | None]"]
 """Path -> the content before and after; None if there is no file."""
 
 
-def identifier(draws: Draws, purpose: str) -> str:
+def identifier(draws: Draws, profile: str) -> str:
     """Return 40 hexadecimal digits."""
-    return "".join(f"{int(draws.unit(f'{purpose}/{part}') * 2**32):08x}" for part in range(5))
+    return "".join(f"{int(draws.unit(f'{profile}/{part}') * 2**32):08x}" for part in range(5))
 
 
 def difference(before: Snapshot, after: Snapshot) -> Difference:

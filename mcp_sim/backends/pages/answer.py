@@ -9,7 +9,7 @@ from itertools import islice
 from mcp_sim.backends.pages.generated import MAX_RESULTS, page_at, pages_about
 from mcp_sim.backends.pages.matching import PAGE
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -48,7 +48,7 @@ _DEFAULT_LIMIT = 5
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool, from known or generated pages."""
     operate = _OPERATIONS[plan.operation]
-    return answering(tool, domain, lambda turn: operate(turn, plan), _NAMES)
+    return compile_answer(tool, domain, lambda turn: operate(turn, plan), _NAMES)
 
 
 def _search(turn: Turn, plan: Plan) -> Outcome:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from mcp_sim.backends.compute.text_changes import replaced
-from mcp_sim.backends.patterns import holds_match
+from mcp_sim.backends.compute.text_changes import replace_text
+from mcp_sim.backends.patterns import search_test
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Operate, Outcome, answering, done, plain, valued
+from mcp_sim.backends.rendering.outcomes import Operate, Outcome, as_text, compile_answer, done, value_outcome
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.arguments import MAKES
@@ -36,16 +36,16 @@ class CellSearch(SheetTool):
         found = [one for record in self._searched_sheets(turn) for one in self._hits(turn, record, holds)]
         if not self._is_by_sheet():
             rows: list[Json] = [{"sheet": sheet, "cell": cell, "value": value} for sheet, cell, value in found]
-            return valued(rows, count=len(rows), matches=rows)
+            return value_outcome(rows, count=len(rows), matches=rows)
         by_sheet: Record = {sheet: {} for sheet, _, _ in found}
         for sheet, cell, value in found:
             by_sheet[sheet][cell] = value
-        return Outcome(plain(by_sheet), {"matches": by_sheet, "count": len(found)}, "matches", is_json=True)
+        return Outcome(as_text(by_sheet), {"matches": by_sheet, "count": len(found)}, "matches", is_json=True)
 
     def _hits(self, turn: Turn, record: Record, holds: Callable[[str], bool]) -> Iterator[tuple[str, str, Json]]:
         for at, line in enumerate(self._shown_values(turn, record, grids.Area(0, 0, None, None))):
             for place, value in enumerate(line):
-                if value is not None and holds(plain(value)):
+                if value is not None and holds(as_text(value)):
                     yield record["name"], f"{grids.letters(place)}{at + 1}", value
 
     def _is_by_sheet(self) -> bool:
@@ -62,7 +62,7 @@ class CellSearch(SheetTool):
         description = self.tool.description.lower()
         exact = any(turn.call.arguments.get(name) is True for name in ("exact", "exact_match", "whole_cell"))
         if "regex" in description or "regular expression" in description:
-            return holds_match(query)
+            return search_test(query)
         if turn.call.arguments.get("case_sensitive") is True:
             return (lambda text: text == query) if exact else (lambda text: query in text)
         low = query.lower()
@@ -88,7 +88,7 @@ def _count_cells(record: Record, old: str) -> int:
 
 
 def _replace_text(record: Record, old: str, new: str) -> Record:
-    rows = [[replaced(one, old, new) if isinstance(one, str) else one for one in row] for row in record["rows"]]
+    rows = [[replace_text(one, old, new) if isinstance(one, str) else one for one in row] for row in record["rows"]]
     return {**record, "rows": rows}
 
 
@@ -100,7 +100,7 @@ _NAMES: Names = {"value": ("values", "data", "sheets", "result", "rows")}
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool."""
-    return answering(tool, domain, SheetOperations(tool, plan).outcome, _NAMES)
+    return compile_answer(tool, domain, SheetOperations(tool, plan).outcome, _NAMES)
 
 
 class SheetOperations(WholeSheets, CellSearch):
@@ -119,8 +119,8 @@ class SheetOperations(WholeSheets, CellSearch):
         place = address(grids.filled(record["rows"], cells))
         facts: Record = {"values": values, "sheet_name": record["name"], "range": place}
         if "values" in properties(expanded(self.tool.output_schema or {})):
-            return Outcome(plain(values), facts, "values", is_json=True)
-        return valued(shown, **facts)
+            return Outcome(as_text(values), facts, "values", is_json=True)
+        return value_outcome(shown, **facts)
 
     def _write(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
@@ -191,7 +191,7 @@ class SheetOperations(WholeSheets, CellSearch):
     def _merged(self, turn: Turn) -> Outcome:
         marks = as_list(self._sheet(turn).get("marks"))
         found: list[Json] = [as_object(one)["cells"] for one in marks if is_of(one, "merge")]
-        return valued(found)
+        return value_outcome(found)
 
     def _check(self, turn: Turn) -> Outcome:
         """Validate a formula or a range."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from mcp_sim.backends.compute.expression import LONGEST
+from mcp_sim.backends.compute.expression import MAX_EXPRESSION
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet.formula_functions import (
     COMPARED,
@@ -44,8 +44,8 @@ def is_formula(value: Json) -> bool:
 
 def compile_formula(formula: str) -> Value:
     """Compile a formula. Raises `Refused`, which names what is not understood."""
-    if len(formula) > LONGEST:
-        raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {LONGEST} are allowed")
+    if len(formula) > MAX_EXPRESSION:
+        raise Refused("invalid", f"Formula too long: {len(formula)} characters, at most {MAX_EXPRESSION} are allowed")
     reader = _Reader(formula)
     value = reader.expression(0)
     if reader.ahead is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, done, plain, valued
+from mcp_sim.backends.rendering.outcomes import Outcome, as_text, done, value_outcome
 from mcp_sim.backends.spreadsheet import grids
 from mcp_sim.backends.spreadsheet.entities import SHEET, WORKBOOK, key_of, sheet_of
 from mcp_sim.backends.spreadsheet.request import SheetTool
@@ -58,8 +58,8 @@ class WholeSheets(SheetTool):
         names = sorted(one for one in names if directory in {"", "."} or one.rpartition("/")[0] == directory)
         if self._returns_sizes():
             sizes: Record = {name: self._size(turn, name) for name in names}
-            return Outcome(plain(sizes), sizes, is_json=True)
-        return valued(names, workbooks=names, files=names, total=len(names))
+            return Outcome(as_text(sizes), sizes, is_json=True)
+        return value_outcome(names, workbooks=names, files=names, total=len(names))
 
     def _returns_sizes(self) -> bool:
         """Return whether the result is a number for each path."""
@@ -74,12 +74,12 @@ class WholeSheets(SheetTool):
         record = self._sheet(turn)
         merged = [as_object(one)["cells"] for one in as_list(record.get("marks")) if is_of(one, "merge")]
         facts: Record = {"sheet_name": record["name"], **_extent(record), "merged_ranges": merged}
-        return Outcome(plain(facts), facts, is_json=True)
+        return Outcome(as_text(facts), facts, is_json=True)
 
     def _dimensions(self, turn: Turn) -> Outcome:
         extent = _extent(self._sheet(turn))
         facts: Record = {"rows": extent["row_count"], "columns": extent["column_count"]}
-        return Outcome(plain(facts), facts, is_json=True)
+        return Outcome(as_text(facts), facts, is_json=True)
 
     def _headers(self, turn: Turn) -> Outcome:
         """Return the values of the header row, by default the first."""
@@ -87,7 +87,7 @@ class WholeSheets(SheetTool):
         at = int(self._argument(turn, "header_row", 1)) - 1
         rows = self._shown_values(turn, record, grids.Area(0, 0, None, None))
         named = [value for value in (rows[at] if 0 <= at < len(rows) else []) if value is not None]
-        return Outcome(plain(named), {"headers": named, "sheet_name": record["name"], "count": len(named)}, "headers")
+        return Outcome(as_text(named), {"headers": named, "sheet_name": record["name"], "count": len(named)}, "headers")
 
     def _last_row(self, turn: Turn) -> Outcome:
         record = self._sheet(turn)
@@ -130,15 +130,15 @@ class WholeSheets(SheetTool):
         names = [row["name"] for row in sheets]
         facts: Record = {"filename": book.rsplit("/", 1)[-1], "sheets": names}
         if not {"metadata", "info", "describe"} & {*words(self.tool.name)}:
-            return valued(names, **facts, name=book)
+            return value_outcome(names, **facts, name=book)
         if self._returns_rows():
             rows: list[Json] = [{"name": row["name"], **_extent(row)} for row in sheets]
-            return Outcome(plain(rows), {**facts, "sheets": rows}, is_json=True)
+            return Outcome(as_text(rows), {**facts, "sheets": rows}, is_json=True)
         ranges = {row["name"]: grids.used(row["rows"]) for row in sheets}
         arguments = turn.call.arguments
         wants = any(value is True and "range" in name.lower() for name, value in arguments.items())
         facts |= {"used_ranges": ranges} if wants else {}
-        return Outcome(plain(facts), facts, is_json=True)
+        return Outcome(as_text(facts), facts, is_json=True)
 
     def _returns_rows(self) -> bool:
         """Return whether the result has an object for each sheet."""

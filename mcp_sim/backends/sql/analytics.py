@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from mcp_sim.backends.patterns import expression
+from mcp_sim.backends.patterns import compile_expression
 from mcp_sim.types.json_values import encode
 
 Charge = Callable[[int], None]
@@ -135,7 +135,7 @@ def _of_text(call: Callable[..., Any]) -> Callable[..., Any]:
 
 @lru_cache(maxsize=128)
 def _expression(pattern: str) -> Any:
-    return expression(pattern)
+    return compile_expression(pattern)
 
 
 def _extracted(text: str, pattern: str, group: int = 0) -> str:

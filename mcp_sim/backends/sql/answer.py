@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.sql.copies import creates_table
 from mcp_sim.backends.sql.database import Database, StatementResult
@@ -61,7 +61,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
         Database(entities, prefix, shows_entities=not makes) if shared is None else shared
     )
     operate = _OPERATIONS[plan.operation]
-    return answering(tool, domain, lambda turn: operate(database, turn, plan), _NAMES)
+    return compile_answer(tool, domain, lambda turn: operate(database, turn, plan), _NAMES)
 
 
 def _run(database: Database, turn: Turn, plan: Plan) -> Outcome:

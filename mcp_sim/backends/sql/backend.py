@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.tool_profiles import server_purposes
+from mcp_sim.backends.matching.tool_profiles import profiles_by_server
 from mcp_sim.backends.sql.matching import SCHEMA, plans_of
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -23,7 +23,7 @@ class Sql(Backend):
     order = 120
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for listed in evidence.once(server_purposes) for plan in plans_of(listed)]
+        plans = [plan for listed in evidence.once(profiles_by_server) for plan in plans_of(listed)]
         if not plans:
             return None
         entities, records, rest = [_schema()], {SCHEMA: list[Record]()}, evidence.state

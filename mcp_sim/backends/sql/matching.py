@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.backends.sql.row_tools import row_operation, row_roles
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.json_schema.shapes import items, main_type
@@ -40,14 +40,14 @@ _VERBS: dict[str, Verb] = {
 }  # fmt: skip
 
 
-def plans_of(listed: Sequence[Purpose]) -> list[Plan]:
+def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
     """Return the plans of one server's tools that work on tables by SQL; none if no tool takes a statement."""
-    found = [(purpose, choose_operation(purpose)) for purpose in listed]
+    found = [(profile, choose_operation(profile)) for profile in listed]
     operations = {operation for _, operation in found}
     takes_statements = not _STATEMENT_OPERATIONS.isdisjoint(operations)
     if not takes_statements and (
         len(operations & _ROW_OPERATIONS) < _MIN_ROW_OPERATIONS
-        or not any(_MENTIONS_SQL.search(one.said) for one in listed)
+        or not any(_MENTIONS_SQL.search(one.description) for one in listed)
     ):
         return []
     dialect = _dialect({one.tool.id: one.tool for one in listed}.values())
@@ -82,41 +82,41 @@ _DIALECTS: Mapping[str, re.Pattern[str]] = {
 """Dialect -> the names of its database."""
 
 
-def _plan(purpose: Purpose, operation: str, dialect: str) -> Plan:
+def _plan(profile: ToolProfile, operation: str, dialect: str) -> Plan:
     reason = (  # prose: data
         "an argument takes SQL" if operation in _STATEMENT_OPERATIONS else "tells of tables, or works on their rows"
     )
     arguments = (
-        row_roles(purpose) if operation in {*_ROW_OPERATIONS, "make", "drop", "rename"} else dict(_roles(purpose))
+        row_roles(profile) if operation in {*_ROW_OPERATIONS, "make", "drop", "rename"} else dict(_roles(profile))
     )
     fixed: Record = {"dialect": dialect} if dialect else {}
-    fixed |= {"views": True} if operation == "tables" and purpose.says("view", "views") else {}
+    fixed |= {"views": True} if operation == "tables" and profile.mentions("view", "views") else {}
     about = (f"its dialect is that of {dialect}",) if dialect else ()
     return Plan(
-        purpose.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments,
+        profile.tool.id, _VERBS[operation], SCHEMA, "sql", operation, arguments,
         fixed=fixed, confidence=0.9, reasons=(reason, *about),
     )  # fmt: skip
 
 
-def choose_operation(purpose: Purpose) -> str | None:
+def choose_operation(profile: ToolProfile) -> str | None:
     """Return the operation of a tool, None if it has none."""
-    roles = dict(_roles(purpose))
+    roles = dict(_roles(profile))
     used = set(roles.values())
-    of_rows = row_operation(purpose) if "statement" not in roles or not _takes_sql(purpose, roles) else None
-    used |= set(row_roles(purpose).values()) if of_rows is not None else set()
-    if purpose.selector is not None or any(not _is_about(name) for name in purpose.needed - used):
+    of_rows = row_operation(profile) if "statement" not in roles or not _takes_sql(profile, roles) else None
+    used |= set(row_roles(profile).values()) if of_rows is not None else set()
+    if profile.selector is not None or any(not _is_about(name) for name in profile.needed - used):
         return None
     if of_rows is not None:
         return of_rows
-    if _takes_sql(purpose, roles):
-        return _kind(purpose)
-    if purpose.nouns and purpose.nouns <= _INFORMS and purpose.has(*_DATABASES):
-        return "databases" if "databases" in purpose.words else "info"
-    if purpose.has("table") and purpose.has("list", "show", "get") and "table" not in roles:
+    if _takes_sql(profile, roles):
+        return _kind(profile)
+    if profile.nouns and profile.nouns <= _INFORMS and profile.has(*_DATABASES):
+        return "databases" if "databases" in profile.words else "info"
+    if profile.has("table") and profile.has("list", "show", "get") and "table" not in roles:
         return "tables"
-    if purpose.has("describe", "schema", "column") and "table" in roles and purpose.has("table", "schema", "column"):
+    if profile.has("describe", "schema", "column") and "table" in roles and profile.has("table", "schema", "column"):
         return "describe"
-    if purpose.has("schema") and purpose.has("get", "show", "list", "read", "database") and not purpose.needed:
+    if profile.has("schema") and profile.has("get", "show", "list", "read", "database") and not profile.needed:
         return "schema"
     return None
 
@@ -131,41 +131,43 @@ def _is_about(name: str) -> bool:
     return bool(_ABOUT.intersection((snake(name), *words(name))))
 
 
-def _takes_sql(purpose: Purpose, roles: dict[str, str]) -> bool:
+def _takes_sql(profile: ToolProfile, roles: dict[str, str]) -> bool:
     argument = roles.get("statement", roles.get("batch"))
     if argument is None:
         return False
-    about = str(purpose.arguments[argument].get("description", ""))
-    if purpose.has("search") and not _MENTIONS_SQL.search(f"{argument.replace('_', ' ')} {about}"):
+    about = str(profile.arguments[argument].get("description", ""))
+    if profile.has("search") and not _MENTIONS_SQL.search(f"{argument.replace('_', ' ')} {about}"):
         return False
-    text = " ".join((argument.replace("_", " "), about, purpose.tool.description, *purpose.words))
+    text = " ".join((argument.replace("_", " "), about, profile.tool.description, *profile.words))
     return bool(_MENTIONS_SQL.search(text)) and not _OTHER_LANGUAGES.search(text.lower())
 
 
-def _kind(purpose: Purpose) -> str:
+def _kind(profile: ToolProfile) -> str:
     """Return whether a tool reads, writes, creates tables, or runs any statement."""
-    if purpose.has("create") and purpose.has("table"):
+    if profile.has("create") and profile.has("table"):
         return "create"
-    reads = purpose.has("read", "select", "readonly", "fetch") or bool(
-        re.search(r"read[- ]only|only select|select (queries|statements?|query) only", purpose.said)
+    reads = profile.has("read", "select", "readonly", "fetch") or bool(
+        re.search(r"read[- ]only|only select|select (queries|statements?|query) only", profile.description)
     )
-    if reads or (purpose.tool.annotations.get("readOnlyHint") is True):
+    if reads or (profile.tool.annotations.get("readOnlyHint") is True):
         return "query"
-    if purpose.has("write", "insert", "update", "delete", "modify"):
+    if profile.has("write", "insert", "update", "delete", "modify"):
         return "write"
-    only_selects = "select" in purpose.said and not re.search(r"insert|update|delete|create|any sql|ddl", purpose.said)
-    return "query" if purpose.has("query") and only_selects else "execute"
+    only_selects = "select" in profile.description and not re.search(
+        r"insert|update|delete|create|any sql|ddl", profile.description
+    )
+    return "query" if profile.has("query") and only_selects else "execute"
 
 
-def _roles(purpose: Purpose) -> Iterator[tuple[str, str]]:
+def _roles(profile: ToolProfile) -> Iterator[tuple[str, str]]:
     """Yield role, argument."""
-    batch = purpose.argument_like(_BATCHES, ("array",))
-    statement = purpose.argument_like(_STATEMENTS, ("string",))
-    if batch is not None and main_type(items(purpose.arguments[batch])) in {"string", ""} and statement is None:
+    batch = profile.argument_like(_BATCHES, ("array",))
+    statement = profile.argument_like(_STATEMENTS, ("string",))
+    if batch is not None and main_type(items(profile.arguments[batch])) in {"string", ""} and statement is None:
         yield "batch", batch
     if statement is not None:
         yield "statement", statement
     for role, names in (("parameters", _PARAMETERS), ("table", _TABLES), ("limit", _LIMITS)):
-        argument = purpose.argument_like(names)
+        argument = profile.argument_like(names)
         if argument is not None and argument not in {batch, statement} and not (role == "table" and statement):
             yield role, argument

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.sql.tables import quoted, to_sql
 from mcp_sim.types import Json, Record
@@ -51,27 +51,27 @@ _COMPARED: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def row_operation(purpose: Purpose) -> str | None:
+def row_operation(profile: ToolProfile) -> str | None:
     """Return the operation of a tool on the rows of a table or on the table, if its arguments suffice."""
-    roles = row_roles(purpose)
-    found = next(_operations(purpose), None) if "table" in roles or {"old", "new"} <= roles.keys() else None
+    roles = row_roles(profile)
+    found = next(_operations(profile), None) if "table" in roles or {"old", "new"} <= roles.keys() else None
     return found if found is not None and all(role in roles for role in _MUST[found]) else None
 
 
-def _operations(purpose: Purpose) -> Iterator[str]:
-    is_bare = _BARE.issuperset(purpose.words) and purpose.has("insert", "update", "delete", "select")
-    is_of_rows, is_of_tables = purpose.has(*_ROWS), purpose.has("table")
+def _operations(profile: ToolProfile) -> Iterator[str]:
+    is_bare = _BARE.issuperset(profile.words) and profile.has("insert", "update", "delete", "select")
+    is_of_rows, is_of_tables = profile.has(*_ROWS), profile.has("table")
     does = _DOES if is_of_rows or (is_bare and not is_of_tables) else _TO_TABLES
-    return (name for name, words in does.items() if purpose.has(*words) and (does is _DOES or is_of_tables))
+    return (name for name, words in does.items() if profile.has(*words) and (does is _DOES or is_of_tables))
 
 
-def row_roles(purpose: Purpose) -> dict[str, str]:
+def row_roles(profile: ToolProfile) -> dict[str, str]:
     """Return role -> argument. Each argument has one role."""
     found: dict[str, str] = {}
     for role, (names, types) in _ROLES.items():
-        free = [name for name in names if purpose.argument((name,)) not in found.values()]
-        argument = purpose.argument(free)
-        if argument is not None and (not types or {*types, ""} & kinds_of(purpose.arguments[argument])):
+        free = [name for name in names if profile.argument((name,)) not in found.values()]
+        argument = profile.argument(free)
+        if argument is not None and (not types or {*types, ""} & argument_types(profile.arguments[argument])):
             found[role] = argument
     return found
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from mcp_sim.backends.patterns import Test, holds_match, like_test
+from mcp_sim.backends.patterns import Test, like_test, search_test
 from mcp_sim.backends.sql.analytics import Charge, register_functions
 from mcp_sim.types.draws import Draws
 
@@ -199,7 +199,7 @@ def _like_test(pattern: str, escape: str) -> Test:
 
 @lru_cache(maxsize=128)
 def _expression_test(expression: str) -> Test:
-    return holds_match(expression)
+    return search_test(expression)
 
 
 @lru_cache(maxsize=128)

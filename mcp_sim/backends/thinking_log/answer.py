@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.rendering.outcomes import Operate, Outcome, answering, done, plain
+from mcp_sim.backends.rendering.outcomes import Operate, Outcome, as_text, compile_answer, done
 from mcp_sim.backends.thinking_log.backend import LOG
 from mcp_sim.types import Change, Record, Tool, Turn
 from mcp_sim.types.domain import Domain
@@ -13,7 +13,7 @@ from mcp_sim.types.plans import Plan
 
 def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the function that answers the calls of a tool."""
-    return answering(tool, domain, _think(plan), {"answer": ("thought",)})
+    return compile_answer(tool, domain, _think(plan), {"answer": ("thought",)})
 
 
 def _think(plan: Plan) -> Operate:
@@ -37,6 +37,6 @@ def _think(plan: Plan) -> Operate:
             "branches": [*branches],
             "thought_history_length" if "_" in arguments["number"] else "thoughtHistoryLength": len(kept),
         }
-        return Outcome(plain(facts), facts, is_json=True, changes=(change,))
+        return Outcome(as_text(facts), facts, is_json=True, changes=(change,))
 
     return think

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.outcomes import Outcome, answering
+from mcp_sim.backends.rendering.outcomes import Outcome, compile_answer
 from mcp_sim.backends.rendering.structured import Names
 from mcp_sim.backends.vectors.matching import COLLECTION, DOCUMENT
 from mcp_sim.backends.vectors.store import Store, filter_records, rank
@@ -69,7 +69,7 @@ def answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     def operate_on(turn: Turn) -> Outcome:
         return operate(Store(turn.view, prefix), Request(turn.call.arguments, plan.arguments, declared))
 
-    return answering(tool, domain, operate_on, _NAMES)
+    return compile_answer(tool, domain, operate_on, _NAMES)
 
 
 def _done(store: Store, sentence: str, **facts: Json) -> Outcome:

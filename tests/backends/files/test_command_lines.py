@@ -1,4 +1,4 @@
-"""Tools that run command lines: those of a few commands that work on files, over the tree that other tools see."""
+"""Tools that run command lines on the tree of files that other tools use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shell(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, [RUN], STATE)
 
 
-TOLD = [
+OUTPUTS = [
     ("ls", "a.txt\nb.txt\ndocs\n"), ("cat a.txt b.txt", "one\ntwo\nthree\n"), ("cat *.txt | wc -l", "3\n"),
     ("pwd; cd docs && pwd", "/home/ada\n/home/ada/docs\n"), ("echo 'a  b' c", "a  b c\n"), ("cat < b.txt", "three\n"),
     ("grep -n t a.txt", "2:two\n"), ("grep -r -i C docs", "docs/c.md:# C\n"), ("grep -c o a.txt", "2\n"),
@@ -30,13 +30,13 @@ TOLD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "told"), TOLD)
-async def test_commands_tell_what_they_would(shell: Simulator, line: str, told: str) -> None:
+@pytest.mark.parametrize(("line", "output"), OUTPUTS)
+async def test_commands_print_what_a_shell_would(shell: Simulator, line: str, output: str) -> None:
     async with shell.open() as world:
-        assert (await said(world, "run_command", command=line)).startswith(told)
+        assert (await said(world, "run_command", command=line)).startswith(output)
 
 
-WRONG = [
+ERRORS = [
     ("cat none", "cat: none: No such file or directory"), ("nothing", "nothing: command not found"),
     ("cat docs", "Is a directory"), ("rm docs", "Is a directory"), ("rm -rf /", "dangerous"), ("mkdir docs", "exists"),
     ("mkdir x/y", "No such file"), ("cp docs other", "-r not specified"), ("mv docs docs/inner", "same file"),
@@ -48,14 +48,16 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "reason"), WRONG)
-async def test_commands_that_fail_say_why_and_change_nothing(shell: Simulator, line: str, reason: str) -> None:
+@pytest.mark.parametrize(("line", "reason"), ERRORS)
+async def test_a_failing_command_gives_a_reason_and_changes_nothing(shell: Simulator, line: str, reason: str) -> None:
     async with shell.open() as world:
         assert reason in await refused(world, "run_command", command=line)
         assert await said(world, "run_command", command="find . -type f") == "./a.txt\n./b.txt\n./docs/c.md\n"
 
 
-async def test_what_a_line_writes_other_tools_read_and_the_next_line_begins_where_this_one_did(tmp_path: Path) -> None:
+async def test_other_tools_read_what_a_command_writes_and_each_call_starts_in_the_same_directory(
+    tmp_path: Path,
+) -> None:
     tools = [RUN, tool("read_file", path=TEXT), tool("write_file", path=TEXT, content=TEXT)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
         line = "mkdir -p new/deep && cd new && echo hello > deep/x.txt && echo more >> deep/x.txt"
@@ -72,7 +74,7 @@ async def test_what_a_line_writes_other_tools_read_and_the_next_line_begins_wher
         assert "nowhere" in await refused(world, "run_command", command="ls", cwd="/nowhere")
 
 
-async def test_words_may_be_given_one_by_one_and_the_code_stands_where_there_is_a_place_for_it(tmp_path: Path) -> None:
+async def test_a_command_may_be_a_list_of_words_and_the_exit_code_is_in_a_field_for_it(tmp_path: Path) -> None:
     parts = {"stdout": TEXT, "stderr": TEXT, "exit_code": {"type": "integer"}}
     output = {"type": "object", "properties": parts, "required": [*parts]}
     words = {"type": "array", "items": TEXT}
@@ -85,7 +87,7 @@ async def test_words_may_be_given_one_by_one_and_the_code_stands_where_there_is_
     assert failed == {"stdout": "", "stderr": "cat: none: No such file or directory", "exit_code": 1}
 
 
-async def test_a_listing_of_very_many_files_and_an_expression_that_explodes_end(tmp_path: Path) -> None:
+async def test_a_listing_of_many_files_and_a_catastrophic_expression_end(tmp_path: Path) -> None:
     files = {f"/d/{number:05}.txt": "a" * 40 for number in range(20_000)}
     tools = [RUN, tool("list_directory", path=TEXT), tool("read_file", path=TEXT)]
     async with simulator(tmp_path, tools, {"files": files}) as sim, sim.open("desk") as world:
@@ -94,24 +96,24 @@ async def test_a_listing_of_very_many_files_and_an_expression_that_explodes_end(
         assert body.is_error
 
 
-def test_only_tools_that_run_any_command_are_taken_for_shells(tmp_path: Path) -> None:
+def test_only_tools_that_run_arbitrary_commands_match(tmp_path: Path) -> None:
     tools = [
         tool("debugger_command", "Run a command in the debugger.", command=TEXT),
         tool("execute_sql_command", "Run SQL.", command=TEXT),
         tool("execute_command", "Executes a command on the system.", command=TEXT),
     ]
     found = backends(simulator(tmp_path, tools))
-    assert found["execute_command"] == "file_tree run"
+    assert found["execute_command"] == "files run"
     assert "files" not in found["debugger_command"] + found["execute_sql_command"]
 
 
-async def test_a_file_that_is_doubled_again_and_again_ends(tmp_path: Path) -> None:
+async def test_doubling_a_file_repeatedly_is_refused(tmp_path: Path) -> None:
     doubled = ";".join("cat a.txt b.txt > c.txt; cat c.txt c.txt > a.txt" for _ in range(300))
     async with simulator(tmp_path, [RUN], STATE) as sim, sim.open("desk") as world:
         assert "reads more than" in await refused(world, "run_command", command=doubled)
 
 
-async def test_a_process_that_is_started_runs_its_command_and_may_fail(tmp_path: Path) -> None:
+async def test_a_started_process_runs_its_command_and_may_fail(tmp_path: Path) -> None:
     start = tool("start_process", "Start a terminal process.", command=TEXT, timeout_ms={"type": "number"})
     read = [tool("read_file", path=TEXT), tool("list_directory", path=TEXT)]
     async with simulator(tmp_path, [start, *read], STATE) as sim, sim.open() as world:

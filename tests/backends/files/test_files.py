@@ -1,4 +1,4 @@
-"""Tools that work on files: told by their company, they share one tree of files and directories."""
+"""Tools that work on files share one tree of files and directories."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def drive(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, TOOLS, STATE)
 
 
-async def test_what_is_written_is_read_listed_found_and_gone_again(drive: Simulator) -> None:
+async def test_a_written_file_is_read_listed_found_and_deleted(drive: Simulator) -> None:
     async with drive.open() as world:
-        told = await said(world, "write_file", path="/srv/app/new.txt", content="one\ntwo\nthree")
-        assert "/srv/app/new.txt" in told
+        message = await said(world, "write_file", path="/srv/app/new.txt", content="one\ntwo\nthree")
+        assert "/srv/app/new.txt" in message
         assert await said(world, "read_file", path="/srv/app/new.txt", tail=2) == "two\nthree"
         assert "[FILE] new.txt" in await said(world, "list_directory", path="/srv/app")
         assert await said(world, "search_files", path="/srv", pattern="*.txt") == "/srv/app/new.txt"
@@ -33,7 +33,7 @@ async def test_what_is_written_is_read_listed_found_and_gone_again(drive: Simula
         assert await said(world, "read_file", path="/srv/app/x/../new.txt") == "again"
 
 
-async def test_directories_follow_from_paths_and_are_listed_as_a_tree(drive: Simulator) -> None:
+async def test_parent_directories_exist_and_are_listed_as_a_tree(drive: Simulator) -> None:
     async with drive.open() as world:
         assert await said(world, "directory_tree", path="/srv") == [
             {"name": "README.md", "type": "file"},
@@ -49,14 +49,14 @@ async def test_directories_follow_from_paths_and_are_listed_as_a_tree(drive: Sim
         assert world.view.count("directory") == 6
 
 
-async def test_a_path_that_leads_out_is_refused_and_so_is_one_outside_of_what_is_allowed(drive: Simulator) -> None:
+async def test_paths_outside_the_root_or_the_allowed_directories_are_refused(drive: Simulator) -> None:
     async with drive.open() as world:
         for path in ("/srv/../../etc/passwd", "/etc/passwd", "../x", "/srvx/y"):
             assert path in await refused(world, "read_file", path=path)
         assert "/srv" in await said(world, "list_allowed_directories")
 
 
-async def test_an_error_says_what_stands_at_the_path(drive: Simulator) -> None:
+async def test_an_error_names_what_is_at_the_path(drive: Simulator) -> None:
     async with drive.open() as world:
         assert "directory" in await refused(world, "read_file", path="/srv/app")
         assert "Not a directory" in await refused(world, "list_directory", path="/srv/README.md")
@@ -67,7 +67,7 @@ async def test_an_error_says_what_stands_at_the_path(drive: Simulator) -> None:
         assert "exists" in await refused(world, "create_directory", path="/srv/README.md")
 
 
-async def test_a_directory_is_moved_with_all_it_holds(drive: Simulator) -> None:
+async def test_a_directory_is_moved_with_its_content(drive: Simulator) -> None:
     async with drive.open() as world:
         await said(world, "move_file", source="/srv/app", destination="/srv/core")
         assert await said(world, "read_file", path="/srv/core/lib/math.py") == "x = 1"
@@ -75,14 +75,14 @@ async def test_a_directory_is_moved_with_all_it_holds(drive: Simulator) -> None:
         assert world.view.count("file") == 3
 
 
-async def test_one_file_that_is_missing_does_not_keep_the_others_from_being_read(drive: Simulator) -> None:
+async def test_a_missing_file_does_not_prevent_reading_the_others(drive: Simulator) -> None:
     async with drive.open() as world:
-        told = await said(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
-        assert "# Hi" in told
-        assert "No such file or directory: /srv/none" in told
+        message = await said(world, "read_multiple_files", paths=["/srv/README.md", "/srv/none"])
+        assert "# Hi" in message
+        assert "No such file or directory: /srv/none" in message
 
 
-async def test_where_nothing_is_given_there_are_files_and_the_directories_that_lead_to_them(tmp_path: Path) -> None:
+async def test_without_a_state_files_and_their_directories_are_generated(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS).open() as world:
         places = [path for path, _ in world.view.rows("file")]
         assert len(places) == 20
@@ -92,7 +92,7 @@ async def test_where_nothing_is_given_there_are_files_and_the_directories_that_l
             assert "is empty" not in await said(world, "list_directory", path=folder)
 
 
-async def test_a_lost_acknowledgement_leaves_the_file_and_a_fork_does_not_share_it(tmp_path: Path) -> None:
+async def test_a_lost_acknowledgement_keeps_the_file_and_a_fork_does_not_have_it(tmp_path: Path) -> None:
     faults = [{"lost_ack": {}, "id": "lost", "tools": "write_file", "when": {"nth": 1}}]
     async with simulator(tmp_path, TOOLS, STATE, perturbations=faults).open() as world:
         other = world.fork("other")
@@ -104,8 +104,8 @@ async def test_a_lost_acknowledgement_leaves_the_file_and_a_fork_does_not_share_
 ONE_TEXT = {"type": "object", "properties": {"content": TEXT}, "required": ["content"]}
 
 
-async def test_a_result_that_has_room_for_one_text_only_holds_all_that_is_told(tmp_path: Path) -> None:
-    """Not a text that is made up, and not JSON."""
+async def test_a_result_with_a_single_text_field_contains_the_whole_message(tmp_path: Path) -> None:
+    """The text is neither generated nor JSON."""
     tools = [{**one, "outputSchema": ONE_TEXT} for one in TOOLS]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open("desk") as world:
         written = await said(world, "write_file", path="/srv/new.txt", content="abc")
@@ -119,8 +119,7 @@ async def test_a_result_that_has_room_for_one_text_only_holds_all_that_is_told(t
     assert read == {"content": "abc"}
 
 
-async def test_what_cannot_be_one_of_several_kinds_of_blocks_is_left_out(tmp_path: Path) -> None:
-    """A text is no picture."""
+async def test_a_text_is_left_out_of_a_result_that_allows_only_images(tmp_path: Path) -> None:
     picture = {"type": "object", "properties": {"type": {"const": "image"}, "data": TEXT}, "required": ["type", "data"]}
     blocks = {"type": "object", "properties": {"content": {"type": "array", "items": {"anyOf": [picture]}}},
               "required": ["content"]}  # fmt: skip
@@ -129,7 +128,7 @@ async def test_what_cannot_be_one_of_several_kinds_of_blocks_is_left_out(tmp_pat
         assert await said(world, "read_media_file", path="/srv/README.md") == {"content": []}
 
 
-async def test_a_list_has_as_many_levels_as_are_asked_for_and_tells_sizes_where_its_tool_does(tmp_path: Path) -> None:
+async def test_a_listing_has_the_requested_depth_and_sizes_if_its_tool_mentions_them(tmp_path: Path) -> None:
     depth = {"type": "integer", "default": 2}
     tools = [*TOOLS, tool("list_directory_levels", needed="path", path=TEXT, depth=depth),
              tool("list_directory_with_sizes", needed="path", path=TEXT, sortBy=TEXT)]  # fmt: skip
@@ -144,20 +143,22 @@ async def test_a_list_has_as_many_levels_as_are_asked_for_and_tells_sizes_where_
     assert "1 files, 1 directories, 25 B in all" in sizes
 
 
-async def test_the_first_and_the_last_lines_are_not_asked_for_at_once(tmp_path: Path) -> None:
+async def test_head_and_tail_cannot_be_combined(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open("desk") as world:
         assert "head or tail" in await refused(world, "read_file", path="/srv/README.md", head=1, tail=1)
 
 
-async def test_files_to_read_may_be_named_in_objects(tmp_path: Path) -> None:
+async def test_files_to_read_may_be_given_as_objects(tmp_path: Path) -> None:
     files = {"type": "array", "items": {"type": "object", "properties": {"file_path": TEXT}}}
     tools = [*TOOLS, tool("read_several_files", files=files)]
     async with simulator(tmp_path, tools, STATE) as sim, sim.open() as world:
-        told = await said(world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}])
-        assert told == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
+        message = await said(
+            world, "read_several_files", files=[{"file_path": "/srv/README.md"}, {"file_path": "/srv/x"}]
+        )
+        assert message == "/srv/README.md:\n# Hi\n---\n/srv/x:\nNo such file or directory: /srv/x"
 
 
-async def test_a_batch_does_what_each_item_says(tmp_path: Path) -> None:
+async def test_a_batch_runs_the_operation_of_each_item(tmp_path: Path) -> None:
     item = {"type": "object", "required": ["operation", "source"], "properties": {
         "operation": {"enum": ["copy", "move", "delete"]}, "source": TEXT, "destination": TEXT}}  # fmt: skip
     batch = tool("batch_file_operations", needed="operations", operations={"type": "array", "items": item},
@@ -171,8 +172,8 @@ async def test_a_batch_does_what_each_item_says(tmp_path: Path) -> None:
         ]
         await said(world, "batch_file_operations", operations=work, dry_run=True)
         await refused(world, "read_file", path="/srv/app/README.md")
-        told = await said(world, "batch_file_operations", operations=work)
-        assert [told["successful"], told["failed"]] == [2, 1]
+        message = await said(world, "batch_file_operations", operations=work)
+        assert [message["successful"], message["failed"]] == [2, 1]
         assert await said(world, "read_file", path="/srv/app/README.md") == "# Hi"
         await refused(world, "read_file", path="/srv/app/lib/math.py")
         await said(world, "batch_file_operations", operations=work[1:2] + work[:1], stop_on_error=True)

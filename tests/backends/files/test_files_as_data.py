@@ -1,4 +1,4 @@
-"""Tools for files that declare nothing of their results: in words, unless something says that these are data."""
+"""Results of file tools without output schemas: text, unless something shows that they are data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _tools(**paging: Json) -> list[Json]:
     ]
 
 
-async def test_where_one_tool_is_asked_for_pages_all_answer_with_data(tmp_path: Path) -> None:
+async def test_if_one_tool_takes_pages_all_return_data(tmp_path: Path) -> None:
     async with simulator(tmp_path, _tools(page=_NUMBER, page_size=_NUMBER), _STATE).open() as world:
         listed = await said(world, "list_directory", path="/a/")
         assert (listed["path"], listed["count"]) == ("/a", 2)
@@ -32,14 +32,14 @@ async def test_where_one_tool_is_asked_for_pages_all_answer_with_data(tmp_path: 
         assert (await said(world, "search_code", path="/a", pattern="tall"))["count"] == 1
 
 
-async def test_a_description_may_say_that_the_result_is_data(tmp_path: Path) -> None:
+async def test_a_description_may_promise_data(tmp_path: Path) -> None:
     stat = tool("get_file_info", "Look at a file. Returns a dictionary with its size.", path=TEXT)
     async with simulator(tmp_path, [*_tools(), stat], _STATE).open() as world:
         assert (await said(world, "get_file_info", path="/a/moss.txt"))["size"] == 6
         assert await said(world, "read_file", path="/a/moss.txt") == "green\n"
 
 
-async def test_lines_are_taken_out_of_a_file_by_their_numbers(tmp_path: Path) -> None:
+async def test_lines_are_extracted_by_number(tmp_path: Path) -> None:
     lines = tool("extract_lines", "Some lines.", path=TEXT, start_line=_NUMBER, end_line=_NUMBER)
     state = {"files": {"/a/moss.txt": "one\ntwo\nthree\n"}}
     async with simulator(tmp_path, [*_tools(), lines], state).open() as world:

@@ -1,4 +1,4 @@
-"""Tools that name a file within something: the page of a project, the note of a vault."""
+"""Tools that name a file within a space: a page of a project, a note of a vault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTEBOOKS = [
 ]
 
 
-async def test_files_are_named_within_a_project_by_two_arguments(tmp_path: Path) -> None:
+async def test_a_file_is_named_by_its_project_and_its_name(tmp_path: Path) -> None:
     state = {"root": {"alpha": {"plan.md": "# Alpha"}}}
     async with simulator(tmp_path, NOTEBOOKS, state).open() as world:
         assert await said(world, "page_read", projectName="alpha", fileName="plan.md") == "# Alpha"
@@ -31,7 +31,7 @@ async def test_files_are_named_within_a_project_by_two_arguments(tmp_path: Path)
         assert "gamma" in await refused(world, "list_project_pages", projectName="gamma")
 
 
-async def test_notes_of_a_vault_may_be_in_a_folder_beside_their_name(tmp_path: Path) -> None:
+async def test_a_note_may_be_named_by_vault_folder_and_name(tmp_path: Path) -> None:
     tools = [
         tool("list_vaults", "List the vaults."),
         tool("read_note", "Read a note.", needed="vault filename", vault=TEXT, filename=TEXT, folder=TEXT),
@@ -50,7 +50,7 @@ async def test_notes_of_a_vault_may_be_in_a_folder_beside_their_name(tmp_path: P
         assert "work" in await refused(world, "read_note", vault="work", filename="list.md")
 
 
-async def test_given_files_that_name_no_vault_are_those_of_the_one_that_calls_name(tmp_path: Path) -> None:
+async def test_given_files_without_a_vault_belong_to_the_vault_that_calls_name(tmp_path: Path) -> None:
     tools = [
         tool("read_note", needed="vault filename", vault=TEXT, filename=TEXT, folder=TEXT),
         tool("create_note", vault=TEXT, filename=TEXT, content=TEXT),

@@ -1,4 +1,4 @@
-"""Which tools work on files, and which are about something else?"""
+"""Which tools match the files backend."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from support.matched_tools import TEXT, backends, refused, said, simulator, tool
 
 Json = Any
 
-NAMED = [
+CAMEL = [
     tool("fs.readFile", filePath=TEXT), tool("fs.writeFile", filePath=TEXT, content=TEXT),
     tool("fs.renameFile", oldPath=TEXT, newPath=TEXT), tool("fs.listDir", dirPath=TEXT),
 ]  # fmt: skip
-NOTES = [
+KEBAB = [
     tool("note-read", path=TEXT), tool("note-write", path=TEXT, text=TEXT),
     tool("directory-list", path=TEXT), tool("directory-create", path=TEXT),
 ]  # fmt: skip
@@ -27,9 +27,9 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize(
-    "tools", [TOOLS, SHELL, NAMED, NOTES, CHOSEN], ids=["plain", "shell", "camel", "kebab", "chosen"]
+    "tools", [TOOLS, SHELL, CAMEL, KEBAB, CHOSEN], ids=["plain", "shell", "camel", "kebab", "chosen"]
 )
-def test_files_are_told_in_every_style_of_names(tmp_path: Path, tools: list[Json]) -> None:
+def test_file_tools_match_in_every_naming_style(tmp_path: Path, tools: list[Json]) -> None:
     sim = simulator(tmp_path, tools)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"files"}
     assert not sim.scenario.guesses
@@ -48,11 +48,11 @@ def test_files_are_told_in_every_style_of_names(tmp_path: Path, tools: list[Json
     ],
     ids=["ids", "documents", "repositories", "projects"],
 )  # fmt: skip
-def test_tools_that_are_about_something_else_are_left_alone(tmp_path: Path, tools: list[Json]) -> None:
+def test_tools_for_other_things_do_not_match(tmp_path: Path, tools: list[Json]) -> None:
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("files")]
 
 
-async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
+async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
     async with simulator(tmp_path, CHOSEN, {"files": {"a/b.txt": "hello"}}).open() as world:
         assert await said(world, "manage_files", operation="read", path="/a/b.txt") == "hello"
         await said(world, "manage_directories", action="create", path="/c")
@@ -61,7 +61,7 @@ async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
         assert "not empty" in await refused(world, "manage_directories", action="remove", path="c")
 
 
-async def test_a_spec_can_say_what_a_tool_does_to_files(tmp_path: Path) -> None:
+async def test_a_spec_can_declare_an_operation_on_files(tmp_path: Path) -> None:
     sim = {
         "fetch": {
             "verb": "get",
@@ -76,7 +76,7 @@ async def test_a_spec_can_say_what_a_tool_does_to_files(tmp_path: Path) -> None:
         assert await said(world, "fetch", where="/srv/README.md") == "# Hi"
 
 
-def test_what_a_file_is_uploaded_for_is_no_place_of_it(tmp_path: Path) -> None:
+def test_the_target_of_an_upload_is_not_the_space_of_a_file(tmp_path: Path) -> None:
     tools = [
         tool("upload_attachment", "Attach a file.", project=TEXT, filename=TEXT, content=TEXT),
         tool("create_project", "Create a project.", name=TEXT), tool("list_projects", "List all projects."),

@@ -1,4 +1,4 @@
-"""What arguments of tools for files choose: what is done, where is searched, and what is so by default."""
+"""Arguments of file tools that select the operation, the search and defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _READ = tool("read_file", "Read a file.", path=TEXT)
 _STATE = {"files": {"/a/moss.txt": "green\n", "/a/fern.txt": "moss beside it\n"}}
 
 
-async def test_the_words_of_an_argument_tell_what_a_tool_can_do(tmp_path: Path) -> None:
+async def test_operations_are_read_from_the_description_of_an_argument(tmp_path: Path) -> None:
     action = {"type": "string", "description": '"write" | "append" | "delete"'}
     listed = [
         _READ,
@@ -23,7 +23,7 @@ async def test_the_words_of_an_argument_tell_what_a_tool_can_do(tmp_path: Path) 
         assert await refused(world, "read_file", path="/a/moss.txt")
 
 
-async def test_a_search_is_for_names_or_contents_as_the_call_says(tmp_path: Path) -> None:
+async def test_an_argument_selects_a_search_of_names_or_contents(tmp_path: Path) -> None:
     within = {"type": "boolean", "default": False}
     listed = [
         _READ,
@@ -36,7 +36,7 @@ async def test_a_search_is_for_names_or_contents_as_the_call_says(tmp_path: Path
         assert await said(world, "find_in_files", path="/a", query="moss", search_type="filename") == "/a/moss.txt"
 
 
-async def test_a_flag_that_is_set_by_default_is_set(tmp_path: Path) -> None:
+async def test_the_default_of_a_flag_applies(tmp_path: Path) -> None:
     made = {"type": "boolean", "default": True}
     write = tool("write_file", "Write a file.", needed="path content", path=TEXT, content=TEXT, create_dirs=made)
     listed = [_READ, write, tool("create_directory", "Make a directory.", path=TEXT)]
@@ -45,7 +45,7 @@ async def test_a_flag_that_is_set_by_default_is_set(tmp_path: Path) -> None:
         assert await refused(world, "write_file", path="/d/e.txt", content="x", create_dirs=False)
 
 
-async def test_a_list_is_narrowed_by_a_pattern(tmp_path: Path) -> None:
+async def test_a_listing_is_filtered_by_a_pattern(tmp_path: Path) -> None:
     listed = [_READ, tool("list_directory", "List a directory.", needed="path", path=TEXT, pattern=TEXT)]
     async with simulator(tmp_path, listed, _STATE).open() as world:
         assert await said(world, "list_directory", path="/a", pattern="m*.txt") == "[FILE] moss.txt"

@@ -1,4 +1,4 @@
-"""Where are the files that a state gives, and which may be seen?"""
+"""Where the files of a state are on the clients' disk, and which directories are allowed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from support.matched_tools import refused, said, simulator
 Json = Any
 
 
-async def test_paths_of_a_state_are_below_the_root_that_it_names(tmp_path: Path) -> None:
-    """Callers write whole paths; what lies elsewhere may not be seen."""
+async def test_relative_paths_of_a_state_are_below_its_root(tmp_path: Path) -> None:
+    """Clients write absolute paths; other directories are not allowed."""
     state = {"root": "/box/desk", "files": {"a.txt": "one", "docs/b.md": "two", "empty/": ""}}
     async with simulator(tmp_path, TOOLS, state) as sim, sim.open("desk") as world:
         assert await said(world, "read_file", path="/box/desk/docs/b.md") == "two"
@@ -22,7 +22,7 @@ async def test_paths_of_a_state_are_below_the_root_that_it_names(tmp_path: Path)
         assert "outside the allowed directories" in await refused(world, "read_file", path="/etc/passwd")
 
 
-async def test_where_tools_speak_of_what_may_be_seen_it_is_the_directory_that_holds_all_that_is_given(
+async def test_if_a_tool_lists_allowed_directories_it_is_the_common_directory_of_the_given_files(
     tmp_path: Path,
 ) -> None:
     state = {"files": {"/box/desk/a.txt": "one", "/box/desk/docs/b.md": "two"}}
@@ -33,7 +33,7 @@ async def test_where_tools_speak_of_what_may_be_seen_it_is_the_directory_that_ho
 
 @pytest.mark.parametrize("state", [{"files": {"data/a.csv": "1"}}, {"root": {"data": {"type": "directory", "contents": {
     "a.csv": {"type": "file", "content": "1"}}}}}])  # fmt: skip
-async def test_files_whose_root_no_state_names_are_where_callers_look_for_them(tmp_path: Path, state: Json) -> None:
+async def test_files_without_a_root_are_where_clients_look_for_them(tmp_path: Path, state: Json) -> None:
     sim = simulator(tmp_path, TOOLS, state)
     async with sim, sim.open() as world:
         home = "/home/ada/farm"

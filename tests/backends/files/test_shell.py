@@ -1,4 +1,4 @@
-"""Tools that are named as the commands of a shell, and have its working directory."""
+"""Tools named after shell commands, with a working directory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mcp_sim import Simulator
 Json = Any
 
 
-def held(name: str, contents: Json) -> Json:
+def directory(name: str, contents: Json) -> Json:
     return {name: {"type": "directory", "contents": contents}}
 
 
-FILES = {"a.txt": {"type": "file", "content": "pear\napple"}, **held("docs", {".secret": {"type": "file"}})}
-NESTED = {"disk": {"root": held("home", FILES)}}
+FILES = {"a.txt": {"type": "file", "content": "pear\napple"}, **directory("docs", {".secret": {"type": "file"}})}
+NESTED = {"disk": {"root": directory("home", FILES)}}
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def shell(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, SHELL, NESTED)
 
 
-async def test_a_shell_has_a_working_directory_that_paths_are_relative_to(shell: Simulator) -> None:
+async def test_paths_are_relative_to_the_working_directory(shell: Simulator) -> None:
     async with shell.open() as world:
         assert await said(world, "pwd") == {"current_working_directory": "/home"}
         assert await said(world, "ls") == {"names": ["a.txt", "docs"]}
@@ -42,7 +42,7 @@ async def test_a_shell_has_a_working_directory_that_paths_are_relative_to(shell:
         assert await said(world, "pwd") == {"current_working_directory": "/home"}
 
 
-async def test_shell_commands_look_at_the_same_files(shell: Simulator) -> None:
+async def test_shell_commands_share_the_same_files(shell: Simulator) -> None:
     async with shell.open() as world:
         assert await said(world, "sort", file_name="a.txt") == "apple\npear"
         assert await said(world, "wc", file_name="a.txt", mode="c") == {"count": 10, "type": "characters"}

@@ -1,4 +1,4 @@
-"""Pages within projects: changed by tools whose arguments only examples show, and with tags in their texts."""
+"""Pages in projects: tools whose arguments are only shown by examples, and tags in texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Examples:
 _TAGS = "Tags of pages, in the front matter and in the text."
 
 
-async def test_a_tool_whose_arguments_only_its_examples_show_changes_the_page(tmp_path: Path) -> None:
+async def test_arguments_are_read_from_examples_in_the_description(tmp_path: Path) -> None:
     tools = [*_PAGES, {"name": "page_change", "description": _CHANGE_PAGE, "inputSchema": {"type": "object"}}]
     here = {"projectName": "mill", "fileName": "a.md"}
     async with simulator(tmp_path, tools, {"files": {"mill": {"a.md": "one"}, "farm": {}}}).open() as world:
@@ -40,7 +40,7 @@ async def test_a_tool_whose_arguments_only_its_examples_show_changes_the_page(tm
         assert await refused(world, "page_change", **{**here, "fileName": "z.md"}, mode="append", content="x")
 
 
-async def test_tags_stand_ahead_of_a_page_and_in_its_text(tmp_path: Path) -> None:
+async def test_tags_are_kept_in_the_front_matter_and_in_the_text(tmp_path: Path) -> None:
     many = {"type": "array", "items": TEXT}
     tools = [
         *_PAGES,

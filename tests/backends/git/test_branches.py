@@ -1,4 +1,4 @@
-"""Tools that make, check out, join and delete branches."""
+"""Tools that create, check out, merge and delete branches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.repositories import (
 )
 
 
-async def test_files_are_those_of_the_branch_that_is_checked_out(tmp_path: Path) -> None:
+async def test_the_working_tree_has_the_files_of_the_current_branch(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], STATE)
     async with sim, sim.open() as world:
         assert await said(world, "git_create_branch", branch_name="work", **HERE) == "Created branch 'work' from 'main'"
@@ -44,7 +44,7 @@ async def test_files_are_those_of_the_branch_that_is_checked_out(tmp_path: Path)
         assert "checked out" in await refused(world, "git_delete_branch", branch="main", **HERE)
 
 
-async def test_branches_that_went_apart_are_joined_unless_a_file_changed_in_both(tmp_path: Path) -> None:
+async def test_diverged_branches_are_merged_unless_a_file_changed_in_both(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], STATE)
 
     async def commit(branch: str, path: str, content: str) -> None:

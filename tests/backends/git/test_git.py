@@ -18,7 +18,7 @@ from support.repositories import (
 )
 
 
-async def test_what_is_written_is_staged_and_committed(tmp_path: Path) -> None:
+async def test_written_files_are_staged_and_committed(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], STATE)
     async with sim, sim.open() as world:
         assert "nothing to commit, working tree clean" in await said(world, "git_status", **HERE)
@@ -47,7 +47,7 @@ async def test_what_is_written_is_staged_and_committed(tmp_path: Path) -> None:
         assert "a.txt" in await said(world, "git_diff", target="main~1", **HERE)
 
 
-async def test_what_was_staged_is_unstaged_and_nothing_of_it_is_lost(tmp_path: Path) -> None:
+async def test_unstaging_keeps_the_changes(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*GIT, *FILES], STATE)
     async with sim, sim.open() as world:
         await said(world, "write_file", path="/repo/src/b.py", content="b = 2\n")
@@ -59,7 +59,7 @@ async def test_what_was_staged_is_unstaged_and_nothing_of_it_is_lost(tmp_path: P
         assert "'nope.txt' did not match" in await refused(world, "git_add", files=["nope.txt"], **HERE)
 
 
-async def test_what_is_no_repository_and_no_revision_is_refused_by_name(tmp_path: Path) -> None:
+async def test_an_unknown_repository_or_revision_is_refused_by_name(tmp_path: Path) -> None:
     sim = simulator(tmp_path, GIT, STATE)
     async with sim, sim.open() as world:
         assert "Not a git repository: /else" in await refused(world, "git_status", repo_path="/else")
@@ -70,7 +70,7 @@ async def test_what_is_no_repository_and_no_revision_is_refused_by_name(tmp_path
         assert "Invalid max_count: -1" in await refused(world, "git_log", max_count=-1, **HERE)
 
 
-async def test_results_are_as_their_schemas_have_them_under_any_naming(tmp_path: Path) -> None:
+async def test_results_conform_to_their_schemas_in_any_naming_style(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*CAMEL, *FILES], {**STATE, "modified": {"a.txt": "one\n"}})
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"git", "files"}
     async with sim, sim.open() as world:
@@ -86,7 +86,7 @@ async def test_results_are_as_their_schemas_have_them_under_any_naming(tmp_path:
         assert await said(world, "listBranches") == {"branches": ["main", "next", "old"], "current": "next"}
 
 
-async def test_a_sentence_of_an_example_words_the_others(tmp_path: Path) -> None:
+async def test_the_sentence_of_an_example_is_the_template_of_other_results(tmp_path: Path) -> None:
     example = {"tool": "git_checkout", "arguments": {"repo_path": "/x", "branch_name": "dev"}, "result": "On it: dev"}
     sim = simulator(tmp_path, GIT, STATE, {"examples": [example]})
     async with sim, sim.open() as world:
@@ -105,7 +105,7 @@ async def test_the_same_calls_make_the_same_commits(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
-async def test_branches_are_of_a_kind_that_there_is_and_times_are_seconds_where_a_number_is_asked_for(
+async def test_an_unknown_kind_of_branch_is_refused_and_integer_timestamps_are_in_seconds(
     tmp_path: Path,
 ) -> None:
     entry = shown(sha=TEXT, timestamp={"type": "integer"})

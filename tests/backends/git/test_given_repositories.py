@@ -1,4 +1,4 @@
-"""Which history has a repository at the beginning: the given one, none, one that is made up?"""
+"""Initial history of a repository: given, empty, or generated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.repositories import (
 )
 
 
-async def test_marks_of_a_state_say_what_is_not_committed(tmp_path: Path) -> None:
+async def test_marks_of_a_state_show_uncommitted_files(tmp_path: Path) -> None:
     marks = {"untracked": ["c.txt"], "modified": {"a.txt": "one\n"}, "current_branch": "old"}
     files = {**STATE["files"], "/repo/c.txt": "new\n"}
     sim = simulator(tmp_path, GIT, {"repository": {**STATE, **marks, "files": files}})
@@ -28,7 +28,7 @@ async def test_marks_of_a_state_say_what_is_not_committed(tmp_path: Path) -> Non
         assert "+two" in await said(world, "git_diff_unstaged", **HERE)
 
 
-async def test_a_state_may_tell_some_of_its_history(tmp_path: Path) -> None:
+async def test_a_state_may_give_part_of_the_history(tmp_path: Path) -> None:
     commits = [{"hash": FIRST, "parents": ["f" * 40]}, {"hash": SECOND, "message": "B", "files": ["b.txt"]}]
     state = {"commits": commits, "branches": ["main", "dev"], "files": {"b.txt": "b\n", "c.txt": "c\n"}, "author": "Bo"}
     sim = simulator(tmp_path, GIT, state)
@@ -52,7 +52,7 @@ async def test_an_empty_world_has_a_repository_without_commits(tmp_path: Path) -
         assert "* main" in await said(world, "git_branch", branch_type="local", repo_path="/new")
 
 
-async def test_a_history_is_made_up_where_nothing_is_given(tmp_path: Path) -> None:
+async def test_a_history_is_generated_without_a_state(tmp_path: Path) -> None:
     sim = simulator(tmp_path, GIT)
     async with sim, sim.open() as world:
         log = await said(world, "git_log", repo_path="/home/me/project")
@@ -68,7 +68,7 @@ async def test_a_history_is_made_up_where_nothing_is_given(tmp_path: Path) -> No
         assert "working tree clean" in await said(world, "git_status", repo_path="/home/me/project")
 
 
-async def test_a_repository_that_is_begun_where_the_caller_says_holds_the_files_that_are_given(tmp_path: Path) -> None:
+async def test_a_repository_initialized_at_a_path_of_the_client_holds_the_given_files(tmp_path: Path) -> None:
     state = {"files": {"a.txt": "one", "src/b.txt": "two"}}
     async with simulator(tmp_path, GIT, state) as sim, sim.open() as world:
         await said(world, "git_init", repo_path="/srv/box")
@@ -78,7 +78,7 @@ async def test_a_repository_that_is_begun_where_the_caller_says_holds_the_files_
         assert "a.txt" in await said(world, "git_show", repo_path="/srv/box", revision="HEAD")
 
 
-async def test_files_without_a_place_are_below_the_repository_that_a_state_names_and_there_is_no_other(
+async def test_relative_paths_are_below_the_given_repository_and_there_is_no_other(
     tmp_path: Path,
 ) -> None:
     state = {"repo_path": "/srv/box", "commits": [{"hash": FIRST, "message": "One", "files": {"a.txt": "one"}}],

@@ -1,4 +1,4 @@
-"""Which tools of branches and commits do not work on a repository with a working tree?"""
+"""Tools for branches and commits that do not match the git backend."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from support.repositories import (
     NUMBER,
 )
 
-WHOSE: Json = {"owner": TEXT, "repo": TEXT}
+OWNER: Json = {"owner": TEXT, "repo": TEXT}
 HOSTED = [
-    tool("create_branch", "Create a branch in a repository", **WHOSE, branch=TEXT, from_branch=TEXT),
-    tool("list_branches", "List the branches of a repository", **WHOSE),
-    tool("list_commits", "List the commits of a branch", **WHOSE, sha=TEXT),
-    tool("get_commit", "Get a commit", **WHOSE, sha=TEXT),
-    tool("merge_branch", "Merge a branch", **WHOSE, branch=TEXT),
+    tool("create_branch", "Create a branch in a repository", **OWNER, branch=TEXT, from_branch=TEXT),
+    tool("list_branches", "List the branches of a repository", **OWNER),
+    tool("list_commits", "List the commits of a branch", **OWNER, sha=TEXT),
+    tool("get_commit", "Get a commit", **OWNER, sha=TEXT),
+    tool("merge_branch", "Merge a branch", **OWNER, branch=TEXT),
 ]
 TRANSACTIONS = [
     tool("commit", "Commits the transaction"),
@@ -34,7 +34,5 @@ UNHOSTED = [
 
 
 @pytest.mark.parametrize("tools", [HOSTED, TRANSACTIONS, UNHOSTED])
-def test_services_that_host_repositories_and_other_commits_are_left_alone(
-    tmp_path: Path, tools: Sequence[Json]
-) -> None:
+def test_hosting_services_and_other_kinds_of_commits_do_not_match(tmp_path: Path, tools: Sequence[Json]) -> None:
     assert "git" not in " ".join(backends(simulator(tmp_path, [*tools])).values())

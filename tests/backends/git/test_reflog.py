@@ -1,4 +1,4 @@
-"""What a repository remembers beside its commits: where the head was, what was put aside, what remotes are called."""
+"""What a repository stores besides commits: moves of the head, stashes and remotes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOOLS = [
 ]  # fmt: skip
 
 
-async def test_every_move_of_the_head_is_told_the_newest_first(tmp_path: Path) -> None:
+async def test_the_reflog_lists_every_move_of_the_head_newest_first(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
         await said(world, "gitSwitch", branch="side", create=True)
         await said(world, "write_file", path="/repo/new.txt", content="new")
@@ -47,7 +47,7 @@ async def test_every_move_of_the_head_is_told_the_newest_first(tmp_path: Path) -
         assert "Side" not in await said(world, "gitHistory", grep="nothing")
 
 
-async def test_what_is_put_aside_is_listed_with_its_branch(tmp_path: Path) -> None:
+async def test_a_stash_is_listed_with_its_branch(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
         await said(world, "write_file", path="/repo/a.txt", content="changed")
         await said(world, "gitStash", mode="push", message="later")
@@ -56,7 +56,7 @@ async def test_what_is_put_aside_is_listed_with_its_branch(tmp_path: Path) -> No
         assert await said(world, "gitStash", mode="list") == "No stashes"
 
 
-async def test_a_remote_is_renamed_and_gets_another_url(tmp_path: Path) -> None:
+async def test_a_remote_is_renamed_and_its_url_changed(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, STATE) as sim, sim.open() as world:
         await said(world, "gitRemote", mode="add", name="here", url="https://git.example/a.git")
         await said(world, "gitRemote", mode="rename", name="here", newName="there")
@@ -65,7 +65,7 @@ async def test_a_remote_is_renamed_and_gets_another_url(tmp_path: Path) -> None:
         assert await said(world, "gitRemote", mode="get-url", name="there") == "https://git.example/b.git"
 
 
-async def test_a_file_is_modified_also_where_commits_tell_which_files_they_changed(tmp_path: Path) -> None:
+async def test_a_file_may_be_modified_even_if_commits_list_their_files(tmp_path: Path) -> None:
     commits = [
         {"hash": FIRST, "message": "A", "files": ["a.txt"]},
         {"hash": SECOND, "message": "B", "files": ["b.txt"], "parents": [FIRST]},

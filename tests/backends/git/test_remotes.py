@@ -40,7 +40,7 @@ async def test_commits_are_pushed_to_remotes_once(tmp_path: Path) -> None:
         assert "none" in await refused(world, "gitPull")
 
 
-async def test_remotes_may_be_given_and_one_is_made_up_where_nothing_is(tmp_path: Path) -> None:
+async def test_remotes_may_be_given_and_one_is_generated_without_a_state(tmp_path: Path) -> None:
     given = {**STATE, "remotes": {"backup": "https://git.example/b.git"}}
     async with simulator(tmp_path, REMOTE, given) as sim, sim.open() as world:
         assert "backup" in str(await said(world, "gitRemote", mode="list"))

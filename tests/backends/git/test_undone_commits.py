@@ -1,4 +1,4 @@
-"""Tools that put changes aside, take commits over and undo them."""
+"""Tools that stash changes, cherry-pick commits and undo them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FURTHER = [
 ]  # fmt: skip
 
 
-async def test_changes_are_put_aside_and_the_head_is_set_back(tmp_path: Path) -> None:
+async def test_changes_are_stashed_and_the_head_is_reset(tmp_path: Path) -> None:
     sim = simulator(tmp_path, [*CAMEL, *FILES], STATE)
     async with sim, sim.open() as world:
         assert "No local changes" in await refused(world, "stash", action="push")
@@ -44,8 +44,8 @@ async def test_changes_are_put_aside_and_the_head_is_set_back(tmp_path: Path) ->
         assert await said(world, "read_file", path="/repo/a.txt") == "later"
         assert "stash@{0} not found" in await refused(world, "stash", action="pop")
         await said(world, "gitTag", mode="create", tagName="v1")
-        told = await said(world, "checkout", branchOrPath="v1", newBranch="later")
-        assert told == "Switched to a new branch 'later'"
+        message = await said(world, "checkout", branchOrPath="v1", newBranch="later")
+        assert message == "Switched to a new branch 'later'"
         assert "HEAD is now at 1111111" in await said(world, "checkout", branchOrPath="1111111")
         await said(world, "checkout", branchOrPath="main")
         assert "'v1' already exists" in await refused(world, "gitTag", mode="create", tagName="v1")
@@ -58,7 +58,9 @@ async def test_changes_are_put_aside_and_the_head_is_set_back(tmp_path: Path) ->
         assert await said(world, "read_file", path="/repo/a.txt") == "one\ntwo\n"
 
 
-async def test_commits_are_blamed_taken_over_and_undone_and_the_lost_ones_are_told(tmp_path: Path) -> None:
+async def test_commits_are_blamed_cherry_picked_and_reverted_and_unreachable_ones_are_in_the_reflog(
+    tmp_path: Path,
+) -> None:
     async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
         await said(world, "git_create_branch", branch_name="side", **HERE)
         await said(world, "git_checkout", branch_name="side", **HERE)
@@ -79,7 +81,7 @@ async def test_commits_are_blamed_taken_over_and_undone_and_the_lost_ones_are_to
         await refused(world, "git_blame", file_path="none.txt", **HERE)
 
 
-async def test_untracked_files_are_cleaned_and_working_trees_come_and_go(tmp_path: Path) -> None:
+async def test_untracked_files_are_cleaned_and_worktrees_added_and_removed(tmp_path: Path) -> None:
     async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
         await said(world, "git_add", files=["."], **HERE)
         await said(world, "write_file", path="/repo/new.txt", content="n")
@@ -93,7 +95,7 @@ async def test_untracked_files_are_cleaned_and_working_trees_come_and_go(tmp_pat
         await refused(world, "git_worktree", mode="remove", worktree_path="/hot", **HERE)
 
 
-async def test_a_new_file_that_was_put_aside_comes_back_staged(tmp_path: Path) -> None:
+async def test_a_stashed_new_file_is_staged_when_restored(tmp_path: Path) -> None:
     async with simulator(tmp_path, [*FURTHER, *FILES], STATE) as sim, sim.open() as world:
         await said(world, "write_file", path="/repo/new.txt", content="n")
         await said(world, "git_add", files=["new.txt"], **HERE)
