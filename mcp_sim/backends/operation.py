@@ -9,19 +9,19 @@ from typing import Any, TypeAlias
 
 from mcp_sim.types import Json
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.lexicon.english import words
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class ComputeContext:
     """The inputs of an operation besides its arguments: the world's time and the draws of the call."""
 
     now: datetime
     draws: Draws
 
 
-Given: TypeAlias = Mapping[str, Any]
-Compute: TypeAlias = Callable[[Given, Circumstances], Json]
+Arguments: TypeAlias = Mapping[str, Any]
+Compute: TypeAlias = Callable[[Arguments, ComputeContext], Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Role:
 class Operation:
     """A compute operation. `phrases` are tool names that mean it; `places` are properties that hold the result.
 
-    If a phrase is ambiguous, the name or description of a tool must contain one of the words `telling`, and none of
-    `against`. `guesses`: the result is a guess, as a translation is.
+    If a phrase is ambiguous, the name or description of a tool must contain one of the words `hints`, and none of
+    `excludes`. `guesses`: the result is a guess, as a translation is.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Operation:
     roles: Sequence[Role]
     compute: Compute
     places: Sequence[str] = ()
-    telling: frozenset[str] = frozenset()
-    against: frozenset[str] = frozenset()
+    hints: frozenset[str] = frozenset()
+    excludes: frozenset[str] = frozenset()
     guesses: bool = False
 
 

@@ -18,13 +18,13 @@ Test: TypeAlias = Callable[[str], bool]
 _MOST_MEMORY = 8 << 20
 
 
-def holds_match(expression: str, *, ignores_case: bool = False) -> Test:
+def search_test(expression: str, *, ignores_case: bool = False) -> Test:
     """Return a test whether a part of a text matches. Raises `Refused` if the expression is invalid."""
     compiled = _compiled(_encoded(expression), ignores_case=ignores_case)
     return lambda text: compiled.search(_encoded(text)) is not None
 
 
-def expression(text: str, *, ignores_case: bool = False) -> Any:
+def compile_expression(text: str, *, ignores_case: bool = False) -> Any:
     """Compile a regular expression with the methods of `re.Pattern`. Raises `Refused` if it is invalid."""
     return _compiled(text.encode("utf-8", "replace").decode(), ignores_case=ignores_case)
 
@@ -62,9 +62,9 @@ def _compiled(expression: str | bytes, *, ignores_case: bool) -> Any:
         return library.compile(expression, options)
     except library.error as error:
         reason: Any = error.args[0]
-        told = reason.decode() if isinstance(reason, bytes) else str(reason)
+        message = reason.decode() if isinstance(reason, bytes) else str(reason)
         shown = expression.decode() if isinstance(expression, bytes) else expression
-        raise Refused("invalid", f"Invalid regular expression {shown!r}: {told}") from None
+        raise Refused("invalid", f"Invalid regular expression {shown!r}: {message}") from None
 
 
 def _encoded(text: str) -> bytes:

@@ -9,12 +9,12 @@ from uuid import UUID
 from mcp_sim.generate import wordlists as w
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
-from mcp_sim.generate.locales import pool
+from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.wordlists import PARTS, THINGS
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.words import singular
+from mcp_sim.types.lexicon.english import singular
 
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
@@ -29,8 +29,8 @@ class Codes:
 
     def sku(self, chance: Chance, record: Record, _moment: Moment) -> str:
         """Return three consonants of the record's name and a number."""
-        told: Json = next((record[name] for name in ("name", "title", "category", "product") if record.get(name)), "")
-        head = "".join(letter for letter in str(told).upper() if letter in _LETTERS and letter not in "AEIOU")[:3]
+        label: Json = next((record[name] for name in ("name", "title", "category", "product") if record.get(name)), "")
+        head = "".join(letter for letter in str(label).upper() if letter in _LETTERS and letter not in "AEIOU")[:3]
         return f"{head if len(head) == 3 else self._letters(chance, 3)}-{chance.below(10000):04d}"
 
     def code(self, chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -38,7 +38,7 @@ class Codes:
 
     def number(self, chance: Chance, _record: Record, moment: Moment) -> str:
         """Return a number as on invoices and orders, with the year of creation."""
-        return f"{self._prefix}-{moment.born.year}-{chance.below(100000):05d}"
+        return f"{self._prefix}-{moment.created.year}-{chance.below(100000):05d}"
 
     def barcode(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         return _with_check(f"20{chance.below(10**5):05d}{chance.below(10**5):05d}")
@@ -60,12 +60,12 @@ class Codes:
         return f"/{slug(chance.choice(self._theme.kinds), '-')}/{self.file_name(chance, record, moment)}"
 
     def folder(self, chance: Chance, _record: Record, moment: Moment) -> str:
-        year = moment.born.year - chance.below(2)
+        year = moment.created.year - chance.below(2)
         return f"/{slug(chance.choice(self._theme.kinds), '-')}/{year}"
 
     def slugged(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        told: Json = record.get("title") or record.get("name")
-        found = slug(told, "-") if isinstance(told, str) else ""
+        title: Json = record.get("title") or record.get("name")
+        found = slug(title, "-") if isinstance(title, str) else ""
         return found or slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
 
     def channel(self, chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -145,21 +145,21 @@ class Shapes:
 
     def part(self, name: str) -> Write:
         """Return a writer for an unknown field: `Standard finish`."""
-        said = singular(name.rsplit("_", 1)[-1])
-        if not said.isascii():
-            return _numbered(said)
-        return lambda chance, _record, _moment: f"{chance.choice(PARTS).capitalize()} {said}"
+        noun = singular(name.rsplit("_", 1)[-1])
+        if not noun.isascii():
+            return _numbered(noun)
+        return lambda chance, _record, _moment: f"{chance.choice(PARTS).capitalize()} {noun}"
 
     def _filled(self, form: str, chance: Chance, record: Record, moment: Moment) -> str:
         def filled(found: re.Match[str]) -> str:
             match found[0]:
                 case "{city}":
-                    told = record.get("city")
-                    return told if isinstance(told, str) else chance.choice(pool(self._setting.locale.code).cities)
+                    city = record.get("city")
+                    return city if isinstance(city, str) else chance.choice(name_pool(self._setting.locale.code).cities)
                 case "{stem}":
                     return chance.choice(w.COMPANY_STEMS)
                 case "{year}":
-                    return str(moment.born.year)
+                    return str(moment.created.year)
                 case "CC":
                     return self._setting.locale.country_code
                 case "@":

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from posixpath import basename, dirname, splitext
 from typing import Any, TypeAlias, cast
 
-from mcp_sim.generate.schema_constraints import judge
-from mcp_sim.generate.time_fields import moment_of, sense, written
+from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.time_fields import format_time, parse_time, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
-Mend: TypeAlias = Callable[[Record], None]
+Adjustment: TypeAlias = Callable[[Record], None]
 """Adjusts generated fields of a record, in place, to its other fields."""
 
 PRICES = ("unit_price", "price", "price_each", "unit_cost")
@@ -42,17 +42,17 @@ _STEPS = (
 """Events of a record, in the order of time."""
 
 
-def mends(entity: Entity) -> tuple[tuple[str, Mend], ...]:
+def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     """Return the adjustments of an entity's records, each with the name of the field that it writes."""
     stored = [field for field in entity.fields.values() if field.derived is None and field.link is None]
     fields = {snake(field.name): field for field in stored}
     return (
-        *_pairs(fields), *line_mends(fields), *_products(fields), *_sums(fields), *_order(fields), *_stamps(fields),
-        *path_mends(fields),
+        *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
+        *_stamps(fields), *path_adjustments(fields),
     )  # fmt: skip
 
 
-def _products(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+def _products(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     price = next((fields[name] for name in PRICES if name in fields), None)
     count = next((fields[name] for name in COUNTS if name in fields), None)
     total = next((fields[name] for name in TOTALS if name in fields), None)
@@ -61,9 +61,9 @@ def _products(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
     return [(total.name, _computed(total, lambda record: record[price.name] * record[count.name]))]
 
 
-def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+def _sums(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Compute `total` from `subtotal`, tax, shipping and discount, and `available` from `on_hand` and `reserved`."""
-    found: list[tuple[str, Mend]] = []
+    found: list[tuple[str, Adjustment]] = []
     total = next((fields[name] for name in ("total", "grand_total", "total_amount") if name in fields), None)
     if "subtotal" in fields:
         taxes = [fields[name] for name in _TAXES if name in fields]
@@ -87,8 +87,8 @@ def _taxed(base: str, rate: str | None) -> Callable[[Record], Any]:
     """Return a function that computes the tax on an amount, at the record's own rate if it has one."""
 
     def tax(record: Record) -> Any:
-        told = record.get(rate) if rate is not None else None
-        share = _USUAL_TAX if not isinstance(told, int | float) else told / 100 if told > 1 else told
+        own_rate = record.get(rate) if rate is not None else None
+        share = _USUAL_TAX if not isinstance(own_rate, int | float) else own_rate / 100 if own_rate > 1 else own_rate
         return record[base] * share
 
     return tax
@@ -98,10 +98,10 @@ def _sum(record: Record, names: list[str]) -> Any:
     return sum(record.get(name) or 0 for name in names)
 
 
-def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
-    whole, allows = main_type(field.schema) == "integer", judge(field.schema)
+def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
+    whole, allows = main_type(field.schema) == "integer", validity_test(field.schema)
 
-    def mend(record: Record) -> None:
+    def adjust(record: Record) -> None:
         try:
             made: Any = value(record)
         except (KeyError, TypeError):
@@ -110,32 +110,32 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Mend:
         if record.get(field.name) is not None and allows(made):
             record[field.name] = made
 
-    return mend
+    return adjust
 
 
-def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Swap pairs of bounds whose lower one is the higher."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
     pairs = [(low, high) for low, high in (*pairs, *_BELOW) if low in fields and high in fields]
     return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
 
 
-def _ordered(lower: Field, upper: Field) -> Mend:
-    under, over = judge(lower.schema), judge(upper.schema)
+def _ordered(lower: Field, upper: Field) -> Adjustment:
+    under, over = validity_test(lower.schema), validity_test(upper.schema)
 
-    def mend(record: Record) -> None:
+    def adjust(record: Record) -> None:
         low, high = cast("Any", record.get(lower.name)), cast("Any", record.get(upper.name))
         both = isinstance(low, int | float) and isinstance(high, int | float)
         if both and low > high and under(high) and over(low):
             record[lower.name], record[upper.name] = high, low
 
-    return mend
+    return adjust
 
 
-def _order(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+def _order(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Give later events no earlier time."""
     steps = [fields[name] for step in _STEPS for name in _step_names(step) if name in fields]
-    times = [field for field in steps if sense(field.name, field.schema) is not None]
+    times = [field for field in steps if time_meaning(field.name, field.schema) is not None]
     return [(field.name, _later(field, [one.name for one in times[:at]])) for at, field in enumerate(times) if at]
 
 
@@ -143,50 +143,50 @@ def _step_names(step: str) -> tuple[str, ...]:
     return tuple(f"{step}_{ending}" for ending in ("at", "on", "date", "time"))
 
 
-def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Mend]]:
+def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     """Move the time of the last change to or after the last event of the record."""
-    updated = [field for field in fields.values() if sense(field.name, field.schema) == "updated"]
-    steps = [field.name for field in fields.values() if sense(field.name, field.schema) == "past"]
+    updated = [field for field in fields.values() if time_meaning(field.name, field.schema) == "updated"]
+    steps = [field.name for field in fields.values() if time_meaning(field.name, field.schema) == "past"]
     return [(field.name, _later(field, steps)) for field in updated] if steps else []
 
 
-def _later(field: Field, steps: list[str]) -> Mend:
-    def mend(record: Record) -> None:
-        told = moment_of(record.get(field.name))
-        moments = [moment for name in steps if (moment := moment_of(record.get(name))) is not None]
-        if told is not None and moments and max(moments) > told:
-            record[field.name] = written(max(moments), field.name, field.schema)
+def _later(field: Field, steps: list[str]) -> Adjustment:
+    def adjust(record: Record) -> None:
+        own = parse_time(record.get(field.name))
+        moments = [moment for name in steps if (moment := parse_time(record.get(name))) is not None]
+        if own is not None and moments and max(moments) > own:
+            record[field.name] = format_time(max(moments), field.name, field.schema)
 
-    return mend
+    return adjust
 
 
 _PATHS = ("path", "file_path", "filepath", "full_path")
-_TOLD: Mapping[str, Callable[[str], str]] = {
+_PARTS_OF_PATH: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(("folder", "directory", "dir", "folder_path", "parent_path", "parent_folder"), dirname),
     **dict.fromkeys(("filename", "file_name", "basename"), basename),
     **dict.fromkeys(("extension", "file_extension"), lambda path: splitext(path)[1].removeprefix(".")),
 }
 
 
-def path_mends(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[Record], None]]]:
+def path_adjustments(fields: Mapping[str, Field]) -> list[tuple[str, Callable[[Record], None]]]:
     """Derive folder, file name and extension from a record's path. `fields` are keyed by name in snake case."""
     path = next((fields[name] for name in _PATHS if name in fields), None)
     if path is None:
         return []
-    texts = [name for name in _TOLD if name in fields and main_type(fields[name].schema) == "string"]
-    return [(fields[name].name, _told(path.name, fields[name], _TOLD[name])) for name in texts]
+    texts = [name for name in _PARTS_OF_PATH if name in fields and main_type(fields[name].schema) == "string"]
+    return [(fields[name].name, _path_part(path.name, fields[name], _PARTS_OF_PATH[name])) for name in texts]
 
 
-def _told(path: str, field: Field, part: Callable[[str], str]) -> Callable[[Record], None]:
-    allows = judge(field.schema)
+def _path_part(path: str, field: Field, part: Callable[[str], str]) -> Callable[[Record], None]:
+    allows = validity_test(field.schema)
 
-    def mend(record: Record) -> None:
+    def adjust(record: Record) -> None:
         whole = record.get(path)
-        told = part(whole) if isinstance(whole, str) and "/" in whole else ""
-        if told and record.get(field.name) is not None and allows(told):
-            record[field.name] = told
+        value = part(whole) if isinstance(whole, str) and "/" in whole else ""
+        if value and record.get(field.name) is not None and allows(value):
+            record[field.name] = value
 
-    return mend
+    return adjust
 
 
 _SUMS = ("subtotal", "total", "total_amount", "grand_total", "total_price", "amount", "total_cost")
@@ -200,7 +200,7 @@ def has_price(schema: Record) -> bool:
     return is_rows(schema) and any(snake(name) in _PRICES for name in properties(items(schema)))
 
 
-def line_mends(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
+def line_adjustments(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
     """Compute the amount of each line item, and the total of all: price times quantity."""
     lines = next((field for field in fields.values() if has_price(field.schema)), None)
     if lines is None:
@@ -210,35 +210,35 @@ def line_mends(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Rec
     count = next((names[name] for name in _COUNTS if name in names), None)
     amount = next((names[name] for name in _AMOUNTS if name in names and names[name] != price), None)
     if amount is not None and count is not None:
-        yield lines.name, _each(lines.name, price, count, amount)
+        yield lines.name, _line_amounts(lines.name, price, count, amount)
     total = next((fields[name] for name in _SUMS if name in fields), None)
     if total is not None and main_type(total.schema) in {"number", "integer"}:
-        yield total.name, _summed(total, lines.name, price, count)
+        yield total.name, _sum_of_lines(total, lines.name, price, count)
 
 
-def _each(lines: str, price: str, count: str, amount: str) -> Callable[[Record], None]:
-    def mend(record: Record) -> None:
+def _line_amounts(lines: str, price: str, count: str, amount: str) -> Callable[[Record], None]:
+    def adjust(record: Record) -> None:
         for line in as_list(record.get(lines)):
-            made = _times(as_object(line), price, count)
+            made = _line_amount(as_object(line), price, count)
             if made is not None and isinstance(line, dict) and amount in line:
                 line[amount] = _rounded(made, whole=isinstance(line[amount], int))
 
-    return mend
+    return adjust
 
 
-def _summed(total: Field, lines: str, price: str, count: str | None) -> Callable[[Record], None]:
+def _sum_of_lines(total: Field, lines: str, price: str, count: str | None) -> Callable[[Record], None]:
     whole = main_type(total.schema) == "integer"
 
-    def mend(record: Record) -> None:
-        made = [_times(as_object(line), price, count) for line in as_list(record.get(lines))]
+    def adjust(record: Record) -> None:
+        made = [_line_amount(as_object(line), price, count) for line in as_list(record.get(lines))]
         known = [one for one in made if one is not None]
         if len(known) == len(made):
             record[total.name] = _rounded(sum(known), whole=whole)
 
-    return mend
+    return adjust
 
 
-def _times(line: Record, price: str, count: str | None) -> float | None:
+def _line_amount(line: Record, price: str, count: str | None) -> float | None:
     each: Json = line.get(price)
     times: Any = line.get(count, 1) if count else 1
     return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
-from mcp_sim.generate.schema_constraints import alternatives, judge
-from mcp_sim.generate.time_fields import moment_of, sense
+from mcp_sim.generate.schema_constraints import alternatives, validity_test
+from mcp_sim.generate.time_fields import parse_time, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, at, items, properties, required
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, properties, required
 from mcp_sim.types.plans import Plan
 
 Conform: TypeAlias = Callable[[Record, Record, Container[str]], Record]
@@ -29,12 +30,12 @@ _KEPT, _CHANGED, _DROPPED, _ADDED = 10_000, 100, 3, 1
 """Costs of changing a field that must stay, changing a value, dropping a field, and adding one."""
 
 
-def conforming(entity: Entity, schema: Record) -> Conform | None:
+def schema_conformer(entity: Entity, schema: Record) -> Conform | None:
     """Return what adjusts records to a schema, None if its properties are independent of each other."""
     parts = properties(schema)
     if not schema.keys() & _TOGETHER and not any(_AT_LEAST & part.keys() for part in parts.values()):
         return None
-    allows, ways = judge(schema), [_Way(entity, way) for way in alternatives(schema)]
+    allows, ways = validity_test(schema), [_Alternative(entity, way) for way in alternatives(schema)]
 
     def conform(body: Record, record: Record, kept: Container[str]) -> Record:
         if allows(body):
@@ -47,22 +48,22 @@ def conforming(entity: Entity, schema: Record) -> Conform | None:
     return conform
 
 
-def conformings(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
+def record_conformers(domain: Domain, entity: Entity) -> tuple[Conform, ...]:
     """Return what adjusts an entity's records to the output schemas of its tools."""
     schemas: list[Record] = []
     for schema in shown_schemas(domain, entity):
         if schema not in schemas:
             schemas.append(schema)
-    found = (conforming(entity, schema) for schema in schemas)
+    found = (schema_conformer(entity, schema) for schema in schemas)
     return tuple(conform for conform in found if conform is not None)
 
 
-class _Way:
+class _Alternative:
     """One alternative of a schema. Within it, properties are checked independently."""
 
     def __init__(self, entity: Entity, schema: Record) -> None:
         self.entity, self.parts, self.needed = entity, properties(schema), required(schema)
-        self.judges = {name: judge(part) for name, part in self.parts.items()}
+        self.judges = {name: validity_test(part) for name, part in self.parts.items()}
         self.closed = schema.get("additionalProperties") is False
         self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
         self.least, self.most = int(schema.get("minProperties", 0)), int(schema.get("maxProperties", 10_000))
@@ -110,8 +111,12 @@ class _Way:
     def _moment(self, record: Record) -> Moment:
         """Return the latest creation or change time that the record holds."""
         fields = self.entity.fields.values()
-        told = [record.get(field.name) for field in fields if sense(field.name, field.schema) in {"created", "updated"}]
-        known = [moment for value in told if (moment := moment_of(value)) is not None]
+        times = [
+            record.get(field.name)
+            for field in fields
+            if time_meaning(field.name, field.schema) in {"created", "updated"}
+        ]
+        known = [moment for value in times if (moment := parse_time(value)) is not None]
         return Moment(max(known), max(known)) if known else Moment.unknown()
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from mcp_sim.generate import wordlists as w
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.locales import pool
+from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
@@ -35,7 +35,7 @@ class People:
 
     def __init__(self, setting: Setting) -> None:
         self._locale, self._theme = setting.locale, setting.theme
-        self._pool = pool(setting.locale.code)
+        self._pool = name_pool(setting.locale.code)
 
     # persons
 
@@ -50,7 +50,7 @@ class People:
         return chance.choice(self._pool.family[_sex(record, chance)])
 
     def person(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
+        first, last = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
         if not (isinstance(first, str) and isinstance(last, str)):
             sex = _sex(record, chance)
             first, last = chance.choice(self._pool.given[sex]), chance.choice(self._pool.family[sex])
@@ -84,7 +84,7 @@ class People:
     # ways to reach them
 
     def email(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        contact, firm = _told(record, *_BY_OTHERS), _told(record, *_FIRMS)
+        contact, firm = _first_value(record, *_BY_OTHERS), _first_value(record, *_FIRMS)
         named: Record = {"name": contact} if contact else record
         domain = _of_firm(firm) or self._domain(chance)
         return f"{self._account(chance, named)}@{domain}"
@@ -93,17 +93,17 @@ class People:
         """Return a writer of the address of the person in a role: `customer_email` matches `customer_name`."""
 
         def write(chance: Chance, record: Record, _moment: Moment) -> str:
-            told = _told(record, f"{role}_name", f"{role}Name", role)
-            named: Record = {"name": told} if isinstance(told, str) and " " in told else {}
+            person = _first_value(record, f"{role}_name", f"{role}Name", role)
+            named: Record = {"name": person} if isinstance(person, str) and " " in person else {}
             return f"{self._account(chance, named)}@{self._domain(chance)}"
 
         return write
 
     def office_email(self, chance: Chance, record: Record, moment: Moment) -> str:
         """Return the address of a company: that of its contact person if it has one, else of its office."""
-        if _told(record, *_BY_OTHERS):
+        if _first_value(record, *_BY_OTHERS):
             return self.email(chance, record, moment)
-        domain = _of_firm(whole_name(record) or _told(record, *_FIRMS)) or self._domain(chance)
+        domain = _of_firm(whole_name(record) or _first_value(record, *_FIRMS)) or self._domain(chance)
         return f"{chance.choice(_OFFICES)}@{domain}"
 
     def an_email(self, chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -119,15 +119,15 @@ class People:
 
     def picture(self, chance: Chance, record: Record, _moment: Moment) -> str:
         """Return the URL of a picture of the record."""
-        told = whole_name(record) or str(_told(record, "title", "username") or "")
-        return f"https://images.example/{slug(told, '-') or f'{chance.below(10**6):06d}'}.jpg"
+        name = whole_name(record) or str(_first_value(record, "title", "username") or "")
+        return f"https://images.example/{slug(name, '-') or f'{chance.below(10**6):06d}'}.jpg"
 
     def host(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._host_of(chance, record)
 
     def _host_of(self, chance: Chance, record: Record) -> str:
-        told = (whole_name(record) or str(_told(record, *_FIRMS) or "")).split(" ")
-        name = slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")
+        parts = (whole_name(record) or str(_first_value(record, *_FIRMS) or "")).split(" ")
+        name = slug(" ".join(parts[:2] if len(parts[0]) < 4 else parts[:1]), "-")
         return f"{name or chance.choice(w.COMPANY_STEMS).lower()}.example"
 
     def _domain(self, chance: Chance) -> str:
@@ -139,7 +139,7 @@ class People:
 
     def _account(self, chance: Chance, record: Record) -> str:
         """Return the part of an e-mail address before the @: the record's own name if it has one."""
-        first, last = _told(record, "first_name", "firstName"), _told(record, "last_name", "lastName")
+        first, last = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
         whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
         found = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
         return found or f"{chance.choice(w.COMPANY_STEMS).lower()}{chance.between(10, 999)}"
@@ -150,13 +150,13 @@ _OFFICES = ("info", "office", "hello", "contact", "sales")
 
 def _of_firm(name: Json) -> str:
     """Return the domain of a company, "" if there is no name."""
-    told = name.split(" ") if isinstance(name, str) else [""]
-    return f"{made}.example" if (made := slug(" ".join(told[:2] if len(told[0]) < 4 else told[:1]), "-")) else ""
+    words = name.split(" ") if isinstance(name, str) else [""]
+    return f"{made}.example" if (made := slug(" ".join(words[:2] if len(words[0]) < 4 else words[:1]), "-")) else ""
 
 
 def whole_name(record: Record) -> str:
     """Return the record's own name, '' if it has none."""
-    found = _told(record, *_WHOLE)
+    found = _first_value(record, *_WHOLE)
     return found if isinstance(found, str) else ""
 
 
@@ -176,16 +176,16 @@ def _plain_slug(text: str, joint: str) -> str:
 
 def _sex(record: Record, chance: Chance) -> int:
     """Return the index of the list of names: 0 for women, 1 for men; drawn unless the record decides it."""
-    told = _told(record, "gender", "sex")
-    if isinstance(told, str) and told[:1].lower() in {"f", "m"}:
-        return int(told[:1].lower() == "m")
-    title = _told(record, "salutation")
+    known = _first_value(record, "gender", "sex")
+    if isinstance(known, str) and known[:1].lower() in {"f", "m"}:
+        return int(known[:1].lower() == "m")
+    title = _first_value(record, "salutation")
     if isinstance(title, str) and title in _HERS + _HIS:
         return int(title in _HIS)
     return chance.below(2)
 
 
-def _told(record: Record, *names: str) -> Json:
+def _first_value(record: Record, *names: str) -> Json:
     """Return the value of the first of these fields that is not empty."""
     for name in names:
         if record.get(name):
@@ -202,16 +202,16 @@ class Addresses:
 
     def __init__(self, setting: Setting) -> None:
         self._locale = setting.locale
-        self._pool = pool(setting.locale.code)
+        self._pool = name_pool(setting.locale.code)
 
     def city(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        told: Json = next(
+        country_value: Json = next(
             (record[name] for name in ("country", "country_code", "countryCode") if record.get(name)), None
         )
         names = {self._locale.country, self._locale.country_code}
-        if chance.unit() < _AT_HOME if told is None else told in names:
+        if chance.unit() < _AT_HOME if country_value is None else country_value in names:
             return chance.choice(self._pool.cities)
-        near = [city for city, country in _ABROAD.items() if told in country]
+        near = [city for city, country in _ABROAD.items() if country_value in country]
         return chance.choice(near or tuple(_ABROAD))
 
     def country(self, chance: Chance, record: Record, _moment: Moment) -> str:

@@ -8,14 +8,15 @@ from functools import partial
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import has_price
-from mcp_sim.generate.makers import APART, MOST_ITEMS, Compile, Make
+from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.uniqueness import numbered
+from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.contradictions import contradiction
-from mcp_sim.types.json_schema.merge import meet
-from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, items, main_type, properties, required
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.merge import merge_schemas
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties, required
 from mcp_sim.types.json_values import canonical
 
 _OPTIONAL = 0.8
@@ -23,12 +24,12 @@ _USUAL_ITEMS = 3
 _TRIES = 12
 
 
-class _Later:
+class _Lazy:
     """A maker that is compiled at its first use. Most of a deep schema is never used."""
 
     __slots__ = ("_compile", "_entity", "_made", "_name", "_schema")
 
-    def __init__(self, compile_: Compile, entity: str, name: str, schema: Record) -> None:
+    def __init__(self, compile_: CompileMaker, entity: str, name: str, schema: Record) -> None:
         self._compile, self._entity, self._name, self._schema = compile_, entity, name, schema
         self._made: Make | None = None
 
@@ -77,24 +78,24 @@ class _List:
         return _NONE
 
 
-def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
+def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
     """Return the maker of a list."""
     inner = items(schema)
-    fixed = [_Later(compile_, entity, name, as_object(part)) for part in as_list(schema.get("prefixItems"))]
+    fixed = [_Lazy(compile_, entity, name, as_object(part)) for part in as_list(schema.get("prefixItems"))]
     needed = [
-        _Later(compile_, entity, name, as_object(meet(inner, said["contains"])))
-        for said in (schema, *map(as_object, as_list(schema.get(APART))))
-        if isinstance(said.get("contains"), dict)
-        for _ in range(min(int(said.get("minContains", 1)), MOST_ITEMS))
+        _Lazy(compile_, entity, name, as_object(merge_schemas(inner, source["contains"])))
+        for source in (schema, *map(as_object, as_list(schema.get(UNMERGED))))
+        if isinstance(source.get("contains"), dict)
+        for _ in range(min(int(source.get("minContains", 1)), MAX_ITEMS))
     ]
     least = max(
-        min(int(schema.get("minItems", has_price(schema))), MOST_ITEMS), len(fixed) + len(needed) if needed else 0
+        min(int(schema.get("minItems", has_price(schema))), MAX_ITEMS), len(fixed) + len(needed) if needed else 0
     )
     usual = max(_USUAL_ITEMS, least, len(fixed))
     most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
-    most = min(max(least, most), int(schema.get("maxItems", MOST_ITEMS)))
+    most = min(max(least, most), int(schema.get("maxItems", MAX_ITEMS)))
     unique = bool(schema.get("uniqueItems")) or main_type(inner) == "string"
-    return _List(fixed, needed, _Later(compile_, entity, name, inner), min(least, most), most, unique)
+    return _List(fixed, needed, _Lazy(compile_, entity, name, inner), min(least, most), most, unique)
 
 
 # objects --------------------------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def list_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Mak
 class _Object:
     """Makes an object: required properties, most optional ones, and more up to `minProperties`."""
 
-    def __init__(self, entity: str, name: str, schema: Record, compile_: Compile) -> None:
+    def __init__(self, entity: str, name: str, schema: Record, compile_: CompileMaker) -> None:
         self.needed = required(schema)
         owner = name or entity
         parts = {field: part for field, part in properties(schema).items() if self._can_be(field, part)}
@@ -111,17 +112,17 @@ class _Object:
         self.open = schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False
         patterns = {pattern: as_object(part) for pattern, part in as_object(schema.get("patternProperties")).items()}
         named = as_object(schema.get("propertyNames"))
-        self.makers: dict[str, Make] = {field: _Later(compile_, owner, field, part) for field, part in parts.items()}
+        self.makers: dict[str, Make] = {field: _Lazy(compile_, owner, field, part) for field, part in parts.items()}
         for field in self.needed - parts.keys():
-            self.makers[field] = _Later(compile_, owner, field, _other(schema, patterns, field))
-        self.least = min(int(schema.get("minProperties", 0)), MOST_ITEMS)
-        self.most = int(schema.get("maxProperties", MOST_ITEMS))
+            self.makers[field] = _Lazy(compile_, owner, field, _other(schema, patterns, field))
+        self.least = min(int(schema.get("minProperties", 0)), MAX_ITEMS)
+        self.most = int(schema.get("maxProperties", MAX_ITEMS))
         self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
         pattern = next(iter(patterns), None)
         names = {"type": "string", **({"pattern": pattern} if pattern is not None else {}), **named}
         self.name = compile_(owner, "key", names)
         self.fits = partial(text_fits, schema=names)
-        self.other = _Later(compile_, owner, "value", patterns[pattern] if pattern else _additional(schema))
+        self.other = _Lazy(compile_, owner, "value", patterns[pattern] if pattern else _additional(schema))
         self.named = bool(patterns) or self.open
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 
@@ -163,12 +164,12 @@ class _Object:
             if len(body) >= wanted:
                 return
             name = str(self.name(chance, {}, moment))
-            name = (numbered(name, len(body) + 1, self.fits) or name) if name in body else name
+            name = (with_number(name, len(body) + 1, self.fits) or name) if name in body else name
             if name not in body and name not in self.forbidden:
                 body[name] = self.other(chance, body, moment)
 
 
-def object_maker(entity: str, name: str, schema: Record, compile_: Compile) -> Make:
+def object_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
     """Return the maker of an object."""
     return _Object(entity, name, schema, compile_)
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import cast
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.generate.lookup import found_key
-from mcp_sim.generate.time_fields import sense, written
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.lookup import find_key
+from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Change, Json, Key, Record, View
@@ -49,7 +49,7 @@ class Editor:
             return None
         given = dict(self.values) or self._drawn(before, now, chance, spared)
         changed = any(name not in before or not equal(before[name], value) for name, value in given.items())
-        if not changed or _leads_nowhere(self.entity, view, given):
+        if not changed or _has_dangling_link(self.entity, view, given):
             return None
         record = {**before, **given, **self._moved_on(before, given, now)}
         return Change("put", self.entity.name, key, record, expected=view.version(self.entity.name, key))
@@ -73,8 +73,8 @@ class Editor:
             number = before.get(field.name)
             if field.name in given or field.derived is not None:
                 continue
-            if sense(field.name, field.schema) == "updated":
-                moved[field.name] = written(now, field.name, field.schema)
+            if time_meaning(field.name, field.schema) == "updated":
+                moved[field.name] = format_time(now, field.name, field.schema)
             elif isinstance(number, int) and VERSION.fullmatch(field.name):
                 moved[field.name] = number + 1
         return moved
@@ -84,15 +84,15 @@ def _is_open(entity: Entity, field: Field) -> bool:
     """Whether a user may set the field freely: it is no key, link, derived field, version, time or object."""
     if field.name == entity.key or field.link is not None or field.derived is not None or VERSION.fullmatch(field.name):
         return False
-    return sense(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}
+    return time_meaning(field.name, field.schema) is None and main_type(field.schema) not in {"object", "null"}
 
 
-def _leads_nowhere(entity: Entity, view: View, given: Record) -> bool:
+def _has_dangling_link(entity: Entity, view: View, given: Record) -> bool:
     """Whether a written link refers to a missing record."""
     for name, value in given.items():
         link = entity.fields[name].link if name in entity.fields else None
         keys = cast("list[Json]", value) if isinstance(value, list) else [value]
-        if link is not None and any(key is not None and found_key(view, link, key) is None for key in keys):
+        if link is not None and any(key is not None and find_key(view, link, key) is None for key in keys):
             return True
     return False
 
@@ -111,7 +111,7 @@ def value_problems(entity: Entity, values: Mapping[str, Json]) -> list[str]:
     return problems
 
 
-MOST_LOOKED_AT = 1000
+MAX_TARGETS = 1000
 """A generated link targets one of this many oldest records."""
 
 
@@ -124,7 +124,7 @@ class Inserter:
 
     def inserted(self, view: View, now: datetime, draws: Draws) -> Change | None:
         """Return the change that creates a record; None if a required link has no target."""
-        key = next_key(self.entity, keys_of(self.entity), view, draws)
+        key = next_key(self.entity, key_maker(self.entity), view, draws)
         chance = Chance(draws.key + f"insert/{self.entity.name}/{key}".encode("utf-8", "surrogatepass"))
         record: Record = {self.entity.key: key, **self.values}
         for field in self.entity.fields.values():
@@ -143,11 +143,11 @@ class Inserter:
         if field.link is not None:
             key = _some_key(view, field.link, chance)
             return key if main_type(field.schema) != "array" else [] if key is None else [key]
-        if sense(field.name, field.schema) in {"created", "updated"}:
-            return written(now, field.name, field.schema)
+        if time_meaning(field.name, field.schema) in {"created", "updated"}:
+            return format_time(now, field.name, field.schema)
         return value_maker(self.entity.name, field.name, field.schema)(chance, record, Moment(now, now))
 
 
 def _some_key(view: View, entity: str, chance: Chance) -> Key | None:
-    keys = [key for _, (key, _) in zip(range(MOST_LOOKED_AT), view.rows(entity), strict=False)]
+    keys = [key for _, (key, _) in zip(range(MAX_TARGETS), view.rows(entity), strict=False)]
     return chance.choice(keys) if keys else None

@@ -15,9 +15,9 @@ from mcp_sim.generate.prose import Prose
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Record
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
-NAMES: tuple[tuple[re.Pattern[str], Find], ...] = (
+NAMES: tuple[tuple[re.Pattern[str], FindWriter], ...] = (
     (re.compile(r"(first|given|fore)_?name"), lambda writers: writers.people.first_name),
     (re.compile(r"(last|family|sur)_?name"), lambda writers: writers.people.last_name),
     (re.compile(r"(user|login|screen|nick)_?name"), lambda writers: writers.people.username),
@@ -26,7 +26,7 @@ NAMES: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"job_title"), lambda _writers: one_of(w.JOB_TITLES)),
 )
 
-FORMATS: dict[str, Find] = {
+FORMATS: dict[str, FindWriter] = {
     "email": lambda writers: writers.people.email,
     "idn-email": lambda writers: writers.people.email,
     "uri": lambda writers: writers.people.url,
@@ -47,14 +47,14 @@ FORMATS: dict[str, Find] = {
 }
 
 PICTURES = "avatar|image|photo|picture|thumbnail|poster|logo|cover"
-TOLD_BY_NAME = {
+REFINED_BY_NAME = {
     "email": re.compile(r"e_?mail(_address)?$"),
     "uri": re.compile(PICTURES),
     "url": re.compile(PICTURES),
 }
 """Formats whose meaning depends on the field's name."""
 
-_RULES: tuple[tuple[str, Find], ...] = (
+_RULES: tuple[tuple[str, FindWriter], ...] = (
     (r"e_?mail(_address)?", FORMATS["email"]),
     (r"salutation|honorific", lambda writers: writers.people.salutation),
     (
@@ -159,7 +159,7 @@ class Writers:
         return self.prose.line if self.noun.rsplit("_", 1)[-1] in _TALK else self.prose.text
 
 
-Find: TypeAlias = Callable[[Writers], Write]
+FindWriter: TypeAlias = Callable[[Writers], Write]
 
 
 def one_of(options: Sequence[str]) -> Write:

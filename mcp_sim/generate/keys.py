@@ -8,9 +8,9 @@ from itertools import chain, count, islice
 from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.schema_constraints import judge
+from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.timeline import Moment
-from mcp_sim.generate.uniqueness import numbered
+from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Key, Record, View
 from mcp_sim.types.domain import Entity
@@ -21,17 +21,17 @@ _NUMBERED = re.compile(r"(.*?)(\d+)(\D{0,2})", re.DOTALL)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{7,64}")
 
-MOST_TRIED = 50
+MAX_TRIES = 50
 """How many keys are drawn before a number is appended to make one unique."""
 
-MOST_NUMBERED = 1000
+MAX_NUMBERED = 1000
 _DRAWN_AGAIN = 8
 
-Keys: TypeAlias = Callable[[int, Chance], Key]
+KeyMaker: TypeAlias = Callable[[int, Chance], Key]
 """Returns the key of the index-th record (from 0): numbered, or drawn."""
 
 
-def keys_of(entity: Entity) -> Keys:
+def key_maker(entity: Entity) -> KeyMaker:
     """Return the function that makes the keys of an entity."""
     like, schema = entity.key_like, _schema(entity)
     if isinstance(like, int):
@@ -43,33 +43,33 @@ def keys_of(entity: Entity) -> Keys:
         return _random(like)
     if main_type(schema) in {"integer", "number"}:
         return lambda index, _chance: index + 1
-    return _meant(entity, schema)
+    return _generated(entity, schema)
 
 
-def next_key(entity: Entity, keys: Keys, view: View, draws: Draws) -> Key:
+def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     """Return the key of a new record."""
     last = view.last_key(entity.name)
-    following = _after(last, entity.key_like)
+    following_key = _after(last, entity.key_like)
     chance = Chance(draws.key + entity.name.encode())
     index = view.count(entity.name)
-    key = following if following is not None else keys(index, chance)
+    key = following_key if following_key is not None else keys(index, chance)
     tries = 0
     while is_used(view, entity.name, key):
         index, tries = index + 1, tries + 1
-        following = _after(key, entity.key_like)
-        key = following if following is not None else keys(index, chance)
-        if tries > MOST_TRIED and following is None:
+        following_key = _after(key, entity.key_like)
+        key = following_key if following_key is not None else keys(index, chance)
+        if tries > MAX_TRIES and following_key is None:
             return _new_by_number(key if last is None else last, entity, view)
     return key
 
 
 def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
     """Make a key unique with a number, for entities whose possible keys are all taken. Valid keys are preferred."""
-    numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MOST_NUMBERED)
+    numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MAX_NUMBERED)
     if isinstance(key, int):
         return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
-    stem, allows = re.sub(r"-\d+$", "", key), judge(_schema(entity))
-    made = (numbered(stem, number, allows) for number in numbers)
+    stem, allows = re.sub(r"-\d+$", "", key), validity_test(_schema(entity))
+    made = (with_number(stem, number, allows) for number in numbers)
     others = (f"{stem}-{number}" for number in numbers)
     return next(one for one in chain(made, others) if one is not None and not is_used(view, entity.name, one))
 
@@ -79,27 +79,27 @@ def is_used(view: View, entity: str, key: Key) -> bool:
     return view.get(entity, key) is not None or view.version(entity, key) > 0
 
 
-def base_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
+def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
     """Return the keys of generated records, none of them among the given ones; fewer than `wanted` if not possible."""
-    keys = keys_of(entity)
-    if _counts(entity):
+    keys = key_maker(entity)
+    if _is_numbered(entity):
         unasked = Chance(b"")
         free = (key for index in count() if (key := keys(index, unasked)) not in given)
         return [*islice(free, wanted)]
-    made, allows, numbers = dict[Key, None](), judge(_schema(entity)), dict[str, int]()
+    made, allows, numbers = dict[Key, None](), validity_test(_schema(entity)), dict[str, int]()
     for index in count():
-        if len(made) >= wanted or index > MOST_TRIED + 2 * len(made):
+        if len(made) >= wanted or index > MAX_TRIES + 2 * len(made):
             break
         key = _free(keys, index, chance_of(seed, entity.name, index, "key"), lambda key: key in given or key in made)
         if isinstance(key, str) and (key in given or key in made):
             numbers[key] = numbers.get(key, 1) + 1
-            key = numbered(key, numbers[key], allows)
+            key = with_number(key, numbers[key], allows)
         if key is not None and key not in given:
             made[key] = None
     return [*made]
 
 
-def _free(keys: Keys, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
+def _free(keys: KeyMaker, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
     """Draw keys until one is free. Return the last one drawn if all are taken."""
     key = keys(index, chance)
     for _ in range(_DRAWN_AGAIN):
@@ -113,11 +113,11 @@ def _schema(entity: Entity) -> Record:
     return entity.fields[entity.key].schema if entity.key in entity.fields else {}
 
 
-def _counts(entity: Entity) -> bool:
+def _is_numbered(entity: Entity) -> bool:
     return isinstance(entity.key_like, int) or (isinstance(entity.key_like, str) and not _is_random(entity.key_like))
 
 
-def _numbered(like: str) -> Keys:
+def _numbered(like: str) -> KeyMaker:
     found = _NUMBERED.fullmatch(like)
     if found is None:
         return lambda index, _chance: f"{like}-{index + 1}"
@@ -126,7 +126,7 @@ def _numbered(like: str) -> Keys:
     return lambda index, _chance: f"{prefix}{first + index:0{width}d}{suffix}"
 
 
-def _random(like: str) -> Keys:
+def _random(like: str) -> KeyMaker:
     """Return a maker of hexadecimal keys (UUIDs, hashes) in the format of an example."""
 
     def key(_index: int, chance: Chance) -> str:
@@ -139,7 +139,7 @@ def _random(like: str) -> Keys:
     return key
 
 
-def _meant(entity: Entity, schema: Record) -> Keys:
+def _generated(entity: Entity, schema: Record) -> KeyMaker:
     make = value_maker(entity.name, entity.key, schema)
     nothing: Record = {}
 
@@ -150,13 +150,13 @@ def _meant(entity: Entity, schema: Record) -> Keys:
     return key
 
 
-def numbered_as(like: Key | None, number: int) -> Key:
+def format_key(like: Key | None, number: int) -> Key:
     """Return a number in the format of another key: T8 for 8, like T7."""
     found = _NUMBERED.fullmatch(like) if isinstance(like, str) and not _is_random(like) else None
     return number if found is None else f"{found[1]}{number:0{len(found[2])}d}{found[3]}"
 
 
-def following(last: Key | None) -> Key | None:
+def following_key(last: Key | None) -> Key | None:
     """Return the key after this one in its format; None if keys of this format are not numbered."""
     return _after(last, last)
 

@@ -163,8 +163,8 @@ class Label(NamedTuple):
 def _label(line: str) -> Label:
     names, _, options = (part.strip() for part in line.rpartition(" | "))
     noun, colon, name = names.partition(":")
-    said = re.compile(f"(.*_)?(?:{noun})") if colon else None
-    return Label(said, re.compile(name if colon else names), tuple(part.strip() for part in options.split(";")))
+    nouns = re.compile(f"(.*_)?(?:{noun})") if colon else None
+    return Label(nouns, re.compile(name if colon else names), tuple(part.strip() for part in options.split(";")))
 
 
 _LABELS = tuple(_label(line) for line in _TABLE.replace("\\\n", "").strip().splitlines())

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.record_counts import must_link
-from mcp_sim.generate.schema_constraints import judge
+from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 _MOST_LINKED = 3
 _TRIES = 6
@@ -36,13 +36,13 @@ class Targets:
     entity: str
     seed: int
     keys: Sequence[Key]
-    births: list[datetime]
+    created_at: list[datetime]
     records: Mapping[Key, Record]
     favour: dict[int, float] = field(default_factory=dict[int, float])
 
     def one(self, chance: Chance, when: datetime) -> Key | None:
         """Draw a record that existed at this time. A few records are drawn often."""
-        there = max(bisect_right(self.births, when), min(_AT_FIRST, len(self.keys)))
+        there = max(bisect_right(self.created_at, when), min(_AT_FIRST, len(self.keys)))
         if not there:
             return None
         place = 0
@@ -60,21 +60,21 @@ class Targets:
         return found
 
 
-def chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
+def link_chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
     """Return the function that chooses the targets of a link field."""
     among = targets[field.link or ""]
     if main_type(field.schema) == "array":
         least = int(field.schema.get("minItems", 0))
         return lambda chance, _record, _place, moment: _some(chance, among, moment, least)
     if field.link == entity.name:
-        return _earlier(field, among)
-    way = by_way_of(domain, entity, field)
+        return _link_to_earlier(field, among)
+    way = indirect_link(domain, entity, field)
     if way is not None and targets[way[1]].keys:
-        return _following(field, way, among, targets[way[1]])
-    return lambda chance, _record, _place, moment: among.one(chance, moment.born)
+        return _follow_link(field, way, among, targets[way[1]])
+    return lambda chance, _record, _place, moment: among.one(chance, moment.created)
 
 
-def _earlier(field: Field, among: Targets) -> Choose:
+def _link_to_earlier(field: Field, among: Targets) -> Choose:
     """Return a chooser of earlier records of the same entity. If the link is required, the first links to itself."""
     needed = must_link(field)
 
@@ -86,7 +86,7 @@ def _earlier(field: Field, among: Targets) -> Choose:
     return earlier
 
 
-def by_way_of(domain: Domain, entity: Entity, field: Field) -> tuple[str, str, str] | None:
+def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, str, str] | None:
     """Find another link whose target has a link to the same entity: a deal's company is its contact's company.
 
     Return the name of that link, its entity, and the name of the link there. A link to the entity itself counts: a
@@ -107,23 +107,23 @@ def by_way_of(domain: Domain, entity: Entity, field: Field) -> tuple[str, str, s
 _PEOPLE = frozenset({"user", "person", "member", "contact", "customer", "employee", "account", "author"})
 
 
-def _following(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:
+def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:
     mine, _, theirs = way
     needed = must_link(field)
 
     def follow(chance: Chance, record: Record, _place: int, moment: Moment) -> Json:
-        linked = through.records.get(record[mine]) if record.get(mine) is not None else None
-        found = linked.get(theirs) if linked is not None else None
-        if found is not None or (linked is not None and not needed):
+        target = through.records.get(record[mine]) if record.get(mine) is not None else None
+        found = target.get(theirs) if target is not None else None
+        if found is not None or (target is not None and not needed):
             return found
-        return among.one(chance, moment.born)
+        return among.one(chance, moment.created)
 
     return follow
 
 
 def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Key]:
     wanted = max(least, chance.below(_MOST_LINKED + 1))
-    found = [key for _ in range(wanted * 2) if (key := among.one(chance, moment.born)) is not None]
+    found = [key for _ in range(wanted * 2) if (key := among.one(chance, moment.created)) is not None]
     return list(dict.fromkeys(found))[:wanted]
 
 
@@ -133,7 +133,7 @@ _PAYING = frozenset({"payment", "refund", "transaction", "invoice", "charge", "r
 
 
 @dataclass(frozen=True, slots=True)
-class Inherited:
+class InheritedField:
     """A field that repeats a field of a linked record: the currency of an order is that of its customer."""
 
     name: str
@@ -143,10 +143,10 @@ class Inherited:
     allows: Callable[[Json], bool]
 
 
-def inherited(domain: Domain, entity: Entity) -> tuple[Inherited, ...]:
+def inherited_fields(domain: Domain, entity: Entity) -> tuple[InheritedField, ...]:
     """Return the fields of an entity that repeat fields of linked records."""
     return tuple(
-        Inherited(field.name, link.name, link.link or "", theirs, judge(field.schema))
+        InheritedField(field.name, link.name, link.link or "", theirs, validity_test(field.schema))
         for field in entity.fields.values()
         if field.link is None and field.derived is None
         for link, theirs in _first(domain, entity, field)
@@ -179,7 +179,7 @@ def _sources(noun: str, name: str) -> tuple[str, ...]:
     return ()
 
 
-def linked(record: Record, rule: Inherited, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
+def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, Mapping[Any, Record]]) -> Json:
     """Return the value in the linked record; None if there is none, or if it is invalid in this field."""
     key: Json = record.get(rule.link)
     found = tables[rule.target].get(key) if isinstance(key, str | int) else None

@@ -31,8 +31,8 @@ def _locale(line: str) -> Locale:
     code, country, iso, currency, calling, language, zone, areas, forms, words = (
         part.strip() for part in line.split("|")
     )
-    told = (country.lower(), *(word.strip() for word in words.split(",")))
-    return Locale(code, country, iso, currency, calling, language, zone, tuple(areas.split()), _forms(forms), told)
+    names = (country.lower(), *(word.strip() for word in words.split(",")))
+    return Locale(code, country, iso, currency, calling, language, zone, tuple(areas.split()), _forms(forms), names)
 
 
 def _forms(text: str) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class NamePool:
     """Names of one locale. Given and family names come as a pair: women's, men's."""
 
     given: tuple[tuple[str, ...], tuple[str, ...]]
@@ -149,7 +149,7 @@ class Pool:
 
 
 @lru_cache(maxsize=64)
-def pool(locale: str) -> Pool:
+def name_pool(locale: str) -> NamePool:
     """Return the names of a locale. They are drawn once from a library and are always the same."""
     from mimesis import Address, Gender, Locale, Person  # noqa: PLC0415 (60 ms, once a world is generated)
 
@@ -158,7 +158,7 @@ def pool(locale: str) -> Pool:
     women, men = (_drawn(lambda one=one: person.first_name(one), _FIRST) for one in sexes)
     hers, his = (_drawn(lambda one=one: person.last_name(one), _LAST) for one in sexes)
     cities, streets = _drawn(address.city, _PLACES), _drawn(address.address, _PLACES)
-    return Pool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
+    return NamePool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
 
 
 def _drawn(draw: Callable[[], str], wanted: int) -> tuple[str, ...]:

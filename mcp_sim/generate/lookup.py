@@ -6,7 +6,7 @@ from mcp_sim.infer.keys import to_integer
 from mcp_sim.types import Json, Key, View
 
 
-def found_key(view: View, entity: str, value: Json) -> Key | None:
+def find_key(view: View, entity: str, value: Json) -> Key | None:
     """Return the key of the record that a value identifies, None if there is none. 7 and "7" are the same key."""
     value = to_integer(value)
     if not isinstance(value, str | int) or isinstance(value, bool):

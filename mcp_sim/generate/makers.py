@@ -12,13 +12,13 @@ from mcp_sim.types import Json, Record
 Make: TypeAlias = Callable[[Chance, Record, Moment], Json]
 """Makes a value from chance, the record so far, and the times of the record."""
 
-Compile: TypeAlias = Callable[[str, str, Record], Make]
+CompileMaker: TypeAlias = Callable[[str, str, Record], Make]
 """Returns the maker for an entity (or the object that contains the field), a field name and a schema."""
 
-MOST_ITEMS = 1000
-LONGEST = 100_000
-MANY = 2**31 - 1
+MAX_ITEMS = 1000
+MAX_LENGTH = 100_000
+MAX_NUMBER = 2**31 - 1
 """Limits on list items, text length and numbers. A schema that requires more is not satisfied."""
 
-APART = "$apart"
+UNMERGED = "$apart"
 """The keyword under which a schema for makers holds the parts of `allOf` that could not be merged into it."""

@@ -10,12 +10,12 @@ from fractions import Fraction
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.makers import Make
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.translations import noun_in_english
-from mcp_sim.types.lexicon.words import snake
 
 _REACH = 100
 """The width of a range with a single bound outside the usual range."""
@@ -30,10 +30,10 @@ _FEW = 20
 def number_maker(entity: str, name: str, schema: Record, currency: str = "") -> Make:
     """Return the maker of a number field. `currency` is the currency of most amounts of the world."""
     whole = main_type(schema) == "integer"
-    if sense(name, schema):
+    if time_meaning(name, schema):
         timed = time_maker(name, schema)
         return lambda chance, record, moment: _within(timed(chance, record, moment), schema)
-    usual = number_meaning(name, whole=whole, noun=entity.rpartition(".")[2])
+    usual = usual_range(name, whole=whole, noun=entity.rpartition(".")[2])
     low, high = bounds(schema)
     found = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
@@ -49,8 +49,8 @@ def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
 
     def make(chance: Chance, record: Record, _moment: Moment) -> Json:
         value = draw(chance)
-        told: Json = record.get("currency")
-        return value if isinstance(told, str) and told not in _WHOLE else int(value * worth / 10) * 10
+        own_currency: Json = record.get("currency")
+        return value if isinstance(own_currency, str) and own_currency not in _WHOLE else int(value * worth / 10) * 10
 
     return make
 
@@ -115,7 +115,7 @@ def _free(found: Range) -> Callable[[Chance], Json]:
 
     def draw(chance: Chance) -> Json:
         value = start + (first + int(share(chance, small=found.small) * count)) * step
-        value = priced(value, chance) if found.price else round(value, 9)
+        value = round_price(value, chance) if found.price else round(value, 9)
         return min(max(round(value, 2) if found.price else value, found.low), found.high)
 
     return draw
@@ -147,12 +147,12 @@ class Range:
         return Range(least, most, self.step, self.small, self.price) if least <= most else None
 
 
-def number_meaning(name: str, *, whole: bool, noun: str = "") -> Range:
+def usual_range(name: str, *, whole: bool, noun: str = "") -> Range:
     """Return the usual range of a number field, by its name and its kind of record."""
     name = noun_in_english(snake(name))
-    told = f"{snake(noun).rsplit('_', 1)[-1]}:{name}"
+    qualified = f"{snake(noun).rsplit('_', 1)[-1]}:{name}"
     for pattern, found in _RANGES:
-        if pattern.fullmatch(told) or pattern.fullmatch(name):
+        if pattern.fullmatch(qualified) or pattern.fullmatch(name):
             return Range(found.low, found.high, max(1, found.step), found.small) if whole else found
     return Range(1, 100, 1, small=True) if whole else Range(0, 1000, 0.01, small=True)
 
@@ -162,7 +162,7 @@ def share(chance: Chance, *, small: bool) -> float:
     return chance.unit() ** 2 if small else chance.unit()
 
 
-def priced(value: float, chance: Chance) -> float:
+def round_price(value: float, chance: Chance) -> float:
     """Round an amount as prices are: large ones often to tens, small ones to endings such as .95."""
     if value >= 1000:
         return float(round(value / 10) * 10) if chance.unit() < 0.5 else round(value, 2)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.makers import LONGEST, MANY
+from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER
 from mcp_sim.types.json_schema.validation import compiled, compiles
 
 _MORE = 4
@@ -22,7 +22,7 @@ _ATTEMPTS = 12
 _MOST_ATOMS = 10_000
 
 
-def matching(pattern: str, chance: Chance, shortest: int = 0, longest: int = MANY) -> str | None:
+def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAX_NUMBER) -> str | None:
     """Return a text that matches the pattern, None if none was found. Its length is within the bounds if possible."""
     found: str | None = None
     least, more = 0, _MORE
@@ -50,7 +50,7 @@ def _test(pattern: str) -> Callable[[str], bool]:
 
 def _longer(pattern: str, text: str, shortest: int) -> str:
     """Lengthen a text at an end that the pattern does not anchor."""
-    lacking = "x" * (shortest - len(text)) if shortest < LONGEST else ""
+    lacking = "x" * (shortest - len(text)) if shortest < MAX_LENGTH else ""
     if "|" in pattern or not lacking:
         return text
     if not pattern.endswith("$"):

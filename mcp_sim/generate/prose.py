@@ -9,17 +9,17 @@ from typing import TypeAlias
 
 from mcp_sim.generate import phrases
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.locales import pool
+from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Record
-from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.lexicon.english import words
 
 Slot: TypeAlias = Callable[[Chance, Moment], str]
 Template: TypeAlias = Sequence[str | Slot]
 """Alternating texts and slots."""
 
-_TOLD = ("title", "subject", "summary", "name", "headline")
+_TITLE_FIELDS = ("title", "subject", "summary", "name", "headline")
 _LONG = 60
 
 
@@ -42,9 +42,9 @@ class Prose:
 
     def text(self, chance: Chance, record: Record, moment: Moment) -> str:
         """Return one to three sentences. The first one mentions the record's title if it has one."""
-        told = next((value for name in _TOLD if isinstance(value := record.get(name), str) and value), "")
-        openings = self._about if told and len(told) < _LONG else self._openings
-        first = _sentence(chance.choice(openings), chance, moment).replace("\0", told)
+        title = next((value for name in _TITLE_FIELDS if isinstance(value := record.get(name), str) and value), "")
+        openings = self._about if title and len(title) < _LONG else self._openings
+        first = _sentence(chance.choice(openings), chance, moment).replace("\0", title)
         at = chance.below(max(1, len(self._more)))
         more = [*self._more[at:], *self._more[:at]][: chance.below(3)]
         return " ".join([first, *(_sentence(template, chance, moment) for template in more)])
@@ -58,7 +58,7 @@ class Prose:
         return tuple(_template(text, self._slots) for text in templates)
 
 
-def says_what(noun: str) -> bool:
+def has_subject(noun: str) -> bool:
     """Return whether records of this kind have titles that state their subject, such as tasks and meetings."""
     return _kind(noun) in phrases.TITLES
 
@@ -81,10 +81,10 @@ def _slots(setting: Setting) -> dict[str, Slot]:
     theme, code = setting.theme, setting.locale.code
 
     def person(chance: Chance, _moment: Moment) -> str:
-        return chance.choice(pool(code).given[chance.below(2)])
+        return chance.choice(name_pool(code).given[chance.below(2)])
 
     def when(chance: Chance, moment: Moment) -> str:
-        return f"{chance.between(2, 28)} {phrases.MONTHS[(moment.born.month + chance.below(3) - 1) % 12]}"
+        return f"{chance.between(2, 28)} {phrases.MONTHS[(moment.created.month + chance.below(3) - 1) % 12]}"
 
     return {
         "matter": lambda chance, _moment: chance.choice(theme.matters),
@@ -97,9 +97,9 @@ def _slots(setting: Setting) -> dict[str, Slot]:
         "action": lambda chance, _moment: chance.choice(phrases.ACTIONS),
         "day": lambda chance, _moment: chance.choice(phrases.DAYS),
         "season": lambda chance, _moment: chance.choice(phrases.SEASONS),
-        "month": lambda _chance, moment: phrases.MONTHS[moment.born.month - 1],
-        "year": lambda _chance, moment: str(moment.born.year),
-        "quarter": lambda _chance, moment: f"Q{(moment.born.month + 2) // 3}",
+        "month": lambda _chance, moment: phrases.MONTHS[moment.created.month - 1],
+        "year": lambda _chance, moment: str(moment.created.year),
+        "quarter": lambda _chance, moment: f"Q{(moment.created.month + 2) // 3}",
         "date": when,
         "n": lambda chance, _moment: str(chance.between(2, 60)),
         "person": person,

@@ -16,11 +16,11 @@ def counted(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
     """Return how many records of each entity `generate` makes."""
     asked = {name: given.get(name, GivenRecords(usual_count(entities[name]))) for name in entities}
     lost = orphans(entities, asked)
-    told = {name: len(asked[name].rows) for name in entities if name in lost or asked[name].whole}
-    return {name: told[name] if name in told else total(entities[name], asked[name]) for name in entities}
+    fixed = {name: len(asked[name].rows) for name in entities if name in lost or asked[name].whole}
+    return {name: fixed[name] if name in fixed else total_count(entities[name], asked[name]) for name in entities}
 
 
-def total(entity: Entity, asked: GivenRecords) -> int:
+def total_count(entity: Entity, asked: GivenRecords) -> int:
     """Return the number of given and generated records."""
     return 1 if entity.singleton else max(asked.count, len(asked.rows))
 

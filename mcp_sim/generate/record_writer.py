@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import mends
-from mcp_sim.generate.conformance import conformings
-from mcp_sim.generate.links import Choose, Targets, by_way_of, chooser, inherited, linked
+from mcp_sim.generate.coherence import adjustments
+from mcp_sim.generate.conformance import record_conformers
+from mcp_sim.generate.links import Choose, Targets, indirect_link, inherited_fields, inherited_value, link_chooser
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.time_fields import moment_of, sense, step_of
-from mcp_sim.generate.timeline import Moment, born, has_come_to
-from mcp_sim.generate.uniqueness import another, is_unique, once_together
-from mcp_sim.generate.values import constants_in_order, value_maker
+from mcp_sim.generate.time_fields import event_of, parse_time, time_meaning
+from mcp_sim.generate.timeline import Moment, creation_time, has_reached
+from mcp_sim.generate.uniqueness import is_unique, make_distinct, unique_together
+from mcp_sim.generate.values import ordered_choices, value_maker
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.json_schema.contradictions import contradiction
-from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, is_nullable, main_type
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.lexicon.english import snake
 
 _PRESENT = 0.85
 _TRIES = 8
@@ -54,7 +55,7 @@ class _Part:
     schema: Record | None = None
 
 
-class Writer:
+class RecordWriter:
     """Writes the records of one entity. `targets` are the records of all entities that have been written.
 
     `namesakes`: whether two people may have the same name. `pair`: the fields that are unique together.
@@ -75,12 +76,12 @@ class Writer:
         self.steps = self._steps()
         self.parts = [self._part(field) for field in sorted(self._stored(), key=self._rank)]
         self.order = [name for name in entity.fields if entity.fields[name].derived is None]
-        self.inherits = inherited(domain, entity)
+        self.inherits = inherited_fields(domain, entity)
         self.tables = {name: target.records for name, target in targets.items()}
-        self.mends, self.conforms = mends(entity), conformings(domain, entity)
-        self.pair = once_together(entity, namesakes=namesakes)
+        self.adjustments, self.conforms = adjustments(entity), record_conformers(domain, entity)
+        self.pair = unique_together(entity, namesakes=namesakes)
 
-    def written(self, rows: Mapping[Key, Record], made: dict[Key, Record], births: Sequence[datetime]) -> None:
+    def write(self, rows: Mapping[Key, Record], made: dict[Key, Record], created_at: Sequence[datetime]) -> None:
         """Write all records into `made`. `rows` holds the given fields of some of them."""
         now, pairs = self.domain.now, set[tuple[Json, ...]]()
         self._take(rows.values())
@@ -88,29 +89,29 @@ class Writer:
             salt = f"{self.seed}{SEPARATOR}{self.entity.name}{SEPARATOR}{key}{SEPARATOR}".encode(
                 "utf-8", "surrogatepass"
             )
-            record = self._record(key, rows.get(key), salt, place, Moment(births[place], now))
+            record = self._record(key, rows.get(key), salt, place, Moment(created_at[place], now))
             for again in range(_TRIES if self.pair else 0):
                 pair = tuple(record.get(name) for name in self.pair)
                 if key in rows or pair not in pairs:
                     pairs.add(pair)
                     break
-                record = self._record(key, None, salt + bytes([again]), place, Moment(births[place], now))
+                record = self._record(key, None, salt + bytes([again]), place, Moment(created_at[place], now))
             made[key] = record
 
     def _record(self, key: Key, row: Record | None, salt: bytes, place: int, moment: Moment) -> Record:
         named: Record = {} if self.entity.singleton else {self.entity.key: key}
         record = dict(named)
-        told: Iterable[str] = ()
+        given: Iterable[str] = ()
         if row is not None:
             record.update({name: value for name, value in row.items() if not self._is_derived(name)})
             record.update(named)
-            moment, told = self._as_told(record, moment), frozenset(record)
+            moment, given = self._row_times(record, moment), frozenset(record)
         for part in self.parts:
             if part.name not in record:
                 self._fill(part, Chance(salt + part.salt), record, place, moment)
-        self._bring_into_line(record, told)
+        self._adjust(record, given)
         for conform in self.conforms:
-            record = conform(record, record, frozenset(told))
+            record = conform(record, record, frozenset(given))
         ordered = {name: record[name] for name in self.order if name in record}
         return ordered if len(ordered) == len(record) else ordered | record
 
@@ -130,7 +131,7 @@ class Writer:
     @staticmethod
     def _is_there(part: _Part, chance: Chance, record: Record) -> bool:
         there = chance.unit() < part.present
-        come = has_come_to(part.step, record, part.steps) if part.step is not None else None
+        come = has_reached(part.step, record, part.steps) if part.step is not None else None
         return there if come is None else come
 
     def _another(self, value: Json, part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
@@ -142,18 +143,18 @@ class Writer:
         while value in taken and tries:
             value, tries = make(chance, record, moment), tries - 1
         if value in taken:
-            value = another(value, taken, part.schema or {})
+            value = make_distinct(value, taken, part.schema or {})
         taken[value] = 1
         return value
 
-    def _bring_into_line(self, record: Record, told: Iterable[str]) -> None:
+    def _adjust(self, record: Record, given: Iterable[str]) -> None:
         for rule in self.inherits:
-            if rule.name not in told and record.get(rule.name) is not None:
-                value = linked(record, rule, self.tables)
+            if rule.name not in given and record.get(rule.name) is not None:
+                value = inherited_value(record, rule, self.tables)
                 record[rule.name] = record[rule.name] if value is None else value
-        for name, mend in self.mends:
-            if name not in told:
-                mend(record)
+        for name, adjust in self.adjustments:
+            if name not in given:
+                adjust(record)
 
     def _take(self, rows: Iterable[Record]) -> None:
         """Mark the values of given rows as taken."""
@@ -162,12 +163,12 @@ class Writer:
                 if part.taken is not None and isinstance(row.get(part.name), str):
                     part.taken[row[part.name]] = 1
 
-    def _as_told(self, record: Record, moment: Moment) -> Moment:
+    def _row_times(self, record: Record, moment: Moment) -> Moment:
         """Return the times of a record whose given row may hold its creation time."""
         for name, field in self.entity.fields.items():
-            if name in record and sense(name, field.schema) == "created":
-                told = moment_of(record[name])
-                return Moment(min(told, moment.now), moment.now) if told else moment
+            if name in record and time_meaning(name, field.schema) == "created":
+                created = parse_time(record[name])
+                return Moment(min(created, moment.now), moment.now) if created else moment
         return moment
 
     # prepared once per entity
@@ -182,7 +183,7 @@ class Writer:
     def _steps(self) -> tuple[str, ...]:
         """Return the states of a record, in the order of its schema."""
         named = (field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
-        return next((constants_in_order(field.schema) for field in named), ())
+        return next((ordered_choices(field.schema) for field in named), ())
 
     def _part(self, field: Field) -> _Part:
         nullable, schema = is_nullable(field.schema), field.schema
@@ -191,18 +192,18 @@ class Writer:
         present = 0.0 if impossible else 1.0 if certain else _PRESENT
         salt = field.name.encode("utf-8", "surrogatepass")
         if field.link is not None and field.link in self.targets:
-            choose = chooser(self.domain, self.entity, field, self.targets)
+            choose = link_chooser(self.domain, self.entity, field, self.targets)
             return _Part(field.name, salt, present, nullable, choose=choose)
         make = value_maker(self.entity.name, field.name, schema, self.setting)
-        step = step_of(field.name) if sense(field.name, schema) else None
+        step = event_of(field.name) if time_meaning(field.name, schema) else None
         taken = dict[Json, int]() if is_unique(self.entity, field, namesakes=self.namesakes) else None
         return _Part(field.name, salt, present, nullable, make, None, step, self.steps, taken, schema)
 
     def _rank(self, field: Field) -> int:
         """Return the rank by which fields are filled: names before values derived from them, dependent links last."""
         if field.link is not None:
-            return 2 if by_way_of(self.domain, self.entity, field) else 1
-        meaning, name = sense(field.name, field.schema), snake(field.name)
+            return 2 if indirect_link(self.domain, self.entity, field) else 1
+        meaning, name = time_meaning(field.name, field.schema), snake(field.name)
         if name in _FIRST:
             return -1
         if meaning == "created" or (name.endswith("name") and name not in _ACCOUNTS) or name in {"title", "subject"}:
@@ -212,7 +213,7 @@ class Writer:
         return 6 if meaning in {"updated", "end"} else 5
 
 
-def births(entity: Entity, count: int, seed: int, now: datetime, level: int) -> list[datetime]:
+def creation_times(entity: Entity, count: int, seed: int, now: datetime, level: int) -> list[datetime]:
     """Return the creation times of an entity's records, in ascending order."""
     salt = f"{seed}{SEPARATOR}{entity.name}{SEPARATOR}".encode("utf-8", "surrogatepass")
-    return [born(index, count, Chance(salt + b"%d" % index), now, level) for index in range(count)]
+    return [creation_time(index, count, Chance(salt + b"%d" % index), now, level) for index in range(count)]

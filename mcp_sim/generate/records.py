@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.generate.keys import base_keys
+from mcp_sim.generate.keys import initial_keys
 from mcp_sim.generate.links import Targets
-from mcp_sim.generate.record_counts import orphans, total, usual_count
-from mcp_sim.generate.record_writer import Writer, births
+from mcp_sim.generate.record_counts import orphans, total_count, usual_count
+from mcp_sim.generate.record_writer import RecordWriter, creation_times
 from mcp_sim.generate.setting import setting_of
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Domain, Entity
@@ -46,8 +46,8 @@ class Draft:
             self.keys[name] = self.keys[name][: len(self._asked[name].rows)]
         self.tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
         levels = _levels(domain.entities)
-        self.births = {
-            name: births(domain.entities[name], len(self.keys[name]), seed, domain.now, levels[name])
+        self.created_at = {
+            name: creation_times(domain.entities[name], len(self.keys[name]), seed, domain.now, levels[name])
             for name in self.order
         }
         self.targets = {name: self._targets(name) for name in domain.entities}
@@ -57,22 +57,22 @@ class Draft:
         """Return the given rows of an entity, by key."""
         return dict(zip(self.keys[name], self._asked[name].rows, strict=False))
 
-    def writer(self, name: str) -> Writer:
+    def writer(self, name: str) -> RecordWriter:
         """Return the writer of an entity's records. The entities that it links to must have been written."""
         entity = self.domain.entities[name]
-        return Writer(self.domain, entity, self.seed, self.targets, self._setting, namesakes=self._namesakes)
+        return RecordWriter(self.domain, entity, self.seed, self.targets, self._setting, namesakes=self._namesakes)
 
     def write(self, name: str, rows: Mapping[Key, Record]) -> None:
         """Write all records of an entity. `rows` holds given fields of some of them."""
-        self.writer(name).written(rows, self.tables[name], self.births[name])
+        self.writer(name).write(rows, self.tables[name], self.created_at[name])
 
     def drop(self, name: str, key: Key) -> None:
         """Remove a record. No other record may link to it yet."""
         place = self.keys[name].index(key)
-        del self.keys[name][place], self.births[name][place], self.tables[name][key]
+        del self.keys[name][place], self.created_at[name][place], self.tables[name][key]
 
     def _targets(self, name: str) -> Targets:
-        return Targets(name, self.seed, self.keys[name], self.births[name], self.tables[name])
+        return Targets(name, self.seed, self.keys[name], self.created_at[name], self.tables[name])
 
 
 def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
@@ -80,7 +80,7 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     if entity.singleton:
         return [entity.name]
     named = {row[entity.key] for row in asked.rows if row.get(entity.key) is not None}
-    fresh = iter(base_keys(entity, total(entity, asked) - len(named), named, seed))
+    fresh = iter(initial_keys(entity, total_count(entity, asked) - len(named), named, seed))
     rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
     return [*rows, *fresh]
 

@@ -7,11 +7,12 @@ from itertools import chain, islice
 from typing import cast
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.makers import APART, Make
+from mcp_sim.generate.makers import UNMERGED, Make
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.merge import meet
-from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, types_of
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.merge import merge_schemas
+from mcp_sim.types.json_schema.shapes import as_list, as_object, types_of
 from mcp_sim.types.json_schema.validation import compiled
 
 _COMBINED = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not")
@@ -39,13 +40,13 @@ def is_plain(schema: Record) -> bool:
     return not schema.keys() & _HARD
 
 
-def searched(schema: Record, construct: Construct) -> Make:
+def constrained_maker(schema: Record, construct: Construct) -> Make:
     """Return a maker of values for any schema. It draws from one alternative after the other until a value is valid."""
     ways = alternatives(schema)
     if not ways:
         return lambda _chance, _record, _moment: None
     makers = [construct(way) for way in ways]
-    allows = judge(schema)
+    allows = validity_test(schema)
 
     def made(chance: Chance, record: Record, moment: Moment) -> Json:
         start = chance.below(len(makers))
@@ -73,7 +74,7 @@ def _without_forbidden(way: Record) -> Record:
     return _both(way, {"properties": {str(forbidden[-1]): False}}) if alone else way
 
 
-def judge(schema: Record) -> Callable[[Json], bool]:
+def validity_test(schema: Record) -> Callable[[Json], bool]:
     """Return a test whether a value is valid. If the schema cannot be compiled, every value is."""
     try:
         return compiled(schema).is_valid
@@ -99,12 +100,12 @@ def _ways(schema: Record) -> Iterator[Record]:
 
 
 def _all(rest: Record, parts: Json) -> Iterator[Record]:
-    """Merge all parts. Those that cannot be merged are kept under `APART` and checked by validation."""
+    """Merge all parts. Those that cannot be merged are kept under `UNMERGED` and checked by validation."""
     apart: list[Json] = []
     for part in as_list(parts):
         rest = dict(_both(rest, part))
         apart += as_list(rest.pop("allOf", None))
-    yield {**rest, APART: apart} if apart else rest
+    yield {**rest, UNMERGED: apart} if apart else rest
 
 
 def _any(rest: Record, parts: Json) -> Iterator[Record]:
@@ -129,7 +130,7 @@ def _dependent(rest: Record, parts: Json) -> Iterator[Record]:
 
 
 def _both(first: Record, second: Json) -> Record:
-    met = meet(first, second)
+    met = merge_schemas(first, second)
     return _without_nothing(as_object(met)) if isinstance(met, dict) else IMPOSSIBLE if met is False else first
 
 

@@ -10,10 +10,10 @@ from functools import lru_cache
 from mcp_sim.generate.locales import LOCALES, SCRIPTS, SMALL_WORDS, USUAL, Locale
 from mcp_sim.generate.themes import GENERAL, THEMES, Theme
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.lexicon.words import singular, words
+from mcp_sim.types.lexicon.english import singular, words
 
 _UNSPACED = "\u2e80"
-READ = 4000
+MAX_DESCRIPTION = 4000
 """How many characters of a description are read."""
 
 
@@ -36,12 +36,12 @@ PLAIN = Setting()
 
 def setting_of(domain: Domain) -> Setting:
     """Return the setting of a domain, detected in its description, else in the names of entities and fields."""
-    told = described(domain.description)
-    told = told if told.locale is not USUAL else replace(told, locale=_named_in(domain))
-    if told.theme is not GENERAL:
-        return told
+    detected = detect_setting(domain.description)
+    detected = detected if detected.locale is not USUAL else replace(detected, locale=_named_in(domain))
+    if detected.theme is not GENERAL:
+        return detected
     nouns = [singular(word) for name in domain.entities for word in words(name)]
-    return Setting(told.locale, _theme(nouns))
+    return Setting(detected.locale, _theme(nouns))
 
 
 def _named_in(domain: Domain) -> Locale:
@@ -51,9 +51,9 @@ def _named_in(domain: Domain) -> Locale:
 
 
 @lru_cache(maxsize=64)
-def described(description: str) -> Setting:
+def detect_setting(description: str) -> Setting:
     """Return the setting of a description."""
-    text = description[:READ]
+    text = description[:MAX_DESCRIPTION]
     return Setting(_locale(text), _theme(re.findall(r"[^\W\d_]+", text.lower())))
 
 
@@ -84,8 +84,8 @@ def _by_script(text: str) -> Locale | None:
 
 def _spoken(text: str) -> Locale | None:
     """Return the country of a text's language, judged by function words; None if it is English or unclear."""
-    told = re.findall(r"[^\W\d_]+", text)
-    counts = sorted(((sum(word in small for word in told), code) for code, small in SMALL_WORDS.items()), reverse=True)
+    found = re.findall(r"[^\W\d_]+", text)
+    counts = sorted(((sum(word in small for word in found), code) for code, small in SMALL_WORDS.items()), reverse=True)
     (most, code), (second, _) = counts[:2]
     return next((locale for locale in LOCALES if locale.code == code), None) if most > max(1, second) else None
 
@@ -96,9 +96,9 @@ def _written(text: str, first: str, last: str, code: str) -> Locale | None:
     return next((locale for locale in LOCALES if locale.code == code), None)
 
 
-def _theme(said: Iterable[str]) -> Theme:
+def _theme(nouns: Iterable[str]) -> Theme:
     """Return the theme with the most matching words; of two with as many, the first."""
-    told = [singular(word) for word in said]
-    counts = {theme.name: sum(word in theme.words or _holds(word, theme) for word in told) for theme in THEMES}
+    singulars = [singular(word) for word in nouns]
+    counts = {theme.name: sum(word in theme.words or _holds(word, theme) for word in singulars) for theme in THEMES}
     best = max(counts.values(), default=0)
     return next((theme for theme in THEMES if best and counts[theme.name] == best), GENERAL)

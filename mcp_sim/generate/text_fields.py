@@ -6,14 +6,14 @@ import re
 from functools import lru_cache
 
 from mcp_sim.generate import wordlists as w
-from mcp_sim.generate.field_writers import FORMATS, NAMES, TEXTS, TOLD_BY_NAME, Find, Write, Writers, one_of
+from mcp_sim.generate.field_writers import FORMATS, NAMES, REFINED_BY_NAME, TEXTS, FindWriter, Write, Writers, one_of
 from mcp_sim.generate.labels import labels
-from mcp_sim.generate.prose import says_what
+from mcp_sim.generate.prose import has_subject
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.wordlists import THINGS
 from mcp_sim.types import Record
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary
 from mcp_sim.types.lexicon.translations import noun_in_english
-from mcp_sim.types.lexicon.words import singular, snake, vocabulary
 
 _PEOPLE = vocabulary(
     "person contact user customer employee member lead patient author candidate student teacher agent owner client "
@@ -45,14 +45,14 @@ _LONG_TEXTS = vocabulary(
 _FOLDERS = vocabulary("folder directory dir workspace")
 
 
-def text_meaning(entity: str, name: str, schema: Record, setting: Setting) -> Write:
+def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Write:
     """Return the writer of a text field, by its format, else by its name and its entity."""
     noun, name = noun_in_english(snake(entity.rpartition(".")[2])), noun_in_english(snake(name))
     writers = Writers(setting, noun)
     by_format = FORMATS.get(str(schema.get("format", "")))
-    if by_format is not None and schema["format"] not in TOLD_BY_NAME:
+    if by_format is not None and schema["format"] not in REFINED_BY_NAME:
         return by_format(writers)
-    if by_format is not None and not TOLD_BY_NAME[schema["format"]].search(name):
+    if by_format is not None and not REFINED_BY_NAME[schema["format"]].search(name):
         return by_format(writers)
     return _by_name(setting.theme.name, noun, name, _takes_code(schema))(writers)
 
@@ -63,7 +63,7 @@ def _takes_code(schema: Record) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _by_name(theme: str, noun: str, name: str, code: bool) -> Find:
+def _by_name(theme: str, noun: str, name: str, code: bool) -> FindWriter:
     last = noun.rsplit("_", 1)[-1]
     known = labels(f"{theme}_{noun}", name)
     if known:
@@ -78,12 +78,12 @@ def _by_name(theme: str, noun: str, name: str, code: bool) -> Find:
         return lambda writers: writers.places.country_code
     if name == "host" and last in _HOSTED:
         return lambda writers: writers.people.someone
-    if name == "summary" and says_what(noun):
+    if name == "summary" and has_subject(noun):
         return _title
     return _mailed(last, name) or _by_table(name)
 
 
-def _mailed(noun: str, name: str) -> Find | None:
+def _mailed(noun: str, name: str) -> FindWriter | None:
     """Return the writer of the e-mail address of a company, or of a person whom the record names."""
     role = re.fullmatch(r"(.+)_e_?mail(_address)?", name)
     if role is not None:
@@ -93,7 +93,7 @@ def _mailed(noun: str, name: str) -> Find | None:
     return None
 
 
-def _by_table(name: str) -> Find:
+def _by_table(name: str) -> FindWriter:
     for pattern, find in TEXTS:
         if pattern.fullmatch(name):
             return find
@@ -102,7 +102,7 @@ def _by_table(name: str) -> Find:
     return _by_last_word(name)
 
 
-def _by_last_word(name: str) -> Find:
+def _by_last_word(name: str) -> FindWriter:
     last = singular(name.rsplit("_", 1)[-1])
     if last in _HEADS:
         return _title
@@ -117,7 +117,7 @@ def _by_last_word(name: str) -> Find:
 # names ----------------------------------------------------------------------------------------------------------------
 
 
-def _named(noun: str, name: str) -> Find:
+def _named(noun: str, name: str) -> FindWriter:
     """Return the writer of a name or title of the thing that the field, or else the entity, is named after."""
     for pattern, find in NAMES:
         if pattern.fullmatch(name):
@@ -131,7 +131,7 @@ def _named(noun: str, name: str) -> Find:
     if known is not None:
         return known
     thing = noun if is_own else singular(about)
-    if is_own and thing.rsplit("_", 1)[-1] not in THINGS and (name == "title" or says_what(thing)):
+    if is_own and thing.rsplit("_", 1)[-1] not in THINGS and (name == "title" or has_subject(thing)):
         return _title
     return lambda writers: writers.shapes.thing(thing)
 
@@ -140,7 +140,7 @@ def _title(writers: Writers) -> Write:
     return writers.prose.title
 
 
-def _of_kind(noun: str) -> Find | None:
+def _of_kind(noun: str) -> FindWriter | None:
     """Return the writer of names of things of this kind."""
     if noun in _PEOPLE:
         return lambda writers: writers.people.person
@@ -151,7 +151,7 @@ def _of_kind(noun: str) -> Find | None:
     return _KINDS.get(noun)
 
 
-_KINDS: dict[str, Find] = {
+_KINDS: dict[str, FindWriter] = {
     "city": lambda writers: writers.places.city,
     "country": lambda writers: writers.places.country,
     "tag": lambda _writers: one_of(w.TAGS),

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
-from mcp_sim.generate.makers import LONGEST, MANY, Make
-from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER, Make
+from mcp_sim.generate.patterns import matching_text
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.text_fields import text_meaning
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.text_fields import text_writer
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
 
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
     """Return the maker of a text field."""
-    make = time_maker(name, schema) if sense(name, schema) else text_meaning(entity, name, schema, setting)
+    make = time_maker(name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
     if not schema.keys() & {"minLength", "maxLength", "pattern"}:
         return make
 
@@ -31,18 +31,18 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
 
 def text_fits(text: str, schema: Record) -> bool:
     """Return whether a text satisfies length and pattern. Formats are not checked."""
-    length_ok = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", MANY)
+    length_ok = schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", MAX_NUMBER)
     return length_ok and ("pattern" not in schema or _matches(schema["pattern"], text))
 
 
 def _fitted(text: str, schema: Record, chance: Chance) -> str:
     """Return the text, changed to satisfy its schema, or another one that matches its pattern."""
     if "pattern" in schema:
-        bounds = schema.get("minLength", 0), schema.get("maxLength", MANY)
+        bounds = schema.get("minLength", 0), schema.get("maxLength", MAX_NUMBER)
         made = next((form for form in _forms(text) if text_fits(form, schema)), None)
-        made = matching(schema["pattern"], chance, *bounds) if made is None else made
+        made = matching_text(schema["pattern"], chance, *bounds) if made is None else made
         return text if made is None else made
-    shortest, longest = min(schema.get("minLength", 0), LONGEST), schema.get("maxLength", MANY)
+    shortest, longest = min(schema.get("minLength", 0), MAX_LENGTH), schema.get("maxLength", MAX_NUMBER)
     if len(text) < shortest:
         text = " ".join([text or "x"] * (shortest // max(1, len(text)) + 1))[:shortest]
     if shortest <= len(text) <= longest:

@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.json_schema.shapes import main_type
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
-Sense: TypeAlias = Literal[
+TimeMeaning: TypeAlias = Literal[
     "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
 ]
 
 _AT = r"(_at|_on|_date|_time|_timestamp|_datetime)?"
-_RULES: tuple[tuple[str, Sense], ...] = (
+_RULES: tuple[tuple[str, TimeMeaning], ...] = (
     (rf"created{_AT}|date_created|creation_(date|time)|(inserted|added)_at", "created"),
     (
         rf"(last_)?(updated|modified|changed|edited){_AT}|date_(updated|modified)|modification_(date|time)",
@@ -37,7 +37,7 @@ _RULES: tuple[tuple[str, Sense], ...] = (
         "occurred",
     ),
 )
-_SENSES: tuple[tuple[re.Pattern[str], Sense], ...] = tuple(
+_SENSES: tuple[tuple[re.Pattern[str], TimeMeaning], ...] = tuple(
     (re.compile(pattern), meaning) for pattern, meaning in _RULES
 )
 _NAMED = re.compile(r".*_(at|on|date|time|datetime|timestamp)|date.*|timestamp|deadline|due|dob|birthday|.*_since")
@@ -50,30 +50,30 @@ _STEP = re.compile(
 )
 
 
-def sense(name: str, schema: Record) -> Sense | None:
+def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
     """Return the meaning of a time field, judged by its name; None if the field holds no time."""
     name = snake(name)
     if not _holds_time(name, schema):
         return None
     for pattern, meaning in _SENSES:
         if pattern.fullmatch(name):
-            return "past" if meaning == "occurred" and step_of(name) else meaning
+            return "past" if meaning == "occurred" and event_of(name) else meaning
     return "past"
 
 
 @lru_cache(maxsize=4096)
-def step_of(name: str) -> str | None:
+def event_of(name: str) -> str | None:
     """Return the event of a time field: `closed` for `closed_at`; None if its name has no event."""
     found = _STEP.fullmatch(snake(name))
     return found[1] if found else None
 
 
-def written(moment: datetime, name: str, schema: Record) -> Json:
+def format_time(moment: datetime, name: str, schema: Record) -> Json:
     """Return a time in the form of this field: RFC 3339, a date, a time of day, or (milli)seconds since 1970."""
-    return time_writer(name, schema)(moment)
+    return time_formatter(name, schema)(moment)
 
 
-def time_writer(name: str, schema: Record) -> Callable[[datetime], Json]:
+def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
     """Return the function that writes times in the form of this field."""
     if main_type(schema) in {"integer", "number"}:
         unit = 1000 if schema.get("minimum", 0) > 10**11 or snake(name).endswith("_ms") else 1
@@ -87,7 +87,7 @@ def time_writer(name: str, schema: Record) -> Callable[[datetime], Json]:
     return iso_seconds
 
 
-def moment_of(value: Json) -> datetime | None:
+def parse_time(value: Json) -> datetime | None:
     """Parse a time: RFC 3339, a date (midnight), or (milli)seconds since 1970. Return None for anything else."""
     if isinstance(value, bool):
         return None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.time_fields import Sense, moment_of, sense, time_writer
+from mcp_sim.generate.time_fields import TimeMeaning, parse_time, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 HISTORY = timedelta(days=730)
 """The age of the oldest record of a world."""
@@ -30,7 +30,7 @@ _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 class Moment:
     """The creation time of a record, and the world's current time."""
 
-    born: datetime
+    created: datetime
     now: datetime
 
     @classmethod
@@ -39,7 +39,7 @@ class Moment:
         return cls(DEFAULT_NOW, DEFAULT_NOW)
 
 
-def born(index: int, count: int, chance: Chance, now: datetime, level: int = 0) -> datetime:
+def creation_time(index: int, count: int, chance: Chance, now: datetime, level: int = 0) -> datetime:
     """Return the creation time of the index-th of `count` records: after those before it, by day, never after `now`.
 
     The world grows: the later half of the records fills about a third of its history. Records that link to others start
@@ -62,44 +62,44 @@ def _by_day(moment: datetime, now: datetime) -> datetime:
 
 def time_maker(name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
     """Return the maker of a time field's values."""
-    moment, write = _MOMENTS[sense(name, schema) or "past"], time_writer(name, schema)
+    moment, write = _MOMENTS[time_meaning(name, schema) or "past"], time_formatter(name, schema)
     return lambda chance, record, when: write(moment(chance, record, when))
 
 
 def _created(_chance: Chance, _record: Record, when: Moment) -> datetime:
-    return when.born
+    return when.created
 
 
 def _updated(chance: Chance, record: Record, when: Moment) -> datetime:
-    return when.born if chance.unit() < 0.35 else _past(chance, record, when)
+    return when.created if chance.unit() < 0.35 else _past(chance, record, when)
 
 
 def _past(chance: Chance, _record: Record, when: Moment) -> datetime:
     """Draw a time after the creation, mostly soon after it."""
-    return when.born + min(_LATELY, when.now - when.born) * chance.unit() ** 2
+    return when.created + min(_LATELY, when.now - when.created) * chance.unit() ** 2
 
 
 def _recent(chance: Chance, _record: Record, when: Moment) -> datetime:
     """Draw a time in the last 60 days, mostly in the last few."""
-    return when.now - min(timedelta(days=60), when.now - when.born) * chance.unit() ** 2
+    return when.now - min(timedelta(days=60), when.now - when.created) * chance.unit() ** 2
 
 
 def _occurred(chance: Chance, record: Record, when: Moment) -> datetime:
     """Draw when the recorded event happened: at the creation, or up to 3 days before if the creation time is shown."""
     if not any(name in record for name in _CREATED):
-        return when.born
-    return when.born - timedelta(minutes=chance.below(3 * 24 * 60))
+        return when.created
+    return when.created - timedelta(minutes=chance.below(3 * 24 * 60))
 
 
 def _due(chance: Chance, record: Record, when: Moment) -> datetime:
     """Draw a due date: after the issue date, after the creation of a finished record, else around now or later."""
-    issued = _told(record, _ISSUED)
+    issued = _first_time(record, _ISSUED)
     if issued is not None:
         return issued + timedelta(days=chance.choice((14, 21, 30)))
     if is_over(record):
-        return _quarter(when.born + timedelta(days=chance.between(2, 45)), chance)
+        return _quarter(when.created + timedelta(days=chance.between(2, 45)), chance)
     days = chance.between(-12, 75) if chance.unit() < 0.8 else chance.between(60, 120)
-    return _quarter(max(when.now + timedelta(days=days), when.born + timedelta(days=1)), chance)
+    return _quarter(max(when.now + timedelta(days=days), when.created + timedelta(days=1)), chance)
 
 
 def _start(chance: Chance, record: Record, when: Moment) -> datetime:
@@ -108,19 +108,19 @@ def _start(chance: Chance, record: Record, when: Moment) -> datetime:
     is_to_come = chance.unit() < _TO_COME if status is None else status in TO_COME
     if is_to_come or (status is not None and status not in ENDED and chance.unit() < _TO_COME):
         return _quarter(when.now + timedelta(days=chance.between(0, 45)), chance)
-    planned = _quarter(when.born + timedelta(days=chance.between(1, 30)), chance)
+    planned = _quarter(when.created + timedelta(days=chance.between(1, 30)), chance)
     if status not in ENDED or planned < when.now:
         return planned
     return _quarter(when.now - timedelta(days=chance.between(1, 3)), chance)
 
 
 def _expiry(chance: Chance, _record: Record, when: Moment) -> datetime:
-    return _quarter(max(when.now + timedelta(days=chance.between(-60, 365)), when.born + timedelta(days=30)), chance)
+    return _quarter(max(when.now + timedelta(days=chance.between(-60, 365)), when.created + timedelta(days=30)), chance)
 
 
 def _end(chance: Chance, record: Record, when: Moment) -> datetime:
     """Draw an end after the record's start. Without a start, draw an expiry."""
-    start = _told(record, _BEGUN)
+    start = _first_time(record, _BEGUN)
     if start is None:
         return _expiry(chance, record, when)
     if start.hour == start.minute == 0:
@@ -128,11 +128,11 @@ def _end(chance: Chance, record: Record, when: Moment) -> datetime:
     return start + timedelta(minutes=15 * chance.between(2, 8))
 
 
-def _told(record: Record, names: tuple[str, ...]) -> datetime | None:
+def _first_time(record: Record, names: tuple[str, ...]) -> datetime | None:
     """Return the time in the first field whose name starts with one of `names`."""
     for name, value in record.items():
         if name.lower().startswith(names):
-            return moment_of(value)
+            return parse_time(value)
     return None
 
 
@@ -145,7 +145,7 @@ def _birth(chance: Chance, _record: Record, when: Moment) -> datetime:
     return when.now - timedelta(days=365 * 20 + chance.below(365 * 45))
 
 
-_MOMENTS: dict[Sense, Callable[[Chance, Record, Moment], datetime]] = {
+_MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
     "created": _created,
     "updated": _updated,
     "past": _past,
@@ -193,7 +193,7 @@ def is_over(record: Record) -> bool:
     return any(record.get(name) is True for name in ("completed", "done", "closed", "is_completed", "archived"))
 
 
-def has_come_to(step: str, record: Record, steps: Sequence[str]) -> bool | None:
+def has_reached(step: str, record: Record, steps: Sequence[str]) -> bool | None:
     """Return whether a record has reached a step, None if unknown. `steps` are its possible states in order."""
     flag = next((record[name] for name in (step, f"is_{step}") if isinstance(record.get(name), bool)), None)
     if flag is not None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 
 from mcp_sim.generate.texts import text_fits
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 _ONCE = vocabulary(
     "email email_address username user_name login handle slug sku code barcode ean isbn number invoice_number "
@@ -41,7 +41,7 @@ def is_name(field: str) -> bool:
     return snake(field) in _NAMED
 
 
-def once_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
+def unique_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
     """Return the fields that are unique together, () if there are none.
 
     They are the links of an entity that consists of links: a user is a member of a channel only once. Without
@@ -51,7 +51,7 @@ def once_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...]:
         return parts
     stored = [f for f in entity.fields.values() if f.derived is None and f.name != entity.key]
     links = [f.name for f in stored if f.link is not None and main_type(f.schema) != "array"]
-    rest = [f for f in stored if f.link is None and sense(f.name, f.schema) is None]
+    rest = [f for f in stored if f.link is None and time_meaning(f.name, f.schema) is None]
     kinds = [f.name for f in rest if "enum" in f.schema]
     return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
 
@@ -68,7 +68,7 @@ def _noun(entity: Entity) -> str:
     return snake(entity.name.rpartition(".")[2]).rsplit("_", 1)[-1]
 
 
-def another(value: Json, taken: dict[Json, int], schema: Record) -> Json:
+def make_distinct(value: Json, taken: dict[Json, int], schema: Record) -> Json:
     """Return the value with a number that makes it distinct, or unchanged if the schema allows no such value.
 
     `taken` maps each existing value to the last number that was appended to it.
@@ -76,7 +76,7 @@ def another(value: Json, taken: dict[Json, int], schema: Record) -> Json:
     if not isinstance(value, str):
         return value
     for number in range(taken[value] + 1, taken[value] + _MOST_NUMBERED):
-        made = numbered(value, number, lambda text: text_fits(text, schema))
+        made = with_number(value, number, lambda text: text_fits(text, schema))
         if made is None:
             return value
         if made not in taken:
@@ -88,7 +88,7 @@ def another(value: Json, taken: dict[Json, int], schema: Record) -> Json:
 _SPLIT = re.compile(r"(.*?)(@.*|\.[A-Za-z]\w{0,4}|/)?", re.DOTALL)
 
 
-def numbered(text: str, number: int, allows: Callable[[str], bool]) -> str | None:
+def with_number(text: str, number: int, allows: Callable[[str], bool]) -> str | None:
     """Insert a number into a text: before an @, a file extension or a final slash. Return None if no form is valid."""
     return next(filter(allows, _forms(text, number)), None)
 

@@ -13,7 +13,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.containers import list_maker, object_maker
 from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import number_maker
-from mcp_sim.generate.schema_constraints import LIMITS, is_plain, judge, searched
+from mcp_sim.generate.schema_constraints import LIMITS, constrained_maker, is_plain, validity_test
 from mcp_sim.generate.setting import PLAIN, Setting, setting_of
 from mcp_sim.generate.texts import text_maker
 from mcp_sim.generate.timeline import ENDED, Moment
@@ -22,7 +22,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.json_schema.shapes import constants, fitting_type, main_type, types_of
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 
 
 def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN) -> Make:
@@ -31,12 +31,12 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting = PLAIN
     def compiled(entity: str, name: str, schema: Record) -> Make:
         if is_plain(schema):
             return constructed(entity, name, schema)
-        return searched(schema, lambda way: constructed(entity, name, way))
+        return constrained_maker(schema, lambda way: constructed(entity, name, way))
 
     def constructed(entity: str, name: str, schema: Record) -> Make:
         choices = _choices(schema)
         if choices:
-            return chosen(choices, setting.usual)
+            return choice_maker(choices, setting.usual)
         if types_of(schema) == ("null",):
             return lambda _chance, _record, _moment: None
         match main_type(schema):
@@ -58,7 +58,7 @@ def _choices(schema: Record) -> list[Json]:
     """Return the values of an enum that the rest of the schema allows; null only if there is no other."""
     allowed = [value for value in constants(schema) if fitting_type(value, schema)]
     if allowed and schema.keys() & LIMITS:
-        allowed = [*filter(judge(schema), allowed)] or allowed
+        allowed = [*filter(validity_test(schema), allowed)] or allowed
     return [value for value in allowed if value is not None] or allowed
 
 
@@ -104,8 +104,8 @@ _FLAGS: tuple[tuple[re.Pattern[str], float], ...] = tuple(
 
 
 def _flag_maker(name: str) -> Make:
-    said = snake(name)
-    likely = next((likely for pattern, likely in _FLAGS if pattern.fullmatch(said)), 0.25)
+    snake_name = snake(name)
+    likely = next((likely for pattern, likely in _FLAGS if pattern.fullmatch(snake_name)), 0.25)
     return lambda chance, _record, _moment: chance.unit() < likely
 
 
@@ -126,17 +126,17 @@ _DONE = frozenset(
 _LONG, _LATE, _EARLY = timedelta(days=60), 0.12, 0.3
 
 
-def chosen(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
+def choice_maker(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
     """Return a maker that draws one of the values. Names of problems are rare, `usual` values frequent.
 
     If the values are states that end, most old records are in a final state, and most new ones are not.
     """
     weights = [8.0 if isinstance(value, str) and value in usual else _weight(value) for value in values]
-    if _comes_to_an_end(values):
+    if _has_final_state(values):
         ended = [isinstance(value, str) and snake(value) in ENDED for value in values]
         old = _drawn(values, [weight * (1 if end else _LATE) for weight, end in zip(weights, ended, strict=True)])
         new = _drawn(values, [weight * (_EARLY if end else 1) for weight, end in zip(weights, ended, strict=True)])
-        return lambda chance, _record, moment: (old if moment.now - moment.born > _LONG else new)(chance)
+        return lambda chance, _record, moment: (old if moment.now - moment.created > _LONG else new)(chance)
     draw = _drawn(values, weights)
     return lambda chance, _record, _moment: draw(chance)
 
@@ -149,19 +149,19 @@ def _drawn(values: Sequence[Json], weights: Sequence[float]) -> Callable[[Chance
     return lambda chance: values[bisect(bounds, chance.unit() * total)]
 
 
-def _comes_to_an_end(values: Sequence[Json]) -> bool:
+def _has_final_state(values: Sequence[Json]) -> bool:
     """Whether these are states of something that ends, such as a task (and not a customer)."""
-    said = {snake(value) for value in values if isinstance(value, str)}
-    return len(said) > 1 and bool(said & _DONE or {"open", "closed"} <= said)
+    names = {snake(value) for value in values if isinstance(value, str)}
+    return len(names) > 1 and bool(names & _DONE or {"open", "closed"} <= names)
 
 
 def _weight(value: Json) -> float:
-    said = snake(value) if isinstance(value, str) else ""
-    if said in _SELDOM:
+    name = snake(value) if isinstance(value, str) else ""
+    if name in _SELDOM:
         return 0.25
-    return 2.0 if said in _OFTEN else 1.0
+    return 2.0 if name in _OFTEN else 1.0
 
 
-def constants_in_order(schema: Record) -> tuple[str, ...]:
+def ordered_choices(schema: Record) -> tuple[str, ...]:
     """Return the strings that a schema allows, in snake case."""
     return tuple(snake(value) for value in constants(schema) if isinstance(value, str))

@@ -12,7 +12,7 @@ import pytest
 
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.records import generate
-from mcp_sim.generate.setting import described, setting_of
+from mcp_sim.generate.setting import detect_setting, setting_of
 from mcp_sim.generate.themes import GENERAL
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -49,7 +49,7 @@ def needed(name: str, schema: dict[str, Json], link: str | None = None) -> Field
      ("متجر", "SA", "general"), ("", "US", "general"), ("x" * 100_000, "US", "general")],
 )  # fmt: skip
 def test_a_description_tells_the_country_and_the_trade(description: str, country: str, theme: str) -> None:
-    found = described(description)
+    found = detect_setting(description)
     assert (found.locale.country_code, found.theme.name) == (country, theme)
 
 
@@ -164,7 +164,7 @@ def test_titles_and_texts_are_many_and_speak_of_the_trade() -> None:
     issue = entity("issue", needed("title", TEXT), needed("description", TEXT))
     rows = world(issue, description="A Dutch bike-parts wholesaler", count=150)["issue"]
     assert len({row["title"] for row in rows}) == len(rows)
-    goods = described("bike parts").theme.goods
+    goods = detect_setting("bike parts").theme.goods
     assert sum(any(good in row["title"] + row["description"] for good in goods) for row in rows) > 10
     assert all(
         not text[0].islower() and "{" not in text and "\0" not in text

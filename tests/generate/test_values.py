@@ -13,7 +13,7 @@ from support.strategies import NOW
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types.json_schema.contradictions import contradiction
-from mcp_sim.types.json_schema.shapes import expanded
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.validation import Validator
 
 Json = Any

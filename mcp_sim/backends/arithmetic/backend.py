@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcp_sim.backends.arithmetic import matrices, numbers, statistics
-from mcp_sim.backends.arithmetic.units import between
-from mcp_sim.backends.matching.operations import chosen_among, plan_of, recognised
-from mcp_sim.backends.matching.tool_profiles import Purpose, kinds_of, whole_purposes
+from mcp_sim.backends.arithmetic.units import conversion_between
+from mcp_sim.backends.matching.operations import match_operation, match_selector, operation_plan
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, argument_types, profiles_of_tools
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Answer, Backend, Match, ServerEvidence, backends
@@ -27,36 +27,36 @@ class Arithmetic(Backend):
     order = 10
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for purpose in evidence.once(whole_purposes) if (plan := _plan(purpose)) is not None]
+        plans = [plan for profile in evidence.once(profiles_of_tools) if (plan := _plan(profile)) is not None]
         return Match(plans, state=evidence.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.compute.answers import computing
+        from mcp_sim.backends.compute.answers import compile_operation
 
-        return computing(tool, plan, domain, _OPERATIONS)
+        return compile_operation(tool, plan, domain, _OPERATIONS)
 
 
-def _plan(purpose: Purpose) -> Plan | None:
-    if not purpose.arguments:
+def _plan(profile: ToolProfile) -> Plan | None:
+    if not profile.arguments:
         return None
-    chosen = chosen_among(purpose, _OPERATIONS, "arithmetic")
-    return chosen or recognised(purpose, _OPERATIONS, "arithmetic") or _conversion(purpose)
+    chosen = match_selector(profile, _OPERATIONS, "arithmetic")
+    return chosen or match_operation(profile, _OPERATIONS, "arithmetic") or _conversion(profile)
 
 
-def _conversion(purpose: Purpose) -> Plan | None:
+def _conversion(profile: ToolProfile) -> Plan | None:
     """Match `gallon_to_liter` and `convertMilesToKilometers`: two units of the same quantity, and one number."""
-    named = [word for word in purpose.words if word not in {"convert", "conversion", "converter"}]
-    numbers = [name for name, schema in purpose.arguments.items() if kinds_of(schema) & {"number", "integer"}]
+    named = [word for word in profile.words if word not in {"convert", "conversion", "converter"}]
+    numbers = [name for name, schema in profile.arguments.items() if argument_types(schema) & {"number", "integer"}]
     places = [at for at, word in enumerate(named) if word in {"to", "into", "2"} and 0 < at < len(named) - 1]
-    if len(numbers) != 1 or purpose.needed - set(numbers) or not places:
+    if len(numbers) != 1 or profile.needed - set(numbers) or not places:
         return None
-    source, target = _around(named, places[0])
-    if between(source, target) is None:
+    source, target = _sides(named, places[0])
+    if conversion_between(source, target) is None:
         return None
     reasons = (f"'{source}' and '{target}' are units of the same",)
     fixed = {"source": source, "target": target}
-    return plan_of(purpose, "convert_unit", "arithmetic", {"value": numbers[0]}, 0.95, reasons, fixed=fixed)
+    return operation_plan(profile, "convert_unit", "arithmetic", {"value": numbers[0]}, 0.95, reasons, fixed=fixed)
 
 
-def _around(named: Sequence[str], place: int) -> tuple[str, str]:
+def _sides(named: Sequence[str], place: int) -> tuple[str, str]:
     return "_".join(named[:place]), "_".join(named[place + 1 :])

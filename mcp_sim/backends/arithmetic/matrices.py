@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import hypot
 from typing import Any
 
-from mcp_sim.backends.arithmetic.numbers import RESULTS, worked_out
-from mcp_sim.backends.operation import LIST, NUMBER, Given, Operation, Role, phrases, role
+from mcp_sim.backends.arithmetic.numbers import RESULTS, computation
+from mcp_sim.backends.operation import LIST, NUMBER, Arguments, Operation, Role, phrases, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 Matrix = list[list[Any]]
 
@@ -46,9 +46,9 @@ def _square(value: Sequence[Any]) -> Matrix:
     return rows
 
 
-def _cell_by_cell(change: Callable[[float, float], float]) -> Callable[[Given], Json]:
-    def changed(given: Given) -> Json:
-        one, other = _matrix(given["a"]), _matrix(given["b"])
+def _cell_by_cell(change: Callable[[float, float], float]) -> Callable[[Arguments], Json]:
+    def changed(arguments: Arguments) -> Json:
+        one, other = _matrix(arguments["a"]), _matrix(arguments["b"])
         if (len(one), len(one[0])) != (len(other), len(other[0])):
             raise Refused("invalid", "The matrices must have the same dimensions")
         pairs = zip(one, other, strict=True)
@@ -57,17 +57,17 @@ def _cell_by_cell(change: Callable[[float, float], float]) -> Callable[[Given], 
     return changed
 
 
-def _multiplied(given: Given) -> Json:
-    one, other = _matrix(given["a"]), _matrix(given["b"])
+def _multiplied(arguments: Arguments) -> Json:
+    one, other = _matrix(arguments["a"]), _matrix(arguments["b"])
     if len(one[0]) != len(other):
-        told = f"Cannot multiply a matrix of {len(one[0])} columns by one of {len(other)} rows"
-        raise Refused("invalid", told)
+        message = f"Cannot multiply a matrix of {len(one[0])} columns by one of {len(other)} rows"
+        raise Refused("invalid", message)
     columns = [*zip(*other, strict=True)]
     return [[_plain(sum(a * b for a, b in zip(row, column, strict=True))) for column in columns] for row in one]
 
 
-def _transposed(given: Given) -> Json:
-    return [list(column) for column in zip(*_matrix(given["matrix"]), strict=True)]
+def _transposed(arguments: Arguments) -> Json:
+    return [list(column) for column in zip(*_matrix(arguments["matrix"]), strict=True)]
 
 
 def _reduced(rows: Matrix) -> tuple[list[list[Fraction]], list[int], Fraction]:
@@ -94,14 +94,14 @@ def _reduced(rows: Matrix) -> tuple[list[list[Fraction]], list[int], Fraction]:
     return left, pivots, scale
 
 
-def _determinant(given: Given) -> Json:
-    rows = _square(given["matrix"])
+def _determinant(arguments: Arguments) -> Json:
+    rows = _square(arguments["matrix"])
     _, pivots, scale = _reduced(rows)
     return _plain(scale) if len(pivots) == len(rows) else 0
 
 
-def _inverse(given: Given) -> Json:
-    rows = _square(given["matrix"])
+def _inverse(arguments: Arguments) -> Json:
+    rows = _square(arguments["matrix"])
     size = len(rows)
     beside = [[*row, *(int(at == column) for column in range(size))] for at, row in enumerate(rows)]
     reduced, pivots, _ = _reduced(beside)
@@ -110,37 +110,37 @@ def _inverse(given: Given) -> Json:
     return [[_plain(number) for number in row[size:]] for row in reduced]
 
 
-def _rank(given: Given) -> Json:
-    return len(_reduced(_matrix(given["matrix"]))[1])
+def _rank(arguments: Arguments) -> Json:
+    return len(_reduced(_matrix(arguments["matrix"]))[1])
 
 
-def _trace(given: Given) -> Json:
-    return _plain(sum(row[at] for at, row in enumerate(_square(given["matrix"]))))
+def _trace(arguments: Arguments) -> Json:
+    return _plain(sum(row[at] for at, row in enumerate(_square(arguments["matrix"]))))
 
 
-def _scaled(given: Given) -> Json:
-    return [[number * given["factor"] for number in row] for row in _matrix(given["matrix"])]
+def _scaled(arguments: Arguments) -> Json:
+    return [[number * arguments["factor"] for number in row] for row in _matrix(arguments["matrix"])]
 
 
-def _dot(given: Given) -> Json:
-    one, other = _vectors(given)
+def _dot(arguments: Arguments) -> Json:
+    one, other = _vectors(arguments)
     return _plain(sum(a * b for a, b in zip(one, other, strict=True)))
 
 
-def _cross(given: Given) -> Json:
-    (a, b, c), (d, e, f) = _vectors(given, size=3)
+def _cross(arguments: Arguments) -> Json:
+    (a, b, c), (d, e, f) = _vectors(arguments, size=3)
     return [_plain(number) for number in (b * f - c * e, c * d - a * f, a * e - b * d)]
 
 
-def _vectors(given: Given, size: int | None = None) -> tuple[list[Any], list[Any]]:
-    one, other = (_matrix([given[name]])[0] for name in ("a", "b"))
+def _vectors(arguments: Arguments, size: int | None = None) -> tuple[list[Any], list[Any]]:
+    one, other = (_matrix([arguments[name]])[0] for name in ("a", "b"))
     if len(one) != len(other) or (size is not None and len(one) != size):
         raise Refused("invalid", f"Both vectors must have {size or 'the same number of'} components")
     return one, other
 
 
-def _length(given: Given) -> Json:
-    return hypot(*_matrix([given["a"]])[0])
+def _length(arguments: Arguments) -> Json:
+    return hypot(*_matrix([arguments["a"]])[0])
 
 
 def _plain(number: Any) -> Json:
@@ -151,9 +151,9 @@ def _plain(number: Any) -> Json:
 
 
 def _operation(
-    name: str, known_as: str, roles: Sequence[Role], compute: Callable[[Given], Json], *places: str
+    name: str, known_as: str, roles: Sequence[Role], compute: Callable[[Arguments], Json], *places: str
 ) -> Operation:
-    return Operation(name, phrases(known_as), roles, worked_out(compute), (*RESULTS, *places), _ABOUT)
+    return Operation(name, phrases(known_as), roles, computation(compute), (*RESULTS, *places), _ABOUT)
 
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -6,12 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcp_sim.backends.arithmetic.units import converted
-from mcp_sim.backends.compute.expression import Number, evaluated, factorial, finite, power, rounded
-from mcp_sim.backends.operation import ANY, NUMBER, TEXT, Circumstances, Compute, Given, Operation, Role, phrases, role
+from mcp_sim.backends.arithmetic.units import convert
+from mcp_sim.backends.compute.expression import Number, evaluate, factorial, finite, power, round_to
+from mcp_sim.backends.operation import (
+    ANY,
+    NUMBER,
+    TEXT,
+    Arguments,
+    Compute,
+    ComputeContext,
+    Operation,
+    Role,
+    phrases,
+    role,
+)
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 RESULTS = ("result", "value", "output", "answer")
 _FIRST = "a, x, n1, num1, number1, first, first_number, left, augend, minuend, dividend, numerator, value1, operand1"
@@ -22,21 +33,23 @@ PRECISION = role("precision", NUMBER, "decimals, decimal_places, places, digits,
 
 def _binary(name: str, known_as: str, compute: Callable[[Any, Any], Number], *places: str) -> Operation:
     roles = (role("a", NUMBER, _FIRST), role("b", NUMBER, _SECOND), PRECISION)
-    return Operation(name, phrases(known_as), roles, worked_out(lambda g: compute(g["a"], g["b"])), (*RESULTS, *places))
+    return Operation(
+        name, phrases(known_as), roles, computation(lambda g: compute(g["a"], g["b"])), (*RESULTS, *places)
+    )
 
 
 def _unary(name: str, known_as: str, compute: Callable[[Any], Number], *places: str) -> Operation:
     roles = (role("number", NUMBER, _ONE), PRECISION)
-    return Operation(name, phrases(known_as), roles, worked_out(lambda g: compute(g["number"])), (*RESULTS, *places))
+    return Operation(name, phrases(known_as), roles, computation(lambda g: compute(g["number"])), (*RESULTS, *places))
 
 
-def worked_out(compute: Callable[[Given], Json]) -> Compute:
+def computation(compute: Callable[[Arguments], Json]) -> Compute:
     """Wrap a computation: round the result if the call has a precision, and refuse calls without a result."""
 
-    def held(given: Given, _circumstances: Circumstances) -> Json:
+    def held(arguments: Arguments, _context: ComputeContext) -> Json:
         try:
-            found = compute(given)
-            return _rounded(found, given.get("precision"))
+            found = compute(arguments)
+            return _rounded(found, arguments.get("precision"))
         except OverflowError:
             raise Refused("invalid", "The result is too large") from None
         except ValueError as wrong:
@@ -50,10 +63,10 @@ def _rounded(found: Json, precision: Json) -> Json:
         return found
     number = finite(found)
     places = isinstance(precision, int | float) and isinstance(number, float)
-    return rounded(number, max(int(precision), 0)) if places else number
+    return round_to(number, max(int(precision), 0)) if places else number
 
 
-def divided(a: Number, b: Number) -> Number:
+def divide(a: Number, b: Number) -> Number:
     """Return a quotient. Raises `Refused` for division by zero."""
     if b == 0:
         raise Refused("invalid", "Cannot divide by zero")
@@ -83,16 +96,16 @@ def logarithm(value: float, base: float | None) -> float:
     return {2: math.log2, 10: math.log10}.get(int(base) if base == int(base) else 0, lambda v: math.log(v, base))(value)
 
 
-def _percentage(given: Given) -> Number:
-    if given["whole"] == 0:
+def _percentage(arguments: Arguments) -> Number:
+    if arguments["whole"] == 0:
         raise Refused("invalid", "Cannot compute a percentage of zero")
-    return given["part"] / given["whole"] * 100
+    return arguments["part"] / arguments["whole"] * 100
 
 
-def _percent_change(given: Given) -> Number:
-    if given["old"] == 0:
+def _percent_change(arguments: Arguments) -> Number:
+    if arguments["old"] == 0:
         raise Refused("invalid", "Cannot compute a change from zero")
-    return (given["new"] - given["old"]) / abs(given["old"]) * 100
+    return (arguments["new"] - arguments["old"]) / abs(arguments["old"]) * 100
 
 
 def _is_prime(number: float) -> bool:
@@ -123,12 +136,12 @@ _MOST_DIGITS = 1_000
 """The largest number of digits to convert to another base, which takes quadratic time."""
 
 
-def _in_base(given: Given) -> str:
+def _in_base(arguments: Arguments) -> str:
     """Convert an integer from one base to another."""
-    source, target = (_whole(given[name]) for name in ("source", "target"))
+    source, target = (_whole(arguments[name]) for name in ("source", "target"))
     if not (2 <= source <= 36 and 2 <= target <= 36):
         raise Refused("invalid", f"A base must be between 2 and 36, got {source} and {target}")
-    written = str(given["value"]).strip()
+    written = str(arguments["value"]).strip()
     if len(written) > _MOST_DIGITS:
         raise Refused("invalid", f"The number is too long; at most {_MOST_DIGITS:,} digits are possible")
     try:
@@ -142,23 +155,23 @@ def _in_base(given: Given) -> str:
     return sign + signs
 
 
-def _round(given: Given) -> Number:
-    places = given.get("precision")
-    return rounded(given["number"], int(places) if places else None)
+def _round(arguments: Arguments) -> Number:
+    places = arguments.get("precision")
+    return round_to(arguments["number"], int(places) if places else None)
 
 
 def _plain(
     name: str,
     known_as: str,
     roles: Sequence[Role],
-    compute: Callable[[Given], Json],
+    compute: Callable[[Arguments], Json],
     *places: str,
-    telling: str = "",
-    against: str = "",
+    hints: str = "",
+    excludes: str = "",
 ) -> Operation:
     shown = (*RESULTS, *places)
     return Operation(
-        name, phrases(known_as), roles, worked_out(compute), shown, vocabulary(telling), vocabulary(against)
+        name, phrases(known_as), roles, computation(compute), shown, vocabulary(hints), vocabulary(excludes)
     )
 
 
@@ -166,7 +179,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _binary("add", "add, addition, sum, plus, sum_of, total", lambda a, b: a + b, "sum", "total"),
     _binary("subtract", "subtract, subtraction, minus, sub, difference", lambda a, b: a - b, "difference"),
     _binary("multiply", "multiply, multiplication, times, product, mul", lambda a, b: a * b, "product"),
-    _binary("divide", "divide, division, div, quotient, divided_by", divided, "quotient"),
+    _binary("divide", "divide, division, div, quotient, divided_by", divide, "quotient"),
     _binary("modulo", "modulo, modulus, mod, remainder", _modulo, "remainder"),
     _binary("gcd", "gcd, greatest_common_divisor, hcf", lambda a, b: math.gcd(_whole(a), _whole(b)), "gcd"),
     _binary("lcm", "lcm, least_common_multiple", lambda a, b: math.lcm(_whole(a), _whole(b)), "lcm"),
@@ -195,7 +208,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "nth_root",
         "root, nth_root",
         (role("number", NUMBER, _ONE), role("degree", NUMBER, "n, root, index")),
-        lambda g: power(g["number"], divided(1, g["degree"])),
+        lambda g: power(g["number"], divide(1, g["degree"])),
         "root",
     ),
     _unary("square_root", "square_root, sqrt", _root, "square_root", "root"),
@@ -204,7 +217,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _unary("cube", "cube, cubed", lambda n: power(n, 3), "cube"),
     _unary("absolute", "absolute, absolute_value, abs", abs, "absolute_value"),
     _unary("negate", "negate, negative, opposite", lambda n: -n),
-    _unary("reciprocal", "reciprocal, inverse_of", lambda n: divided(1, n)),
+    _unary("reciprocal", "reciprocal, inverse_of", lambda n: divide(1, n)),
     _unary("floor", "floor, round_down", math.floor),
     _unary("ceiling", "ceil, ceiling, round_up", math.ceil),
     _unary("exponential", "exp, exponential", math.exp),
@@ -259,10 +272,10 @@ OPERATIONS: tuple[Operation, ...] = (
             role("target", TEXT, "to_unit, unit_out, to, target_unit, output_unit, unit_to, desired_unit"),
             PRECISION,
         ),
-        lambda g: converted(g["value"], g["source"], g["target"]),
+        lambda g: convert(g["value"], g["source"], g["target"]),
         "converted",
         "converted_value",
-        against="currency currencies exchange timezone encoding token",
+        excludes="currency currencies exchange timezone encoding token",
     ),
     _plain(
         "convert_base",
@@ -280,8 +293,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "calculate, calc, calculator, evaluate, evaluate_expression, calculate_expression, math, compute, "
         "eval, eval_expression, math_expression, evaluate_math, expression, arithmetic, compute_expression",
         (role("expression", TEXT, "expr, formula, equation, calculation, input, query, math"), PRECISION),
-        lambda g: evaluated(g["expression"]),
-        telling="math maths mathematical mathematics arithmetic calculate calculates calculation calculator numeric",
-        against="javascript debugger gdb page frame sql xpath sympy symbolic",
+        lambda g: evaluate(g["expression"]),
+        hints="math maths mathematical mathematics arithmetic calculate calculates calculation calculator numeric",
+        excludes="javascript debugger gdb page frame sql xpath sympy symbolic",
     ),
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcp_sim.backends.arithmetic.numbers import PRECISION, RESULTS, worked_out
+from mcp_sim.backends.arithmetic.numbers import PRECISION, RESULTS, computation
 from mcp_sim.backends.operation import LIST, Operation, phrases, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
@@ -18,7 +18,7 @@ Numbers = list[float]
 def _of_list(name: str, known_as: str, compute: Callable[[Any], Json], *places: str) -> Operation:
     roles = (role("numbers", LIST, "values, data, nums, list, array, items, dataset, samples"), PRECISION)
     return Operation(
-        name, phrases(known_as), roles, worked_out(lambda g: compute(_all(g["numbers"]))), (*RESULTS, *places)
+        name, phrases(known_as), roles, computation(lambda g: compute(_all(g["numbers"]))), (*RESULTS, *places)
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types.lexicon.words import singular, snake
+from mcp_sim.types.lexicon.english import singular, snake
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ temperature: k kelvin=1; c celsius centigrade degree_celsius=1@273.15;
 """
 
 
-def unit(name: str) -> Unit | None:
+def find_unit(name: str) -> Unit | None:
     """Return the unit with this name, symbol or plural; None if it is unknown."""
     known = _units()
     plain = snake(name.replace("°", "").replace("²", "2").replace("³", "3").replace("/", "_per_"))
@@ -60,14 +60,14 @@ def unit(name: str) -> Unit | None:
     return next((known[spelling] for spelling in spellings if spelling in known), None)
 
 
-def converted(value: float, source: str, target: str) -> float:
+def convert(value: float, source: str, target: str) -> float:
     """Convert a value to the target unit. Raises `Refused`, which lists the alternatives."""
     first, second = _known(source), _known(target)
     if first.measures != second.measures:
         raise Refused(
             "invalid",
             f"Cannot convert from {source} ({first.measures}) to {target} ({second.measures}); "
-            f"units of {first.measures} are {', '.join(names_of(first.measures))}",
+            f"units of {first.measures} are {', '.join(unit_names(first.measures))}",
         )
     if first.zero == second.zero:
         return float(value) if first == second else value * (first.size / second.size)
@@ -75,25 +75,25 @@ def converted(value: float, source: str, target: str) -> float:
     return round(found, 10)
 
 
-def names_of(measures: str) -> list[str]:
+def unit_names(measures: str) -> list[str]:
     """Return the names of all units of a quantity."""
     return [*dict.fromkeys(one.name for one in _units().values() if one.measures == measures)]
 
 
-def between(first: str, second: str) -> Callable[[float], float] | None:
+def conversion_between(first: str, second: str) -> Callable[[float], float] | None:
     """Return the conversion between two units; None if they do not measure the same quantity."""
-    one, other = unit(first), unit(second)
+    one, other = find_unit(first), find_unit(second)
     if one is None or other is None or one.measures != other.measures:
         return None
-    return lambda value: converted(value, first, second)
+    return lambda value: convert(value, first, second)
 
 
 def _known(name: str) -> Unit:
-    found = unit(name)
+    found = find_unit(name)
     if found is None:
         measured = dict.fromkeys(one.measures for one in _units().values())
-        told = "; ".join(f"{kind}: {', '.join(names_of(kind)[:8])}" for kind in measured)
-        raise Refused("invalid", f"Unknown unit {name!r}. Supported units are {told}")
+        kinds = "; ".join(f"{kind}: {', '.join(unit_names(kind)[:8])}" for kind in measured)
+        raise Refused("invalid", f"Unknown unit {name!r}. Supported units are {kinds}")
     return found
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 Number: TypeAlias = int | float | bool
 
-LONGEST = 2000
+MAX_EXPRESSION = 2000
 """The largest number of characters of an expression."""
 
 _MOST_BITS = 10_000
@@ -60,7 +60,7 @@ def factorial(number: Number) -> int:
     return math.factorial(int(number))
 
 
-def rounded(number: Number, places: int | None = None) -> Number:
+def round_to(number: Number, places: int | None = None) -> Number:
     """Round to decimal places. A negative number of places rounds to tens, hundreds and so on."""
     return round(number) if places is None else round(number, max(-_MOST_PLACES, min(places, _MOST_PLACES)))
 
@@ -79,7 +79,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
         )
     },
     "abs": _magnitude,
-    "round": rounded,
+    "round": round_to,
     "min": min,
     "max": max,
     "ln": math.log,
@@ -107,10 +107,10 @@ _COMPARED: Mapping[type[ast.cmpop], Callable[[Number, Number], bool]] = {
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*", "²": "^2", "³": "^3", "π": "pi"})
 
 
-def evaluated(text: str, variables: Mapping[str, Number] | None = None) -> Number:
+def evaluate(text: str, variables: Mapping[str, Number] | None = None) -> Number:
     """Evaluate an expression. Raises `Refused` with the error and its position."""
-    if len(text) > LONGEST:
-        raise Refused("invalid", f"Expression too long: {len(text)} characters, at most {LONGEST} are allowed")
+    if len(text) > MAX_EXPRESSION:
+        raise Refused("invalid", f"Expression too long: {len(text)} characters, at most {MAX_EXPRESSION} are allowed")
     written = re.sub(r"(?:math|Math|np)\.(?=[A-Za-z])", "", text.translate(_SIGNS)).replace("^", "**").strip()
     try:
         tree = ast.parse(written, mode="eval")
@@ -164,8 +164,8 @@ class _Evaluation:
         try:
             return _FUNCTIONS[name](*arguments)
         except (ValueError, TypeError) as wrong:
-            told = ", ".join(str(argument) for argument in arguments)
-            raise Refused("invalid", f"{name}({told}) cannot be evaluated: {wrong}") from None
+            shown = ", ".join(str(argument) for argument in arguments)
+            raise Refused("invalid", f"{name}({shown}) cannot be evaluated: {wrong}") from None
 
     def _not_understood(self, node: ast.expr) -> str:
         place = f"at position {node.col_offset + 1}"

@@ -11,7 +11,7 @@ _FEW_CHARACTERS = 20_000
 _MOST_PAIRS = 4_000_000
 
 
-def differing(before: str, after: str) -> str:
+def line_diff(before: str, after: str) -> str:
     """Return the lines that only one of two texts has, each after `- ` or `+ `.
 
     In short texts, changed lines are paired. In texts too long to compare, everything between the common beginning and
@@ -20,26 +20,26 @@ def differing(before: str, after: str) -> str:
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) <= _FEW_LINES and len(before) + len(after) <= _FEW_CHARACTERS:
         return "\n".join(line for line in ndiff(old, new) if line[:2] in {"- ", "+ "})
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    return "\n".join(_told(old[start : len(old) - end], new[start : len(new) - end]))
+    start = _common_lines(old, new)
+    end = _common_lines(old[start:][::-1], new[start:][::-1])
+    return "\n".join(_changed_lines(old[start : len(old) - end], new[start : len(new) - end]))
 
 
 def patch(before: str, after: str, name: str) -> str:
     """Return a unified diff of the file of this name; without context if the texts are too long to compare."""
     old, new = before.splitlines(), after.splitlines()
     if len(old) * len(new) > _MOST_PAIRS:
-        return f"--- {name}\n+++ {name}\n{differing(before, after)}"
+        return f"--- {name}\n+++ {name}\n{line_diff(before, after)}"
     return "\n".join(unified_diff(old, new, name, name, lineterm=""))
 
 
-def _common(old: list[str], new: list[str]) -> int:
+def _common_lines(old: list[str], new: list[str]) -> int:
     """Return the number of equal lines at the beginning."""
     pairs = zip(old, new, strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
 
-def _told(old: list[str], new: list[str]) -> list[str]:
+def _changed_lines(old: list[str], new: list[str]) -> list[str]:
     whole = [("replace", 0, len(old), 0, len(new))]
     steps = SequenceMatcher(None, old, new).get_opcodes() if len(old) * len(new) <= _MOST_PAIRS else whole
     found: list[str] = []
@@ -49,12 +49,12 @@ def _told(old: list[str], new: list[str]) -> list[str]:
     return found
 
 
-_LONGEST = 20_000_000
+_MAX_TEXT = 20_000_000
 
 
-def replaced(text: str, old: str, new: str, most: int = -1) -> str:
+def replace_text(text: str, old: str, new: str, most: int = -1) -> str:
     """Replace `old` in a text, at most `most` times (-1: always). Raises `Refused` if the result would be too long."""
     times = text.count(old) if most < 0 else most
-    if len(new) > len(old) and len(text) + times * (len(new) - len(old)) > _LONGEST:
-        raise Refused("invalid", f"The result is too long; at most {_LONGEST:,} characters are possible")
+    if len(new) > len(old) and len(text) + times * (len(new) - len(old)) > _MAX_TEXT:
+        raise Refused("invalid", f"The result is too long; at most {_MAX_TEXT:,} characters are possible")
     return text.replace(old, new, most)

@@ -7,23 +7,31 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo
 
-from mcp_sim.backends.dates.moments import LENGTHS, moment, pattern_of, shifted, written_like, zone, zoned
-from mcp_sim.backends.operation import Circumstances, Given
+from mcp_sim.backends.dates.moments import (
+    SECONDS,
+    format_like,
+    parse_moment,
+    parse_zone,
+    shift,
+    strftime_pattern,
+    with_zone,
+)
+from mcp_sim.backends.operation import Arguments, ComputeContext
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import singular
+from mcp_sim.types.lexicon.english import singular
 
 
-def told_now(given: Given, around: Circumstances) -> Json:
-    here = around.now.astimezone(zone(given.get("timezone")))
-    layout = given.get("format")
+def current_time(arguments: Arguments, context: ComputeContext) -> Json:
+    here = context.now.astimezone(parse_zone(arguments.get("timezone")))
+    layout = arguments.get("format")
     if layout:
-        pattern = pattern_of(str(layout))
+        pattern = strftime_pattern(str(layout))
         if pattern is None:
             raise Refused("invalid", f"Unknown format {layout!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
         return here.strftime(pattern)
     return {
-        "timezone": given.get("timezone") or "UTC",
+        "timezone": arguments.get("timezone") or "UTC",
         "datetime": here.isoformat(timespec="seconds"),
         "day_of_week": here.strftime("%A"),
         "is_dst": bool(here.dst()),
@@ -33,34 +41,34 @@ def told_now(given: Given, around: Circumstances) -> Json:
     }
 
 
-def converted(given: Given, around: Circumstances) -> Json:
-    source, target = zone(given.get("source")), zone(given.get("target"))
-    clock = str(given["time"])
+def convert_time(arguments: Arguments, context: ComputeContext) -> Json:
+    source, target = parse_zone(arguments.get("source")), parse_zone(arguments.get("target"))
+    clock = str(arguments["time"])
     if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", clock):
         hour, minute = (int(part) for part in clock.split(":")[:2])
         if hour > 23 or minute > 59:
             raise Refused("invalid", "Invalid time format. Expected HH:MM [24-hour format]")
-        begun = around.now.astimezone(source).replace(hour=hour, minute=minute, second=0, microsecond=0)
+        begun = context.now.astimezone(source).replace(hour=hour, minute=minute, second=0, microsecond=0)
     else:
-        begun = moment(given["time"], around.now)
-        begun = begun.replace(tzinfo=source) if begun.tzinfo is None else _elsewhere(begun, source)
-    ended = _elsewhere(begun, target)
+        begun = parse_moment(arguments["time"], context.now)
+        begun = begun.replace(tzinfo=source) if begun.tzinfo is None else _in_zone(begun, source)
+    ended = _in_zone(begun, target)
     hours = ((ended.utcoffset() or timedelta()) - (begun.utcoffset() or timedelta())).total_seconds() / 3600
     return {
-        "source": _there(begun, given.get("source")),
-        "target": _there(ended, given.get("target")),
+        "source": _zone_time(begun, arguments.get("source")),
+        "target": _zone_time(ended, arguments.get("target")),
         "time_difference": f"{hours:+.1f}h" if hours * 10 == int(hours * 10) else f"{hours:+.2f}h",
     }
 
 
-def _elsewhere(here: datetime, there: tzinfo) -> datetime:
+def _in_zone(here: datetime, there: tzinfo) -> datetime:
     try:
         return here.astimezone(there)
     except OverflowError:
         raise Refused("invalid", f"The time {here.isoformat()} is out of range in that timezone") from None
 
 
-def _there(here: datetime, name: Json) -> Json:
+def _zone_time(here: datetime, name: Json) -> Json:
     return {
         "timezone": name or "UTC",
         "datetime": here.isoformat(timespec="seconds"),
@@ -69,81 +77,87 @@ def _there(here: datetime, name: Json) -> Json:
     }
 
 
-def added(sign: int) -> Callable[[Given, Circumstances], Json]:
-    def moved(given: Given, around: Circumstances) -> Json:
-        start = moment(given.get("date", "now"), around.now)
-        parts = [(given["amount"], str(given.get("unit") or "days"))] if "amount" in given else []
+def shift_date(sign: int) -> Callable[[Arguments, ComputeContext], Json]:
+    def moved(arguments: Arguments, context: ComputeContext) -> Json:
+        start = parse_moment(arguments.get("date", "now"), context.now)
+        parts = [(arguments["amount"], str(arguments.get("unit") or "days"))] if "amount" in arguments else []
         parts += [
-            (given[unit], unit) for unit in ("years", "months", "weeks", "days", "hours", "minutes") if unit in given
+            (arguments[unit], unit)
+            for unit in ("years", "months", "weeks", "days", "hours", "minutes")
+            if unit in arguments
         ]
         if not parts:
             raise Refused("invalid", "Nothing to add: give days, or an amount and a unit")
         found = start
         for amount, unit in parts:
-            found = shifted(found, sign * amount, unit)
-        return written_like(found, given.get("date"))
+            found = shift(found, sign * amount, unit)
+        return format_like(found, arguments.get("date"))
 
     return moved
 
 
-def between(given: Given, around: Circumstances) -> Json:
-    first, second = (zoned(moment(given[name], around.now)) for name in ("first", "second"))
+def difference(arguments: Arguments, context: ComputeContext) -> Json:
+    first, second = (with_zone(parse_moment(arguments[name], context.now)) for name in ("first", "second"))
     seconds = (second - first).total_seconds()
-    unit = given.get("unit")
+    unit = arguments.get("unit")
     if unit is None:
         return int(seconds // 86400) if seconds >= 0 else -int(-seconds // 86400)
     name = singular(str(unit).strip().lower())
     if name in {"month", "year"}:
         months = (second.year - first.year) * 12 + second.month - first.month - (second.day < first.day)
         return months if name == "month" else int(months / 12)
-    if name not in LENGTHS:
+    if name not in SECONDS:
         raise Refused(
             "invalid",
-            f"Unknown unit {unit!r}. Supported units: {', '.join(f'{one}s' for one in LENGTHS)}, months, years",
+            f"Unknown unit {unit!r}. Supported units: {', '.join(f'{one}s' for one in SECONDS)}, months, years",
         )
-    found = seconds / LENGTHS[name]
+    found = seconds / SECONDS[name]
     return int(found) if found == int(found) else found
 
 
-def formatted(given: Given, around: Circumstances) -> Json:
-    pattern = pattern_of(str(given["format"]))
+def format_date(arguments: Arguments, context: ComputeContext) -> Json:
+    pattern = strftime_pattern(str(arguments["format"]))
     if pattern is None:
-        raise Refused("invalid", f"Unknown format {given['format']!r}: expected a layout such as YYYY-MM-DD HH:mm:ss")
-    found = moment(given.get("date", "now"), around.now)
-    return (_elsewhere(found, zone(given["timezone"])) if given.get("timezone") else found).strftime(pattern)
+        raise Refused(
+            "invalid", f"Unknown format {arguments['format']!r}: expected a layout such as YYYY-MM-DD HH:mm:ss"
+        )
+    found = parse_moment(arguments.get("date", "now"), context.now)
+    return (_in_zone(found, parse_zone(arguments["timezone"])) if arguments.get("timezone") else found).strftime(
+        pattern
+    )
 
 
-def part_of_day(pattern: str) -> Callable[[Given, Circumstances], Json]:
-    return lambda given, around: moment(given.get("date", "now"), around.now).strftime(pattern)
+def part_of_day(pattern: str) -> Callable[[Arguments, ComputeContext], Json]:
+    return lambda arguments, context: parse_moment(arguments.get("date", "now"), context.now).strftime(pattern)
 
 
-def age(given: Given, around: Circumstances) -> Json:
-    born = moment(given["date"], around.now).date()
-    today = around.now.date()
+def age(arguments: Arguments, context: ComputeContext) -> Json:
+    born = parse_moment(arguments["date"], context.now).date()
+    today = context.now.date()
     return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
 
 
-def zones_known(given: Given, _around: Circumstances) -> Json:
+def list_zones(arguments: Arguments, _context: ComputeContext) -> Json:
     from zoneinfo import available_timezones  # noqa: PLC0415 (slow to import, and seldom needed)
 
-    wanted = str(given.get("filter") or "").lower()
+    wanted = str(arguments.get("filter") or "").lower()
     return sorted(name for name in available_timezones() if wanted in name.lower())
 
 
-def year_of(given: Given) -> int:
-    year = int(given["year"])
+def valid_year(arguments: Arguments) -> int:
+    year = int(arguments["year"])
     if not 1 <= year <= 9999:
         raise Refused("invalid", f"Invalid year {year}: must be between 1 and 9999")
     return year
 
 
-def days_in_month(given: Given, _around: Circumstances) -> Json:
-    month = int(given["month"])
+def days_in_month(arguments: Arguments, _context: ComputeContext) -> Json:
+    month = int(arguments["month"])
     if not 1 <= month <= 12:
         raise Refused("invalid", f"Invalid month {month}: must be between 1 and 12")
-    return calendar.monthrange(year_of(given), month)[1]
+    return calendar.monthrange(valid_year(arguments), month)[1]
 
 
-def is_weekend(given: Given, around: Circumstances) -> Json:
-    found: date = moment(given["date"], around.now)
+def is_weekend(arguments: Arguments, context: ComputeContext) -> Json:
+    found: date = parse_moment(arguments["date"], context.now)
     return found.weekday() >= 5

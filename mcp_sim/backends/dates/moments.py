@@ -9,13 +9,13 @@ from difflib import get_close_matches
 
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import singular
+from mcp_sim.types.lexicon.english import singular
 
 _PATTERNS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y",
     "%B %d, %Y", "%b %d, %Y", "%d %b %Y", "%Y%m%d",
 )  # fmt: skip
-LENGTHS = {
+SECONDS = {
     "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800, "millisecond": 0.001,
 }  # fmt: skip
 _TOKENS = (
@@ -28,7 +28,7 @@ _WRITTEN = re.compile(
 )
 
 
-def zone(name: str | None) -> tzinfo:
+def parse_zone(name: str | None) -> tzinfo:
     """Return a time zone by name, UTC by default. Raises `Refused`, which lists similar names."""
     if not name or name.upper() in {"UTC", "GMT", "Z"}:
         return UTC
@@ -45,7 +45,7 @@ def zone(name: str | None) -> tzinfo:
         raise Refused("invalid", f"Invalid timezone: No time zone found with key {name!r}.{hint}") from None
 
 
-def moment(value: Json, now: datetime) -> datetime:
+def parse_moment(value: Json, now: datetime) -> datetime:
     """Parse a text or an epoch number. Raises `Refused`, which lists the supported forms."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _of_epoch(value)
@@ -68,7 +68,7 @@ def moment(value: Json, now: datetime) -> datetime:
     raise Refused("invalid", f"Invalid date {value!r}: expected ISO 8601, such as 2030-01-31 or 2030-01-31T09:00:00")
 
 
-def pattern_of(layout: str) -> str | None:
+def strftime_pattern(layout: str) -> str | None:
     """Convert a layout such as `YYYY-MM-DD HH:mm` for strftime. Return None if it is no layout."""
     if "%" in layout:
         return layout
@@ -82,10 +82,10 @@ def pattern_of(layout: str) -> str | None:
     return found if found != minutes else None
 
 
-def told_layout(text: str) -> str | None:
+def layout_in(text: str) -> str | None:
     """Return the layout that a description mentions (`in HH:MM AM/PM format`), None if there is none."""
     hit = _WRITTEN.search(text)
-    return pattern_of(hit[0]) if hit is not None else None
+    return strftime_pattern(hit[0]) if hit is not None else None
 
 
 def _of_epoch(value: float) -> datetime:
@@ -95,7 +95,7 @@ def _of_epoch(value: float) -> datetime:
         raise Refused("invalid", f"Timestamp {value} is out of range") from None
 
 
-def written_like(found: datetime, like: Json) -> str:
+def format_like(found: datetime, like: Json) -> str:
     """Format a time like another value: a date stays a date, a layout stays a layout."""
     text = str(like).strip()
     if isinstance(like, str):
@@ -108,15 +108,15 @@ def written_like(found: datetime, like: Json) -> str:
     return found.isoformat()
 
 
-def shifted(start: datetime, amount: float, unit: str) -> datetime:
+def shift(start: datetime, amount: float, unit: str) -> datetime:
     name = singular(unit.strip().lower())
     try:
         if name in {"month", "year", "quarter"}:
             return _by_months(start, int(amount * {"month": 1, "quarter": 3, "year": 12}[name]))
-        if name not in LENGTHS:
-            known = [*(f"{one}s" for one in LENGTHS), "months", "quarters", "years"]
+        if name not in SECONDS:
+            known = [*(f"{one}s" for one in SECONDS), "months", "quarters", "years"]
             raise Refused("invalid", f"Unknown unit {unit!r}. Supported units: {', '.join(known)}")
-        return start + timedelta(seconds=amount * LENGTHS[name])
+        return start + timedelta(seconds=amount * SECONDS[name])
     except (OverflowError, ValueError):
         raise Refused("invalid", f"The date {amount} {unit} from {start.isoformat()} is out of range") from None
 
@@ -127,5 +127,5 @@ def _by_months(start: datetime, months: int) -> datetime:
     return start.replace(year=year, month=month + 1, day=min(start.day, last))
 
 
-def zoned(found: datetime) -> datetime:
+def with_zone(found: datetime) -> datetime:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found

@@ -6,22 +6,22 @@ import calendar
 from collections.abc import Callable, Sequence
 
 from mcp_sim.backends.dates.calculations import (
-    added,
     age,
-    between,
-    converted,
+    convert_time,
+    current_time,
     days_in_month,
-    formatted,
+    difference,
+    format_date,
     is_weekend,
+    list_zones,
     part_of_day,
-    told_now,
-    year_of,
-    zones_known,
+    shift_date,
+    valid_year,
 )
-from mcp_sim.backends.dates.moments import moment, zone, zoned
-from mcp_sim.backends.operation import ANY, NUMBER, TEXT, Circumstances, Given, Operation, Role, phrases, role
+from mcp_sim.backends.dates.moments import parse_moment, parse_zone, with_zone
+from mcp_sim.backends.operation import ANY, NUMBER, TEXT, Arguments, ComputeContext, Operation, Role, phrases, role
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 _ZONES = "tz, time_zone, timezone_name, zone, location, tz_name"
 _DATES = "date_string, date_str, start_date, base_date, datetime, timestamp, day, start, from_date, input_date, time"
@@ -42,11 +42,11 @@ def _operation(
     name: str,
     known_as: str,
     roles: Sequence[Role],
-    compute: Callable[[Given, Circumstances], Json],
+    compute: Callable[[Arguments, ComputeContext], Json],
     *places: str,
-    telling: frozenset[str] = frozenset(),
+    hints: frozenset[str] = frozenset(),
 ) -> Operation:
-    return Operation(name, phrases(known_as), roles, compute, (*places, "result", "value"), telling)
+    return Operation(name, phrases(known_as), roles, compute, (*places, "result", "value"), hints)
 
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -59,7 +59,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "get_local_time, local_time, get_time_in_timezone, current_time_in_timezone, "
         "get_current_time_in_timezone, get_todays_date",
         (_ZONE, role("format", TEXT, "date_format, time_format, output_format, layout", optional=True)),
-        told_now,
+        current_time,
         "current_time",
         "time",
         "datetime",
@@ -76,7 +76,7 @@ OPERATIONS: tuple[Operation, ...] = (
             role("source", TEXT, "source_timezone, from_timezone, from_tz, source_tz, from, timezone_from, from_zone"),
             role("target", TEXT, "target_timezone, to_timezone, to_tz, target_tz, to, timezone_to, to_zone"),
         ),
-        converted,
+        convert_time,
         "converted_time",
         "target_time",
     ),
@@ -86,7 +86,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "add_months, "
         "add_weeks, add_hours, calculate_date, shift_date, add_business_time, offset_date",
         (_DATE_OR_NOW, *_AMOUNTS),
-        added(1),
+        shift_date(1),
         "date",
         "new_date",
         "result_date",
@@ -95,7 +95,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "subtract_from_date",
         "subtract_days, date_subtract, subtract_from_date, subtract_time, subtract_date, subtract_duration",
         (_DATE_OR_NOW, *_AMOUNTS),
-        added(-1),
+        shift_date(-1),
         "date",
         "new_date",
         "result_date",
@@ -115,17 +115,17 @@ OPERATIONS: tuple[Operation, ...] = (
             role("second", TEXT, f"{_SECOND_DATES}, end_date, end_time"),
             role("unit", TEXT, "units, in_unit", optional=True),
         ),
-        between,
+        difference,
         "days",
         "difference",
         "days_between",
-        telling=_ABOUT_TIME,
+        hints=_ABOUT_TIME,
     ),
     _operation(
         "format_date",
         "format_date, format_datetime, format_time, reformat_date, date_format, convert_date_format",
         (_DATE, role("format", TEXT, "output_format, layout, pattern, target_format, to_format, format_string"), _ZONE),
-        formatted,
+        format_date,
         "formatted",
         "formatted_date",
     ),
@@ -142,7 +142,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "week_number",
         "week_number, get_week_number, iso_week, week_of_year, get_week_year",
         (_DATE,),
-        lambda g, a: moment(g["date"], a.now).isocalendar().week,
+        lambda g, a: parse_moment(g["date"], a.now).isocalendar().week,
         "week",
         "week_number",
     ),
@@ -152,7 +152,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "to_timestamp, date_to_timestamp, datetime_to_timestamp, to_unix, to_epoch, parse_to_timestamp, "
         "convert_to_timestamp, get_timestamp",
         (_DATE,),
-        lambda g, a: int(zoned(moment(g["date"], a.now)).timestamp()),
+        lambda g, a: int(with_zone(parse_moment(g["date"], a.now)).timestamp()),
         "timestamp",
     ),
     _operation(
@@ -160,7 +160,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "timestamp, from_timestamp, timestamp_to_date, timestamp_to_datetime, unix_to_date, epoch_to_date, from_unix, "
         "convert_timestamp",
         (role("timestamp", ANY, "ts, unix, epoch, unix_timestamp"), _ZONE),
-        lambda g, a: moment(g["timestamp"], a.now).astimezone(zone(g.get("timezone"))).isoformat(),
+        lambda g, a: parse_moment(g["timestamp"], a.now).astimezone(parse_zone(g.get("timezone"))).isoformat(),
         "date",
         "datetime",
     ),
@@ -175,7 +175,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "is_leap_year",
         "is_leap_year, leap_year, check_leap_year",
         (role("year", NUMBER),),
-        lambda g, _a: calendar.isleap(year_of(g)),
+        lambda g, _a: calendar.isleap(valid_year(g)),
         "is_leap_year",
         "leap",
     ),
@@ -190,7 +190,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "days_in_month_of",
         "days_in_month, get_days_in_month, month_days",
         (_DATE_OR_NOW,),
-        lambda g, a: calendar.monthrange(*moment(g.get("date", "now"), a.now).timetuple()[:2])[1],
+        lambda g, a: calendar.monthrange(*parse_moment(g.get("date", "now"), a.now).timetuple()[:2])[1],
         "days",
     ),
     _operation(
@@ -198,7 +198,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "list_timezones, get_timezones, list_time_zones, available_timezones, get_available_timezones, "
         "search_timezones",
         (role("filter", TEXT, "query, region, search, continent, area", optional=True),),
-        zones_known,
+        list_zones,
         "timezones",
     ),
 )

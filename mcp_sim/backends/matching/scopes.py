@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
-from mcp_sim.backends.matching.tool_profiles import Purpose
+from mcp_sim.backends.matching.tool_profiles import ToolProfile
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.words import words
+from mcp_sim.types.lexicon.english import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Scope:
     body: Record
 
 
-MOST_INSIDE = 200
+MAX_OBJECTS = 200
 """How many objects within one object are considered. More are the rows of a table."""
 
 
@@ -36,7 +36,7 @@ def _scopes(value: Json, path: tuple[str, ...], deepest: int) -> Iterator[Scope]
     yield Scope(path, body)
     if deepest:
         objects = (name for name, inner in body.items() if isinstance(inner, dict))
-        for name in islice(objects, MOST_INSIDE):
+        for name in islice(objects, MAX_OBJECTS):
             yield from _scopes(body[name], (*path, name), deepest - 1)
 
 
@@ -50,11 +50,11 @@ def without(state: Json, path: Sequence[str], names: Collection[str]) -> Json:
     return {name: without(value, path[1:], names) if name == path[0] else value for name, value in body.items()}
 
 
-def kinship(purpose: Purpose, scope: Scope) -> int:
+def matching_words(profile: ToolProfile, scope: Scope) -> int:
     """Return how many words of a tool's name (counted three times) and description occur in the path of a scope."""
     named = {word for part in scope.path for word in words(part)}
-    return 3 * sum(_is_like(word, named) for word in purpose.words) + sum(
-        _is_like(word, named) for word in purpose.told
+    return 3 * sum(_is_like(word, named) for word in profile.words) + sum(
+        _is_like(word, named) for word in profile.description_words
     )
 
 
@@ -62,7 +62,7 @@ def _is_like(word: str, named: Collection[str]) -> bool:
     return len(word) > 3 and any(word == other or (len(other) > 3 and other.startswith(word[:5])) for other in named)
 
 
-def common_beginning(first: str, second: str) -> int:
+def common_prefix_length(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts."""
     return next(
         (at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),

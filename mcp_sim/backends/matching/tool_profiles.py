@@ -14,29 +14,21 @@ from functools import cached_property
 from mcp_sim.infer.descriptions import choices_of
 from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.json_schema.shapes import (
-    as_list,
-    constants,
-    expanded,
-    items,
-    main_type,
-    properties,
-    required,
-    types_of,
-)
-from mcp_sim.types.lexicon.words import singular, snake, vocabulary, words
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type, properties, required, types_of
+from mcp_sim.types.lexicon.english import singular, snake, vocabulary, words
 
 SELECTORS = ("operation", "action", "op", "command", "method", "mode", "operation_type", "action_type")
 """Names of arguments that select what a tool does."""
 
 _EMPTY_WORDS = vocabulary("manage manager management operation operations ops tool tools do perform handle the a an")
 _VERBS = vocabulary("add calculate check compute convert create delete find get list read search send set update write")
-LONGEST_READ = 4000
+MAX_DESCRIPTION = 4000
 """How many characters of a description are read."""
 
 
 @dataclass(frozen=True)
-class Purpose:
+class ToolProfile:
     """One thing that a tool does. `words` are those of its name without the server's prefix; schemas are expanded.
 
     `choice` is the value of the argument `selector` that selects it, if the tool has such an argument.
@@ -55,14 +47,14 @@ class Purpose:
         return frozenset(singular(word) for word in self.words)
 
     @cached_property
-    def said(self) -> str:
+    def description(self) -> str:
         """The description, in lower case."""
         return self.tool.description.lower()
 
     @cached_property
-    def told(self) -> frozenset[str]:
-        """The words of the description, up to `LONGEST_READ` characters."""
-        return frozenset(re.findall(r"[a-z][a-z0-9]+", self.said[:LONGEST_READ]))
+    def description_words(self) -> frozenset[str]:
+        """The words of the description, up to `MAX_DESCRIPTION` characters."""
+        return frozenset(re.findall(r"[a-z][a-z0-9]+", self.description[:MAX_DESCRIPTION]))
 
     @cached_property
     def output(self) -> Record:
@@ -73,9 +65,9 @@ class Purpose:
         """Return whether the name contains one of these nouns."""
         return bool(self.nouns.intersection(names))
 
-    def says(self, *names: str) -> bool:
+    def mentions(self, *names: str) -> bool:
         """Return whether the name or the description contains one of these words."""
-        return any(word in self.told or word in self.words for word in names)
+        return any(word in self.description_words or word in self.words for word in names)
 
     def argument(self, names: Collection[str], types: Collection[str] = ()) -> str | None:
         """Return the argument with the first of these names and one of these types.
@@ -98,35 +90,35 @@ class Purpose:
         return next((one for one in self.arguments if self._may_be(one, types) and snake(one).endswith(ends)), None)
 
     def _may_be(self, name: str, types: Collection[str]) -> bool:
-        return name != self.selector and (not types or bool(kinds_of(self.arguments[name]).intersection(types)))
+        return name != self.selector and (not types or bool(argument_types(self.arguments[name]).intersection(types)))
 
 
-def whole_purposes(tools: Iterable[Tool]) -> list[Purpose]:
+def profiles_of_tools(tools: Iterable[Tool]) -> list[ToolProfile]:
     """Return one profile per tool. A first word that most tools of a server share is dropped."""
     listed = list(tools)
-    shared = {server: _shared(listed, server) for server in {tool.server for tool in listed}}
-    return [_whole(tool, shared[tool.server]) for tool in listed]
+    shared = {server: _shared_prefix(listed, server) for server in {tool.server for tool in listed}}
+    return [_profile(tool, shared[tool.server]) for tool in listed]
 
 
-def server_purposes(tools: Iterable[Tool]) -> list[list[Purpose]]:
+def profiles_by_server(tools: Iterable[Tool]) -> list[list[ToolProfile]]:
     """Return the profiles of the tools of each server, with one profile per choice of a selecting argument."""
     servers: dict[str, list[Tool]] = {}
     for tool in tools:
         servers.setdefault(tool.server, []).append(tool)
-    return [purposes(listed) for listed in servers.values()]
+    return [profiles_by_choice(listed) for listed in servers.values()]
 
 
-def purposes(tools: Sequence[Tool]) -> list[Purpose]:
+def profiles_by_choice(tools: Sequence[Tool]) -> list[ToolProfile]:
     """Return the profiles of these tools, with one profile per choice of a selecting argument."""
-    return [purpose for whole in whole_purposes(tools) for purpose in choices(whole)]
+    return [profile for whole in profiles_of_tools(tools) for profile in split_by_choice(whole)]
 
 
-def purposes_of(tool: Tool) -> list[Purpose]:
+def profiles_of_tool(tool: Tool) -> list[ToolProfile]:
     """Return the profiles of a single tool, with one profile per choice of a selecting argument."""
-    return choices(_whole(tool, None))
+    return split_by_choice(_profile(tool, None))
 
 
-def choices(whole: Purpose) -> list[Purpose]:
+def split_by_choice(whole: ToolProfile) -> list[ToolProfile]:
     """Split a profile into one per choice of a selecting argument, if the tool has such an argument."""
     return list(_selected(whole)) or [whole]
 
@@ -136,19 +128,19 @@ def last_segment(name: str) -> str:
     return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
 
 
-def within(phrase: Sequence[str], whole: Sequence[str]) -> bool:
+def contains_phrase(phrase: Sequence[str], whole: Sequence[str]) -> bool:
     """Return whether `whole` contains these words in this order, next to each other."""
     size = len(phrase)
     return any(tuple(whole[at : at + size]) == tuple(phrase) for at in range(len(whole) - size + 1))
 
 
-def _whole(tool: Tool, shared: str | None) -> Purpose:
+def _profile(tool: Tool, shared: str | None) -> ToolProfile:
     schema, named = expanded(tool.input_schema), words(last_segment(tool.name))
     bare = named[1:] if shared is not None and len(named) > 1 and named[0] == shared else named
-    return Purpose(tool, bare, properties(schema), required(schema))
+    return ToolProfile(tool, bare, properties(schema), required(schema))
 
 
-def _selected(whole: Purpose) -> Iterator[Purpose]:
+def _selected(whole: ToolProfile) -> Iterator[ToolProfile]:
     for name in whole.arguments:
         chosen = [value for value in choices_of(whole.arguments[name]) if isinstance(value, str)]
         if snake(name) in SELECTORS and len(chosen) > 1:
@@ -159,7 +151,7 @@ def _selected(whole: Purpose) -> Iterator[Purpose]:
             return
 
 
-def _shared(tools: Sequence[Tool], server: str) -> str | None:
+def _shared_prefix(tools: Sequence[Tool], server: str) -> str | None:
     """Return a first word that three tools and three fifths of a server's tools share, unless it is a verb."""
     named = [words(last_segment(tool.name)) for tool in tools if tool.server == server]
     listed = [parts for parts in named if len(parts) > 1]
@@ -174,7 +166,7 @@ _ANYTHING = frozenset({"string", "number", "integer", "boolean", "object", "arra
 _LISTS = {"number": "numbers", "integer": "numbers", "string": "strings", "object": "objects", "array": "lists"}
 
 
-def kinds_of(schema: Record) -> frozenset[str]:
+def argument_types(schema: Record) -> frozenset[str]:
     """Return the JSON types of an argument, and `numbers`, `strings`, `objects` or `lists` for the items of a list.
 
     If a schema declares no type, return all of them.
@@ -182,7 +174,7 @@ def kinds_of(schema: Record) -> frozenset[str]:
     types = set(types_of(schema)) - {"null"}
     for word in ("anyOf", "oneOf"):
         for branch in as_list(schema.get(word)):
-            types |= kinds_of(branch) if branch != {"type": "null"} else set()
+            types |= argument_types(branch) if branch != {"type": "null"} else set()
     if not types:
         return _ANYTHING
     if "array" in types:

@@ -11,7 +11,7 @@ from mcp_sim.infer.names import parse_noun_phrase
 from mcp_sim.infer.server_names import last_segment
 from mcp_sim.infer.verbs import PHRASES, RECORDLESS_VERBS, classify_verb, find_described_verb, is_verb
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.words import participle, plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import participle, plural, snake, vocabulary, words
 
 Acknowledge: TypeAlias = Callable[[Record], str]
 
@@ -26,18 +26,18 @@ def acknowledgement(name: str, description: str) -> Acknowledge:
 
     Secrets, options, and long or structured values are not repeated.
     """
-    done = _done(words(last_segment(name)), find_described_verb(description))
+    sentence = _done(words(last_segment(name)), find_described_verb(description))
 
-    def told(arguments: Record) -> str:
-        asked = (f"{_label(name)}: {_written(value)}" for name, value in arguments.items() if _is_told(name, value))
-        return "\n".join([done, *asked])
+    def render(arguments: Record) -> str:
+        asked = (f"{_label(name)}: {_written(value)}" for name, value in arguments.items() if _is_repeated(name, value))
+        return "\n".join([sentence, *asked])
 
-    return told
+    return render
 
 
-def _done(parts: tuple[str, ...], said: str) -> str:
-    """Return `Task table generated successfully` for `generate_task_table`; `said` is the verb of the description."""
-    place = _place_of_verb(parts, said)
+def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
+    """Return `Task table generated successfully` for `generate_task_table`."""
+    place = _place_of_verb(parts, verb_in_description)
     if place is None:
         return _sentence((*parts, "done"))
     after = place + (2 if parts[place : place + 2] in PHRASES else 1)
@@ -47,11 +47,11 @@ def _done(parts: tuple[str, ...], said: str) -> str:
     return _sentence((*named, participle(_PLAINER.get(verb, verb)), "successfully"))
 
 
-def _place_of_verb(parts: tuple[str, ...], said: str) -> int | None:
+def _place_of_verb(parts: tuple[str, ...], verb_in_description: str) -> int | None:
     if is_verb(parts[0]) or (len(parts) > 1 and (classify_verb(parts[0]) or parts[0] in RECORDLESS_VERBS)):
         return 0
     found = next((at for at, word in enumerate(parts) if is_verb(word) or classify_verb(word)), None)
-    return parts.index(said) if found is None and said in parts else found
+    return parts.index(verb_in_description) if found is None and verb_in_description in parts else found
 
 
 def _sentence(parts: Sequence[str]) -> str:
@@ -63,7 +63,7 @@ def _label(name: str) -> str:
     return snake(name).replace("_", " ").capitalize()
 
 
-def _is_told(name: str, value: Json) -> bool:
+def _is_repeated(name: str, value: Json) -> bool:
     is_secret = (
         snake(name) in OPTIONS or not _CONFIDENTIAL.isdisjoint(words(name)) or re.search("api_?key", snake(name))
     )

@@ -25,13 +25,13 @@ ABSENT: Any = object()
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$")
 
-Part: TypeAlias = Callable[[Record, Record], Record]
+RenderRow: TypeAlias = Callable[[Record, Record], Record]
 """Renders a row under the schema of rows."""
 
-_CALLED = frozenset({"path", "name", "key", "text", "id", "title"})
+_NAME_FIELDS = frozenset({"path", "name", "key", "text", "id", "title"})
 
 
-def converted(value: Json, schema: Record, part: Part) -> Json:
+def convert_value(value: Json, schema: Record, part: RenderRow) -> Json:
     """Return the value in the form of a schema, `ABSENT` if it cannot be converted."""
     if value is None:
         return None if is_nullable(schema) or not main_type(schema) else ABSENT
@@ -43,7 +43,7 @@ def converted(value: Json, schema: Record, part: Part) -> Json:
     return alike[0] if alike else ABSENT
 
 
-def _typed(value: Json, schema: Record, part: Part) -> Json:
+def _typed(value: Json, schema: Record, part: RenderRow) -> Json:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match main_type(schema):
         case "string":
@@ -75,13 +75,15 @@ def _seconds(text: str) -> Json:
         return ABSENT
 
 
-def _one_of(value: Json, schema: Record, part: Part) -> Json:
+def _one_of(value: Json, schema: Record, part: RenderRow) -> Json:
     """Convert to one of several schemas; those of the value's own type come first. Without any, return the value."""
     listed = as_list(schema.get("anyOf")) or as_list(schema.get("oneOf"))
     if not listed:
         return value
     choices = sorted(listed, key=lambda one: not fitting_type(value, as_object(one)))
-    return next((found for one in choices if (found := converted(value, as_object(one), part)) is not ABSENT), ABSENT)
+    return next(
+        (found for one in choices if (found := convert_value(value, as_object(one), part)) is not ABSENT), ABSENT
+    )
 
 
 def _as_text(value: Json) -> Json:
@@ -92,15 +94,15 @@ def _as_text(value: Json) -> Json:
     return ABSENT if isinstance(value, bool) else encode(value).decode()
 
 
-def _as_list(value: Json, schema: Record, part: Part) -> Json:
+def _as_list(value: Json, schema: Record, part: RenderRow) -> Json:
     if not isinstance(value, str | list):
         return ABSENT
     found: list[Json] = value.splitlines() if isinstance(value, str) else as_list(value)
-    bare = [_named(one) if main_type(schema) == "string" else one for one in found]
-    made = [converted(one, schema, part) for one in bare]
+    bare = [_name_of(one) if main_type(schema) == "string" else one for one in found]
+    made = [convert_value(one, schema, part) for one in bare]
     return ABSENT if any(one is ABSENT for one in made) else made
 
 
-def _named(value: Json) -> Json:
+def _name_of(value: Json) -> Json:
     """Return the name of a row: the first of its fields that may be one."""
-    return next((told for name, told in as_object(value).items() if name in _CALLED), value)
+    return next((text for name, text in as_object(value).items() if name in _NAME_FIELDS), value)

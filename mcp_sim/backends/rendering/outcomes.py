@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.rendering.structured import Names, Told, fitter
+from mcp_sim.backends.rendering.structured import Content, Names, schema_renderer
 from mcp_sim.infer.result_descriptions import returns_data
 from mcp_sim.infer.result_schemas import result_schema
 from mcp_sim.types import Change, Json, Observation, Record, Tool, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Example
-from mcp_sim.types.json_schema.shapes import as_list, as_object, expanded, properties, schema_of
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, schema_of
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Invent
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +53,18 @@ _OPEN: Record = {"type": "object"}
 _PAGED = vocabulary("cursor page page_size page_token next_token next_cursor continuation_token")
 """Arguments for paging. Tools with one of them answer in data."""
 
-Tell: TypeAlias = Callable[[Turn, Outcome], Observation]
+Render: TypeAlias = Callable[[Turn, Outcome], Observation]
 
 
-def plain(value: Json) -> str:
+def as_text(value: Json) -> str:
     """Render a value as text."""
     return value if isinstance(value, str) else encode(value).decode()
 
 
-def valued(value: Json, **facts: Json) -> Outcome:
+def value_outcome(value: Json, **facts: Json) -> Outcome:
     """Return an outcome with this value as the main fact. Lists and objects are rendered as JSON."""
     has_parts = isinstance(value, dict | list)
-    return Outcome(plain(value), {**facts, "value": value}, "value", is_json=has_parts)
+    return Outcome(as_text(value), {**facts, "value": value}, "value", is_json=has_parts)
 
 
 def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
@@ -71,49 +72,51 @@ def done(sentence: str, *changes: Change, **facts: Json) -> Outcome:
     return Outcome(sentence, facts, changes=changes)
 
 
-def answering(tool: Tool, domain: Domain, operate: Operate, names: Names) -> Answer:
+def compile_answer(tool: Tool, domain: Domain, operate: Operate, names: Names) -> Answer:
     """Return the answer of a tool with this operation. A refusal is rendered with the tool's error template."""
-    return inventing(tool, domain, lambda turn, _invent: operate(turn), names)
+    return compile_inventing_answer(tool, domain, lambda turn, _invent: operate(turn), names)
 
 
-def inventing(tool: Tool, domain: Domain, operate: Callable[[Turn, Invent], Outcome], names: Names) -> Answer:
-    """Return the same as `answering`, for operations that may generate missing fields."""
-    tell = teller(tool, domain, names)
+def compile_inventing_answer(
+    tool: Tool, domain: Domain, operate: Callable[[Turn, Invent], Outcome], names: Names
+) -> Answer:
+    """Return the same as `compile_answer`, for operations that may generate missing fields."""
+    render = outcome_renderer(tool, domain, names)
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         try:
             outcome = operate(turn, invent)
         except Refused as refused:
             return Transition(tool.failure(refused.kind, str(refused), **{**turn.call.arguments, **refused.slots}))
-        return Transition(tell(turn, outcome), outcome.changes, guessed=outcome.guessed)
+        return Transition(render(turn, outcome), outcome.changes, guessed=outcome.guessed)
 
     return answer
 
 
-def teller(tool: Tool, domain: Domain, names: Names) -> Tell:
+def outcome_renderer(tool: Tool, domain: Domain, names: Names) -> Render:
     """Return the function that renders the outcomes of a tool."""
     examples = [one for one in domain.examples if one.tool in {tool.id, tool.name} and not one.is_blocks]
     shape, form = _shape(tool, examples)
     if shape is None and not examples and _answers_in_data(tool, domain):
         shape, form = _OPEN, "json"
     if shape is not None:
-        fit, is_open = fitter(shape, names), shape is _OPEN
+        fit, is_open = schema_renderer(shape, names), shape is _OPEN
 
         def fitted(turn: Turn, outcome: Outcome) -> Observation:
             if is_open and outcome.is_absent:
                 return Observation(ToolResult(outcome.text, form="text"))
-            return Observation(ToolResult(fit(_told(turn, outcome)), form=form))
+            return Observation(ToolResult(fit(_content(turn, outcome)), form=form))
 
         return fitted
-    worded = worded_like(examples)
+    worded = sentence_renderer(examples)
 
-    def tell(turn: Turn, outcome: Outcome) -> Observation:
+    def render(turn: Turn, outcome: Outcome) -> Observation:
         if outcome.is_json and not examples:
             return Observation(ToolResult(outcome.value, form="json"))
-        said = worded(turn.call.arguments) if outcome.changes else None
-        return Observation(ToolResult(said or outcome.text, form="text"))
+        sentence = worded(turn.call.arguments) if outcome.changes else None
+        return Observation(ToolResult(sentence or outcome.text, form="text"))
 
-    return tell
+    return render
 
 
 def _shape(tool: Tool, examples: list[Example]) -> tuple[Record | None, Any]:
@@ -134,11 +137,11 @@ def _gives_pages(tool: Tool) -> bool:
     return not _PAGED.isdisjoint(map(snake, properties(expanded(tool.input_schema))))
 
 
-def _told(turn: Turn, outcome: Outcome) -> Told:
-    return Told(turn, outcome.text, outcome.facts, outcome.main, bool(outcome.changes), outcome.is_json)
+def _content(turn: Turn, outcome: Outcome) -> Content:
+    return Content(turn, outcome.text, outcome.facts, outcome.main, bool(outcome.changes), outcome.is_json)
 
 
-def worded_like(examples: Sequence[Example]) -> Callable[[Record], str | None]:
+def sentence_renderer(examples: Sequence[Example]) -> Callable[[Record], str | None]:
     """Return a function that renders the arguments of a call as a sentence, as in recorded calls.
 
     The function returns None if no example consists of arguments and fixed text only.
@@ -148,12 +151,12 @@ def worded_like(examples: Sequence[Example]) -> Callable[[Record], str | None]:
     def worded(arguments: Record) -> str | None:
         fitting = (parts for parts in templates if {part[1] for part in parts if part[1]} <= arguments.keys())
         found = next(fitting, None)
-        return None if found is None else "".join(text or written(arguments[name]) for text, name in found)
+        return None if found is None else "".join(text or in_sentence(arguments[name]) for text, name in found)
 
     return worded
 
 
-def written(value: Json) -> str:
+def in_sentence(value: Json) -> str:
     """Render a value within a sentence."""
     return value if isinstance(value, str) else encode(value).decode()
 
@@ -165,7 +168,7 @@ def _template(example: Example) -> list[tuple[str, str]] | None:
     """
     if not isinstance(example.result, str):
         return None
-    slots = {written(value): name for name, value in example.arguments.items() if len(written(value)) > 1}
+    slots = {in_sentence(value): name for name, value in example.arguments.items() if len(in_sentence(value)) > 1}
     if not slots:
         return None
     ordered = sorted(slots, key=lambda text: -len(text))

@@ -17,8 +17,8 @@ from mcp_sim.types.plans import Plan
 Path: TypeAlias = tuple[str | int, ...]
 
 READS: Final = ("get", "list", "search")
-NOTHING: Any = object()
-DEEPEST: Final = 4
+MISSING: Any = object()
+MAX_DEPTH: Final = 4
 
 _KEY_NAME = re.compile(r"(^|_)(id|ids|uuid|guid|key|cursor)$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
@@ -26,7 +26,7 @@ _SHAPED = frozenset({"enum", "const", "format", "pattern"})
 
 
 @dataclass(frozen=True, slots=True)
-class Anatomy:
+class ResultShape:
     """What is known about a tool's results. `plan` is None if it is a guess; `entity` is None if it has none."""
 
     tool: Tool
@@ -34,7 +34,7 @@ class Anatomy:
     entity: Entity | None
 
     @classmethod
-    def of(cls, tool: Tool, domain: Domain) -> Anatomy:
+    def of(cls, tool: Tool, domain: Domain) -> ResultShape:
         plan = domain.plans.get(tool.id)
         known = None if plan is None or plan.guessed else plan
         return cls(tool, known, domain.entities.get(known.entity or "") if known is not None else None)
@@ -48,18 +48,18 @@ class Anatomy:
         if self.plan is not None:
             rows = self.plan.envelope.rows
             path = None if rows is None else _split(rows)
-            return path if path is not None and isinstance(part(value, path), list) else None
+            return path if path is not None and isinstance(get_part(value, path), list) else None
         return next(_lists(value, (), 0), None)
 
     def records(self, value: Json) -> list[Path]:
         """Return the paths to the records: each row, or the single record."""
         rows = self.rows(value)
         if rows is not None:
-            items = cast("list[Json]", part(value, rows))
+            items = cast("list[Json]", get_part(value, rows))
             return [(*rows, at) for at, item in enumerate(items) if isinstance(item, dict)]
         record = self.plan.envelope.record if self.plan is not None else ""
         path = _split(record or "")
-        return [path] if isinstance(part(value, path), dict) else []
+        return [path] if isinstance(get_part(value, path), dict) else []
 
     def key_of(self, record: Record) -> Json:
         """Return the key that a record shows, None if it shows none."""
@@ -80,63 +80,63 @@ class Anatomy:
         return known is None or not _SHAPED & known.schema.keys()
 
 
-def part(value: Json, path: Path) -> Any:
-    """Return the part of a value at a path, `NOTHING` if there is none."""
+def get_part(value: Json, path: Path) -> Any:
+    """Return the part of a value at a path, `MISSING` if there is none."""
     for step in path:
         if isinstance(value, dict) and isinstance(step, str) and step in value:
             value = cast("Record", value)[step]
         elif isinstance(value, list) and isinstance(step, int) and step < len(cast("list[Json]", value)):
             value = cast("list[Json]", value)[step]
         else:
-            return NOTHING
+            return MISSING
     return value
 
 
-def with_part(value: Json, path: Path, new: Json) -> Json:
+def replace_part(value: Json, path: Path, new: Json) -> Json:
     """Return the value with another part at a path. The parent of the path must exist."""
     if not path:
         return new
     step, *rest = path
     if isinstance(value, list) and isinstance(step, int):
         items = list(cast("list[Json]", value))
-        items[step] = with_part(items[step], tuple(rest), new)
+        items[step] = replace_part(items[step], tuple(rest), new)
         return items
     body = cast("Record", value)
-    return {**body, cast("str", step): with_part(body.get(cast("str", step)), tuple(rest), new)}
+    return {**body, cast("str", step): replace_part(body.get(cast("str", step)), tuple(rest), new)}
 
 
-def with_told(value: Json, path: str | None, new: Json) -> Json:
+def replace_shown(value: Json, path: str | None, new: Json) -> Json:
     """Return the value with another total, cursor and so on, if it has one at this dotted path."""
     where = None if path is None else _split(path)
-    return value if where is None or part(value, where) is NOTHING else with_part(value, where, new)
+    return value if where is None or get_part(value, where) is MISSING else replace_part(value, where, new)
 
 
-def answered(transition: Transition) -> Any:
-    """Return the JSON value of a successful result, `NOTHING` for errors, plain texts and content blocks."""
+def result_value(transition: Transition) -> Any:
+    """Return the JSON value of a successful result, `MISSING` for errors, plain texts and content blocks."""
     body = transition.observation.body
     if not isinstance(body, ToolResult) or body.is_error or body.form not in ("structured", "json"):
-        return NOTHING
+        return MISSING
     return body.value
 
 
-def each_answer(bend: Callable[[Turn, Transition, Any], Transition]) -> Apply:
+def change_results(bend: Callable[[Turn, Transition, Any], Transition]) -> Apply:
     """Return a perturbation of successful JSON results. It has no effect on other results."""
 
     async def apply(turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
-        value = answered(transition)
-        return turn.no_effect(transition) if value is NOTHING else bend(turn, transition, value)
+        value = result_value(transition)
+        return turn.no_effect(transition) if value is MISSING else bend(turn, transition, value)
 
     return apply
 
 
-def each_value(tool: Tool, domain: Domain, change: Callable[[Turn, Any, Anatomy], Json]) -> Apply:
+def change_values(tool: Tool, domain: Domain, change: Callable[[Turn, Any, ResultShape], Json]) -> Apply:
     """Return a perturbation of the values of such results. It has no effect if the value stays the same."""
-    anatomy = Anatomy.of(tool, domain)
-    return each_answer(lambda turn, transition, value: reshaped(turn, transition, change(turn, value, anatomy)))
+    shape = ResultShape.of(tool, domain)
+    return change_results(lambda turn, transition, value: with_value(turn, transition, change(turn, value, shape)))
 
 
-def reshaped(turn: Turn, transition: Transition, value: Json) -> Transition:
+def with_value(turn: Turn, transition: Transition, value: Json) -> Transition:
     """Return the transition with another value in its result; mark `no_effect` if the value is the same."""
     body = cast("ToolResult", transition.observation.body)
     if equal(body.value, value):
@@ -149,7 +149,7 @@ def with_body(transition: Transition, body: ToolResult) -> Transition:
     return replace(transition, observation=replace(transition.observation, body=body))
 
 
-async def twice(turn: Turn, proceed: Proceed, other: Turn) -> tuple[Transition, Transition]:
+async def proceed_twice(turn: Turn, proceed: Proceed, other: Turn) -> tuple[Transition, Transition]:
     """Return what the call does, and what it would do as `other`. Only the call itself changes the memories."""
     staged = dict(turn.memories.staged)
     truth = await proceed(turn)
@@ -178,7 +178,7 @@ def no_reads(domain: Domain, tools: Sequence[Tool], verbs: Sequence[str] = READS
 
 def unknown_fields(domain: Domain, tools: Sequence[Tool], names: Sequence[str]) -> list[str]:
     """Return a problem for each field that no record of the selected tools has; none if the records are unknown."""
-    known = [Anatomy.of(tool, domain).entity for tool in tools]
+    known = [ResultShape.of(tool, domain).entity for tool in tools]
     if not tools or any(entity is None for entity in known):
         return []
     fields = {name for entity in known if entity is not None for name in (entity.key, *entity.fields)}
@@ -199,6 +199,6 @@ def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:
         if any(isinstance(item, dict) for item in cast("list[Json]", value)):
             yield path
         return
-    if isinstance(value, dict) and depth < DEEPEST:
+    if isinstance(value, dict) and depth < MAX_DEPTH:
         for name, inner in cast("Record", value).items():
             yield from _lists(inner, (*path, name), depth + 1)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mcp_sim.backends.rendering.conversion import ABSENT, converted
+from mcp_sim.backends.rendering.conversion import ABSENT, convert_value
 from mcp_sim.types import Json, Record, Turn
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import (
-    IMPOSSIBLE,
     as_list,
     as_object,
     constants,
@@ -20,7 +20,7 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     types_of,
 )
-from mcp_sim.types.lexicon.words import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
 """Alternative names of facts."""
@@ -37,7 +37,7 @@ _WHOLE = vocabulary("result content contents text output response message answer
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Content:
     """What to render: a text, facts by name, and the name of the main fact.
 
     `is_json`: the main fact is rendered as JSON in a property that takes only a text.
@@ -56,35 +56,35 @@ class Told:
         return {snake(name): value for name, value in self.turn.call.arguments.items()}
 
 
-Fit: TypeAlias = Callable[[Told], Json]
+RenderContent: TypeAlias = Callable[[Content], Json]
 
 
-def fitter(schema: Record, names: Names) -> Fit:
+def schema_renderer(schema: Record, names: Names) -> RenderContent:
     """Return the function that renders content under a schema."""
     declared = [snake(path[-1]) for path in _paths(schema)]
     places = {fact: frozenset(declared).intersection((fact, *others)) for fact, others in names.items()}
 
-    def fit(told: Told) -> Json:
-        return _Fitting(told, _with_parts(schema, told), names, places, told.asked).whole(schema)
+    def fit(content: Content) -> Json:
+        return _SchemaRenderer(content, _with_parts(schema, content), names, places, content.asked).whole(schema)
 
     return fit
 
 
-def _with_parts(schema: Record, told: Told) -> Record:
+def _with_parts(schema: Record, content: Content) -> Record:
     """Return the facts, with the fields of the main fact if the schema has properties for them."""
-    facts = {snake(name): value for name, value in told.facts.items()}
-    parts = {snake(name): value for name, value in as_object(told.facts.get(told.main)).items()}
+    facts = {snake(name): value for name, value in content.facts.items()}
+    parts = {snake(name): value for name, value in as_object(content.facts.get(content.main)).items()}
     places = {snake(name) for name in properties(schema)}
     shared = len(places & parts.keys())
-    is_spread = shared > 0 and shared * 2 >= min(len(places), len(parts)) and snake(told.main) not in places
+    is_spread = shared > 0 and shared * 2 >= min(len(places), len(parts)) and snake(content.main) not in places
     return {**facts, **parts} if is_spread else facts
 
 
 @dataclass(frozen=True, slots=True)
-class _Fitting:
+class _SchemaRenderer:
     """Renders one outcome under a schema."""
 
-    told: Told
+    content: Content
     facts: Mapping[str, Json]
     names: Names
     places: Mapping[str, frozenset[str]]
@@ -92,22 +92,22 @@ class _Fitting:
 
     def whole(self, schema: Record) -> Json:
         if main_type(schema) != "object" and not properties(schema):
-            value = converted(self.told.facts.get(self.told.main, self.told.text), schema, self.part)
+            value = convert_value(self.content.facts.get(self.content.main, self.content.text), schema, self.part)
             return self._made("result", schema) if value is ABSENT else value
         if not properties(schema):
-            return {} if "properties" in schema and self.told.changes else self._free()
+            return {} if "properties" in schema and self.content.changes else self._free()
         only = next(iter(properties(schema).items())) if len(properties(schema)) == 1 else None
         return self._object(schema, self._place(schema)) if only is None else self._single(schema, *only)
 
     def _free(self) -> Json:
         """Return an object without declared properties: the main fact, else all facts, else the text."""
-        main: Json = self.told.facts.get(self.told.main)
+        main: Json = self.content.facts.get(self.content.main)
         if isinstance(main, dict):
             return as_object(main)
-        facts = {name: value for name, value in self.told.facts.items() if value is not None}
-        if any(value is main for name, value in facts.items() if name != self.told.main):
-            facts.pop(self.told.main)
-        return {"message": self.told.text, **facts} if self.told.changes or not facts else facts
+        facts = {name: value for name, value in self.content.facts.items() if value is not None}
+        if any(value is main for name, value in facts.items() if name != self.content.main):
+            facts.pop(self.content.main)
+        return {"message": self.content.text, **facts} if self.content.changes or not facts else facts
 
     def _single(self, schema: Record, name: str, part: Record) -> Json:
         """Return a result with one property. A text there, or an object without declared properties, is the whole."""
@@ -116,8 +116,8 @@ class _Fitting:
             known = self._known(name, part, self.facts)
             return {name: self._free() if known is ABSENT else known}
         is_text = kind == "string" and not constants(part) and "format" not in part
-        if is_whole and is_text and not self.told.is_json and self._fact(snake(name)) is None:
-            return {name: self.told.text}
+        if is_whole and is_text and not self.content.is_json and self._fact(snake(name)) is None:
+            return {name: self.content.text}
         return self._object(schema, self._place(schema))
 
     def part(self, schema: Record, row: Record) -> Record:
@@ -135,7 +135,7 @@ class _Fitting:
 
     def _place(self, schema: Record) -> tuple[str, ...]:
         """Return the path to the property that holds the main fact, if none has one of its names."""
-        main = snake(self.told.main)
+        main = snake(self.content.main)
         if main not in self.facts or any(self._fact(snake(path[-1])) == main for path in _paths(schema)):
             return ()
         if _is_sentence(schema):
@@ -145,7 +145,7 @@ class _Fitting:
 
     def _is_taken(self, path: tuple[str, ...]) -> bool:
         """Whether a property holds another fact, or is for a sentence."""
-        name, value = snake(path[-1]), self.facts[snake(self.told.main)]
+        name, value = snake(path[-1]), self.facts[snake(self.content.main)]
         return self._fact(name) is not None or (isinstance(value, str) and name in _NO_PLACE)
 
     # the whole
@@ -170,10 +170,10 @@ class _Fitting:
         return self._made(name, schema) if value is ABSENT and needed else value
 
     def _answer(self, schema: Record) -> Json:
-        if self.told.is_json and main_type(schema) == "string" and self.facts[snake(self.told.main)] == []:
+        if self.content.is_json and main_type(schema) == "string" and self.facts[snake(self.content.main)] == []:
             return "[]"
-        value = converted(self.facts[snake(self.told.main)], schema, self.part)
-        return self.told.text if value is ABSENT and main_type(schema) == "string" else value
+        value = convert_value(self.facts[snake(self.content.main)], schema, self.part)
+        return self.content.text if value is ABSENT and main_type(schema) == "string" else value
 
     def _known(self, name: str, schema: Record, facts: Mapping[str, Json]) -> Json:
         """Return the fact that a property holds by its name, or `ABSENT`."""
@@ -181,7 +181,7 @@ class _Fitting:
         if len(chosen) == 1:
             return chosen[0]
         fact = self._fact(snake(name), facts)
-        return ABSENT if fact is None else converted(facts[fact], schema, self.part)
+        return ABSENT if fact is None else convert_value(facts[fact], schema, self.part)
 
     def _fact(self, name: str, facts: Mapping[str, Json] | None = None) -> str | None:
         among = self.facts if facts is None else facts
@@ -197,7 +197,7 @@ class _Fitting:
     def _guess(self, name: str, schema: Record) -> Json:
         """Return a value for a property without a fact, by its name, or `ABSENT`."""
         kind, name = main_type(schema), snake(name)
-        answer = self.told.facts.get(self.told.main)
+        answer = self.content.facts.get(self.content.main)
         if kind == "boolean" and (name in _YES or name.endswith(_DONE)):
             return True
         if kind == "string" and constants(schema) and name in _YES:
@@ -206,9 +206,9 @@ class _Fitting:
         if kind in {"integer", "number"} and name in _COUNTS and isinstance(answer, list):
             return len(as_list(answer))
         if kind in {"string", ""} and (name in _SENTENCES or (name in _PROSE and name not in self.asked)):
-            return self.told.text
+            return self.content.text
         given: Json = self.asked.get(name, ABSENT)
-        return ABSENT if given is ABSENT else converted(given, schema, self.part)
+        return ABSENT if given is ABSENT else convert_value(given, schema, self.part)
 
     def _made(self, name: str, schema: Record) -> Json:
         """Return a value for a required property without a fact: null, empty, or generated from the call."""
@@ -226,10 +226,10 @@ class _Fitting:
             case "integer" | "number" if schema.get("minimum", 0) <= 0 and not constants(schema):
                 return 0
             case _:
-                return _made_up(self.told.turn, name, schema)
+                return _generated(self.content.turn, name, schema)
 
 
-def _made_up(turn: Turn, name: str, schema: Record) -> Json:
+def _generated(turn: Turn, name: str, schema: Record) -> Json:
     from mcp_sim.generate.timeline import Moment  # noqa: PLC0415 (matching tools must not load the generators)
     from mcp_sim.generate.values import chance_of, value_maker  # noqa: PLC0415 (only an answer needs them)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcp_sim.backends.matching.operations import chosen_among, recognised
-from mcp_sim.backends.matching.tool_profiles import Purpose, whole_purposes
+from mcp_sim.backends.matching.operations import match_operation, match_selector
+from mcp_sim.backends.matching.tool_profiles import ToolProfile, profiles_of_tools
 from mcp_sim.backends.texts import editing, encoding, language, randomness, regular_expressions
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Domain
@@ -32,16 +32,16 @@ class Texts(Backend):
     order = 130
 
     def match(self, evidence: ServerEvidence) -> Match | None:
-        plans = [plan for purpose in evidence.once(whole_purposes) if (plan := _plan(purpose)) is not None]
+        plans = [plan for profile in evidence.once(profiles_of_tools) if (plan := _plan(profile)) is not None]
         return Match(plans, state=evidence.state) if plans else None
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        from mcp_sim.backends.compute.answers import computing
+        from mcp_sim.backends.compute.answers import compile_operation
 
-        return computing(tool, plan, domain, _OPERATIONS)
+        return compile_operation(tool, plan, domain, _OPERATIONS)
 
 
-def _plan(purpose: Purpose) -> Plan | None:
-    takes_text = any(main_type(schema) == "string" for schema in purpose.arguments.values())
-    chosen = chosen_among(purpose, _OPERATIONS, "texts") if takes_text else None
-    return chosen or recognised(purpose, _OPERATIONS, "texts")
+def _plan(profile: ToolProfile) -> Plan | None:
+    takes_text = any(main_type(schema) == "string" for schema in profile.arguments.values())
+    chosen = match_selector(profile, _OPERATIONS, "texts") if takes_text else None
+    return chosen or match_operation(profile, _OPERATIONS, "texts")

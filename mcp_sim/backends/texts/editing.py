@@ -7,27 +7,27 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, phrases, role
+from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, phrases, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import vocabulary, words
+from mcp_sim.types.lexicon.english import vocabulary, words
 
 SUBJECT = role("text", TEXT, "input, string, content, str, data, value, message, input_text, source_text, document")
 _PLACES = ("result", "text", "output", "value")
-LONGEST = 10_000_000
+MAX_LENGTH = 10_000_000
 """The largest number of characters of a text that is composed of others."""
 
 
-def worked_out(compute: Callable[[Given], Json]) -> Callable[[Given, Circumstances], Json]:
-    return lambda given, _around: compute(given)
+def from_arguments(compute: Callable[[Arguments], Json]) -> Callable[[Arguments, ComputeContext], Json]:
+    return lambda arguments, _context: compute(arguments)
 
 
-def changed(change: Callable[[str], Json]) -> Callable[[Given, Circumstances], Json]:
-    return lambda given, _around: change(str(given["text"]))
+def on_text(change: Callable[[str], Json]) -> Callable[[Arguments, ComputeContext], Json]:
+    return lambda arguments, _context: change(str(arguments["text"]))
 
 
-def _cased(given: Given) -> str:
-    text, wanted = str(given["text"]), str(given["case"]).lower().replace("case", "").strip(" _-")
+def _cased(arguments: Arguments) -> str:
+    text, wanted = str(arguments["text"]), str(arguments["case"]).lower().replace("case", "").strip(" _-")
     parts = words(text)
     forms: dict[str, str] = {
         "upper": text.upper(), "lower": text.lower(), "title": text.title(),
@@ -38,7 +38,7 @@ def _cased(given: Given) -> str:
         "constant": "_".join(parts).upper(),
     }  # fmt: skip
     if wanted not in forms:
-        raise Refused("invalid", f"Unknown case {given['case']!r}. Supported: {', '.join(forms)}")
+        raise Refused("invalid", f"Unknown case {arguments['case']!r}. Supported: {', '.join(forms)}")
     return forms[wanted]
 
 
@@ -76,14 +76,14 @@ def _is_json(text: str) -> Json:
     return {"valid": True}
 
 
-def _filled(given: Given) -> str:
-    values, template = {name: str(value) for name, value in given["values"].items()}, str(given["template"])
+def _filled(arguments: Arguments) -> str:
+    values, template = {name: str(value) for name, value in arguments["values"].items()}, str(arguments["template"])
     wanted = re.findall(r"{{?\s*(\w+)\s*}?}", template)
     lacking = [name for name in wanted if name not in values]
     if lacking:
         raise Refused("invalid", f"Missing values for {', '.join(dict.fromkeys(lacking))}")
-    if len(template) + sum(len(values[name]) for name in wanted) > LONGEST:
-        raise Refused("invalid", f"The result is too long; at most {LONGEST:,} characters are possible")
+    if len(template) + sum(len(values[name]) for name in wanted) > MAX_LENGTH:
+        raise Refused("invalid", f"The result is too long; at most {MAX_LENGTH:,} characters are possible")
     return re.sub(r"{{?\s*(\w+)\s*}?}", lambda hit: values[hit[1]], template)
 
 
@@ -97,12 +97,12 @@ def text_operation(
     name: str,
     known_as: str,
     roles: Sequence[Any],
-    compute: Callable[[Given, Circumstances], Json],
+    compute: Callable[[Arguments, ComputeContext], Json],
     *places: str,
-    telling: frozenset[str] = frozenset(),
-    against: frozenset[str] = frozenset(),
+    hints: frozenset[str] = frozenset(),
+    excludes: frozenset[str] = frozenset(),
 ) -> Operation:
-    return Operation(name, phrases(known_as), roles, compute, (*places, *_PLACES), telling, against)
+    return Operation(name, phrases(known_as), roles, compute, (*places, *_PLACES), hints, excludes)
 
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -110,16 +110,16 @@ OPERATIONS: tuple[Operation, ...] = (
         "echo",
         "echo, echo_message, repeat_message, parrot",
         (SUBJECT,),
-        changed(str),
+        on_text(str),
         "echo",
         "message",
-        against=vocabulary("file files terminal"),
+        excludes=vocabulary("file files terminal"),
     ),
     text_operation(
         "count_words",
         "count_words, word_count, wordcount, count_word",
         (SUBJECT,),
-        changed(lambda t: len(t.split())),
+        on_text(lambda t: len(t.split())),
         "count",
         "word_count",
         "words",
@@ -128,66 +128,66 @@ OPERATIONS: tuple[Operation, ...] = (
         "count_characters",
         ("count_characters, character_count, char_count, string_length, text_length, count_chars, length"),
         (SUBJECT,),
-        changed(len),
+        on_text(len),
         "count",
         "length",
     ),
     text_operation(
-        "count_lines", "count_lines, line_count", (SUBJECT,), changed(lambda t: len(t.splitlines())), "count", "lines"
+        "count_lines", "count_lines, line_count", (SUBJECT,), on_text(lambda t: len(t.splitlines())), "count", "lines"
     ),
     text_operation(
-        "text_statistics", "text_stats, text_statistics, analyze_text, count_text", (SUBJECT,), changed(_counts)
+        "text_statistics", "text_stats, text_statistics, analyze_text, count_text", (SUBJECT,), on_text(_counts)
     ),
-    text_operation("counts", "count", (SUBJECT,), changed(_counts), telling=vocabulary("character characters bytes")),
+    text_operation("counts", "count", (SUBJECT,), on_text(_counts), hints=vocabulary("character characters bytes")),
     text_operation(
         "upper",
         "uppercase, to_uppercase, to_upper, upper, upper_case, convert_to_uppercase",
         (SUBJECT,),
-        changed(str.upper),
+        on_text(str.upper),
     ),
     text_operation(
         "lower",
         "lowercase, to_lowercase, to_lower, lower, lower_case, convert_to_lowercase",
         (SUBJECT,),
-        changed(str.lower),
+        on_text(str.lower),
     ),
-    text_operation("title", "title_case, titlecase, to_title_case, capitalize", (SUBJECT,), changed(str.title)),
+    text_operation("title", "title_case, titlecase, to_title_case, capitalize", (SUBJECT,), on_text(str.title)),
     text_operation(
         "case",
         "convert_case, change_case, case_convert, transform_case, case_converter",
         (SUBJECT, role("case", TEXT, "case_type, target_case, to_case, format, style, mode")),
-        worked_out(_cased),
+        from_arguments(_cased),
     ),
     text_operation(
         "reverse",
         "reverse, reverse_text, reverse_string, text_reverse",
         (SUBJECT,),
-        changed(lambda t: t[::-1]),
+        on_text(lambda t: t[::-1]),
         "reversed",
-        telling=_ABOUT_TEXT,
+        hints=_ABOUT_TEXT,
     ),
     text_operation(
-        "trim", "trim, strip, trim_text, strip_whitespace", (SUBJECT,), changed(str.strip), telling=_ABOUT_TEXT
+        "trim", "trim, strip, trim_text, strip_whitespace", (SUBJECT,), on_text(str.strip), hints=_ABOUT_TEXT
     ),
     text_operation(
         "slug",
         "slugify, slug, generate_slug, create_slug",
         (role("text", TEXT, "title, input, string, name"),),
-        changed(_slug),
+        on_text(_slug),
         "slug",
     ),
     text_operation(
         "format_json",
         ("format_json, json_format, pretty_print_json, beautify_json, prettify_json, json_pretty"),
         (role("text", TEXT, "json, json_string, json_text, input, data, json_str"),),
-        changed(lambda t: json.dumps(_parsed(t), indent=2, ensure_ascii=False)),
+        on_text(lambda t: json.dumps(_parsed(t), indent=2, ensure_ascii=False)),
         "formatted",
     ),
     text_operation(
         "validate_json",
         "validate_json, json_validate, is_valid_json, check_json",
         (role("text", TEXT, "json, json_string, json_text, input, data, json_str"),),
-        changed(_is_json),
+        on_text(_is_json),
         "valid",
         "is_valid",
     ),
@@ -198,7 +198,7 @@ OPERATIONS: tuple[Operation, ...] = (
             role("template", TEXT, "text, template_string"),
             role("values", frozenset({"object"}), "variables, data, params, parameters, context"),
         ),
-        worked_out(_filled),
+        from_arguments(_filled),
         "rendered",
     ),
 )

@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Callable
 from urllib.parse import quote, unquote
 
-from mcp_sim.backends.operation import TEXT, Circumstances, Given, Operation, role
+from mcp_sim.backends.operation import TEXT, Arguments, ComputeContext, Operation, role
 from mcp_sim.backends.refusal import Refused
-from mcp_sim.backends.texts.editing import SUBJECT, changed, text_operation, worked_out
+from mcp_sim.backends.texts.editing import SUBJECT, from_arguments, on_text, text_operation
 from mcp_sim.types import Json
 
 _ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
@@ -27,29 +27,31 @@ def _decoded(text: str) -> str:
         raise Refused("invalid", f"Invalid base64 input: {wrong}") from None
 
 
-def _algorithm(given: Given) -> str:
-    name = str(given.get("algorithm", "sha256")).lower().replace("-", "").replace("_", "")
+def _algorithm(arguments: Arguments) -> str:
+    name = str(arguments.get("algorithm", "sha256")).lower().replace("-", "").replace("_", "")
     if name not in _ALGORITHMS:
         known = ", ".join((*_ALGORITHMS, "crc32"))
-        raise Refused("invalid", f"Unsupported hash algorithm {given['algorithm']!r}. Supported: {known}")
+        raise Refused("invalid", f"Unsupported hash algorithm {arguments['algorithm']!r}. Supported: {known}")
     return name
 
 
-def _hashed(given: Given) -> str:
-    text = str(given["text"]).encode("utf-8", "surrogatepass")
-    if str(given.get("algorithm", "")).lower() == "crc32":
+def _hashed(arguments: Arguments) -> str:
+    text = str(arguments["text"]).encode("utf-8", "surrogatepass")
+    if str(arguments.get("algorithm", "")).lower() == "crc32":
         return f"{zlib.crc32(text):08x}"
-    return hashlib.new(_algorithm(given), text, usedforsecurity=False).hexdigest()
+    return hashlib.new(_algorithm(arguments), text, usedforsecurity=False).hexdigest()
 
 
-def _hmac(given: Given) -> str:
+def _hmac(arguments: Arguments) -> str:
     """Return the keyed hash (HMAC) of a text."""
-    name = _algorithm(given)
-    return hmac.new(str(given["key"]).encode(), str(given["text"]).encode("utf-8", "surrogatepass"), name).hexdigest()
+    name = _algorithm(arguments)
+    return hmac.new(
+        str(arguments["key"]).encode(), str(arguments["text"]).encode("utf-8", "surrogatepass"), name
+    ).hexdigest()
 
 
-def _hash_with(algorithm: str) -> Callable[[Given, Circumstances], Json]:
-    return lambda given, _around: _hashed({**given, "algorithm": algorithm})
+def _hash_with(algorithm: str) -> Callable[[Arguments, ComputeContext], Json]:
+    return lambda arguments, _context: _hashed({**arguments, "algorithm": algorithm})
 
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -57,35 +59,35 @@ OPERATIONS: tuple[Operation, ...] = (
         "base64_encode",
         "base64_encode, encode_base64, to_base64, b64_encode",
         (SUBJECT,),
-        changed(lambda t: base64.b64encode(t.encode()).decode()),
+        on_text(lambda t: base64.b64encode(t.encode()).decode()),
         "encoded",
     ),
     text_operation(
         "base64_decode",
         "base64_decode, decode_base64, from_base64, b64_decode",
         (role("text", TEXT, "input, encoded, data, string, base64, value, encoded_text, base64_string"),),
-        changed(_decoded),
+        on_text(_decoded),
         "decoded",
     ),
     text_operation(
         "url_encode",
         "url_encode, encode_url, urlencode, percent_encode",
         (role("text", TEXT, "url, input, string, data, value"),),
-        changed(lambda t: quote(t, safe="")),
+        on_text(lambda t: quote(t, safe="")),
         "encoded",
     ),
     text_operation(
         "url_decode",
         "url_decode, decode_url, urldecode, percent_decode",
         (role("text", TEXT, "url, input, string, data, value"),),
-        changed(unquote),
+        on_text(unquote),
         "decoded",
     ),
     text_operation(
         "html_encode",
         "html_encode, encode_html, html_escape, escape_html, htmlencode",
         (role("text", TEXT, "html, input, string, data, value"),),
-        changed(html.escape),
+        on_text(html.escape),
         "encoded",
         "escaped",
     ),
@@ -93,7 +95,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "html_decode",
         "html_decode, decode_html, html_unescape, unescape_html, htmldecode",
         (role("text", TEXT, "html, input, string, data, value"),),
-        changed(html.unescape),
+        on_text(html.unescape),
         "decoded",
         "unescaped",
     ),
@@ -101,7 +103,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "hash",
         ("hash, hash_text, generate_hash, compute_hash, calculate_hash, hash_string, create_hash"),
         (SUBJECT, _ALGORITHM),
-        worked_out(_hashed),
+        from_arguments(_hashed),
         "hash",
         "digest",
     ),
@@ -109,7 +111,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "hmac",
         "hmac, compute_hmac, generate_hmac, hmac_hash, hmac_sign",
         (SUBJECT, role("key", TEXT, "secret, secret_key, password", positional=False), _ALGORITHM),
-        worked_out(_hmac),
+        from_arguments(_hmac),
         "hmac",
         "hash",
         "digest",

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
-from mcp_sim.backends.texts.editing import COUNT, SUBJECT, changed, text_operation, worked_out
+from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, role
+from mcp_sim.backends.texts.editing import COUNT, SUBJECT, from_arguments, on_text, text_operation
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 _GOOD = vocabulary("good great excellent love loved wonderful happy best amazing nice perfect fantastic enjoy awesome "
                    "like brilliant pleased thanks thank delighted superb beautiful recommend helpful fast")  # fmt: skip
@@ -25,16 +25,16 @@ def _sentences(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
 
 
-def _summary(given: Given) -> str:
+def _summary(arguments: Arguments) -> str:
     """Return the sentences with the most frequent words of the text, in their order."""
-    told = _sentences(str(given["text"]))
-    weights = Counter(_content(str(given["text"])))
-    wanted = max(1, int(given.get("sentences") or max(1, len(told) // 3)))
-    rated = sorted(told, key=lambda one: -sum(weights[word] for word in _content(one)) / (len(one.split()) + 5))[
+    sentences = _sentences(str(arguments["text"]))
+    weights = Counter(_content(str(arguments["text"])))
+    wanted = max(1, int(arguments.get("sentences") or max(1, len(sentences) // 3)))
+    rated = sorted(sentences, key=lambda one: -sum(weights[word] for word in _content(one)) / (len(one.split()) + 5))[
         :wanted
     ]
-    text = " ".join(one for one in told if one in rated)
-    longest = given.get("length")
+    text = " ".join(one for one in sentences if one in rated)
+    longest = arguments.get("length")
     return text if longest is None or len(text) <= longest else text[: max(0, int(longest) - 1)].rstrip() + "…"
 
 
@@ -42,8 +42,8 @@ def _content(text: str) -> list[str]:
     return [word for word in re.findall(r"[^\W\d_]+", text.lower()) if word not in _COMMON and len(word) > 2]
 
 
-def _keywords(given: Given) -> Json:
-    return [word for word, _ in Counter(_content(str(given["text"]))).most_common(int(given.get("count") or 5))]
+def _keywords(arguments: Arguments) -> Json:
+    return [word for word, _ in Counter(_content(str(arguments["text"]))).most_common(int(arguments.get("count") or 5))]
 
 
 def _sentiment(text: str) -> Json:
@@ -55,9 +55,9 @@ def _sentiment(text: str) -> Json:
     return {"sentiment": label, "label": label, "score": score, "polarity": score, "confidence": confidence}
 
 
-def _translated(given: Given, _around: Circumstances) -> Json:
+def _translated(arguments: Arguments, _context: ComputeContext) -> Json:
     """Return the text itself, marked with the target language."""
-    return f"[{given['target']}] {given['text']}"
+    return f"[{arguments['target']}] {arguments['text']}"
 
 
 _CLIPPED = (
@@ -72,14 +72,14 @@ _GUESSES: tuple[Operation, ...] = (
         "summarise",
         ("summarize, summarise, summarize_text, summarise_text, text_summary, generate_summary, get_summary"),
         (SUBJECT, *_CLIPPED),
-        worked_out(_summary),
+        from_arguments(_summary),
         "summary",
     ),
     text_operation(
         "keywords",
         "extract_keywords, keyword_extraction, get_keywords, keywords, extract_key_terms",
         (SUBJECT, COUNT),
-        worked_out(_keywords),
+        from_arguments(_keywords),
         "keywords",
     ),
     text_operation(
@@ -89,7 +89,7 @@ _GUESSES: tuple[Operation, ...] = (
             "analyse_sentiment, text_sentiment, classify_sentiment"
         ),
         (SUBJECT,),
-        changed(_sentiment),
+        on_text(_sentiment),
         "sentiment",
     ),
     text_operation(
@@ -107,4 +107,3 @@ _GUESSES: tuple[Operation, ...] = (
     ),
 )
 OPERATIONS = tuple(replace(one, guesses=True) for one in _GUESSES)
-"""Nobody can know that they are right: what they tell is marked as guessed."""

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 
 from mcp_sim.backends.compute.expression import finite
-from mcp_sim.backends.operation import NUMBER, TEXT, Circumstances, Given, Operation, role
+from mcp_sim.backends.operation import NUMBER, TEXT, Arguments, ComputeContext, Operation, role
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.texts.editing import COUNT, text_operation
 from mcp_sim.types import Json
-from mcp_sim.types.lexicon.words import vocabulary
+from mcp_sim.types.lexicon.english import vocabulary
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def _uuid(around: Circumstances, place: int = 0) -> str:
-    text = "".join(f"{int(around.draws.unit(f'uuid/{place}/{part}') * 2**32):08x}" for part in range(4))
+def _uuid(context: ComputeContext, place: int = 0) -> str:
+    text = "".join(f"{int(context.draws.unit(f'uuid/{place}/{part}') * 2**32):08x}" for part in range(4))
     variant = "89ab"[int(text[16], 16) % 4]
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
-def _uuids(given: Given, around: Circumstances) -> Json:
-    count = given.get("count")
+def _uuids(arguments: Arguments, context: ComputeContext) -> Json:
+    count = arguments.get("count")
     if count is None or count == 1:
-        return _uuid(around)
-    return [_uuid(around, place) for place in range(_bounded("count", count, 1000))]
+        return _uuid(context)
+    return [_uuid(context, place) for place in range(_bounded("count", count, 1000))]
 
 
 def _bounded(name: str, value: Json, most: int) -> int:
@@ -34,52 +34,52 @@ def _bounded(name: str, value: Json, most: int) -> int:
     return number
 
 
-def _whole_number(given: Given, around: Circumstances) -> Json:
-    low, high = int(given.get("low", 0)), int(given.get("high", 100))
+def _whole_number(arguments: Arguments, context: ComputeContext) -> Json:
+    low, high = int(arguments.get("low", 0)), int(arguments.get("high", 100))
     if low > high:
         raise Refused("invalid", f"The minimum {low} must not be above the maximum {high}")
-    count = given.get("count")
+    count = arguments.get("count")
     drawn = [
-        low + (int(around.draws.unit(f"number/{at}") * 2**53) * (high - low + 1) >> 53)
+        low + (int(context.draws.unit(f"number/{at}") * 2**53) * (high - low + 1) >> 53)
         for at in range(_bounded("count", count or 1, 1000))
     ]
     return drawn if count is not None else drawn[0]
 
 
-def _fraction(given: Given, around: Circumstances) -> Json:
+def _fraction(arguments: Arguments, context: ComputeContext) -> Json:
     try:
-        low, high = float(given.get("low", 0)), float(given.get("high", 1))
-        return finite(low + around.draws.unit("number") * (high - low))
+        low, high = float(arguments.get("low", 0)), float(arguments.get("high", 1))
+        return finite(low + context.draws.unit("number") * (high - low))
     except OverflowError:
         raise Refused("invalid", "The bounds are too large") from None
 
 
-def _chosen(given: Given, around: Circumstances) -> Json:
-    if not given["options"]:
+def _chosen(arguments: Arguments, context: ComputeContext) -> Json:
+    if not arguments["options"]:
         raise Refused("invalid", "Cannot choose from an empty list")
-    return around.draws.choice("choice", given["options"])
+    return context.draws.choice("choice", arguments["options"])
 
 
-def _shuffled(given: Given, around: Circumstances) -> Json:
-    places = {at: around.draws.unit(f"place/{at}") for at in range(len(given["options"]))}
-    return [given["options"][at] for at in sorted(places, key=lambda at: places[at])]
+def _shuffled(arguments: Arguments, context: ComputeContext) -> Json:
+    places = {at: context.draws.unit(f"place/{at}") for at in range(len(arguments["options"]))}
+    return [arguments["options"][at] for at in sorted(places, key=lambda at: places[at])]
 
 
-def _characters(given: Given, around: Circumstances) -> Json:
-    signs = _LETTERS + "0123456789" + ("!@#$%^&*" if given.get("symbols") else "")
-    length = _bounded("length", given.get("length") or 16, 4096)
-    return "".join(around.draws.choice(f"sign/{at}", signs) for at in range(length))
+def _characters(arguments: Arguments, context: ComputeContext) -> Json:
+    signs = _LETTERS + "0123456789" + ("!@#$%^&*" if arguments.get("symbols") else "")
+    length = _bounded("length", arguments.get("length") or 16, 4096)
+    return "".join(context.draws.choice(f"sign/{at}", signs) for at in range(length))
 
 
-def _dice(given: Given, around: Circumstances) -> Json:
-    notation = str(given.get("notation", "")).replace(" ", "").lower()
+def _dice(arguments: Arguments, context: ComputeContext) -> Json:
+    notation = str(arguments.get("notation", "")).replace(" ", "").lower()
     written = re.fullmatch(r"(\d{0,9})d(\d{1,9})([+-]\d{1,9})?", notation)
-    if "notation" in given and written is None:
-        raise Refused("invalid", f"Invalid dice notation {given['notation']!r}: expected a form such as 2d6+1")
-    count = int(written[1] or 1) if written else int(given.get("count") or 1)
-    sides = int(written[2]) if written else int(given.get("sides") or 6)
+    if "notation" in arguments and written is None:
+        raise Refused("invalid", f"Invalid dice notation {arguments['notation']!r}: expected a form such as 2d6+1")
+    count = int(written[1] or 1) if written else int(arguments.get("count") or 1)
+    sides = int(written[2]) if written else int(arguments.get("sides") or 6)
     rolls = [
-        1 + int(around.draws.unit(f"die/{at}") * _bounded("sides", sides, 10_000))
+        1 + int(context.draws.unit(f"die/{at}") * _bounded("sides", sides, 10_000))
         for at in range(_bounded("count", count, 1000))
     ]
     return {"rolls": rolls, "total": sum(rolls) + (int(written[3] or 0) if written else 0)}
@@ -155,7 +155,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "coin",
         "flip_coin, coin_flip, toss_coin",
         (),
-        lambda _g, around: around.draws.choice("coin", ("heads", "tails")),
+        lambda _g, context: context.draws.choice("coin", ("heads", "tails")),
         "side",
     ),
     text_operation(
@@ -168,6 +168,6 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         _dice,
         "total",
-        telling=vocabulary("dice die roll rolls"),
+        hints=vocabulary("dice die roll rolls"),
     ),
 )

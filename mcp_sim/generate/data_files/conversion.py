@@ -19,7 +19,7 @@ _YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FieldType:
     """The JSON types of a field except null, empty if it takes any. `is_name`: it is a key or a link."""
 
     kinds: tuple[str, ...]
@@ -27,7 +27,7 @@ class Wanted:
     is_name: bool = False
 
 
-def of_text(text: str, wanted: Wanted) -> Json:
+def from_text(text: str, wanted: FieldType) -> Json:
     """Convert a text of a CSV file; return `ABSENT` if it is empty. Raises `ValueError` if it has another type."""
     kinds = wanted.kinds
     if not text and (wanted.is_name or "string" not in kinds) and kinds:
@@ -61,7 +61,7 @@ def _parsed(text: str, kind: str) -> Json:
     return found if isinstance(found, fits[kind]) and not isinstance(found, bool) else ABSENT
 
 
-def of_loose(value: Any, wanted: Wanted) -> Json:
+def from_sqlite(value: Any, wanted: FieldType) -> Json:
     """Convert a value of SQLite; return `ABSENT` if it is null and the field is not. Raises `ValueError` for binary."""
     if isinstance(value, bytes):
         raise ValueError("is binary; a record holds what JSON can")
@@ -71,7 +71,7 @@ def of_loose(value: Any, wanted: Wanted) -> Json:
     if kind == "boolean" and value in (0, 1):
         return bool(value)
     if kind in {"array", "object"} and isinstance(value, str):
-        return of_text(value, wanted)
+        return from_text(value, wanted)
     if kind == "string" and isinstance(value, int | float):
         return str(value)
     return int(value) if kind == "integer" and isinstance(value, float) and value.is_integer() else value

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from mcp_sim.generate.data_files.conversion import ABSENT, Wanted, is_year_last, of_loose, of_text
-from mcp_sim.generate.data_files.tables import KEY, Table, entity_named, read_tables
-from mcp_sim.generate.time_fields import sense
+from mcp_sim.generate.data_files.conversion import ABSENT, FieldType, from_sqlite, from_text, is_year_last
+from mcp_sim.generate.data_files.tables import KEY, Table, find_entity, read_tables
+from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place
@@ -19,10 +19,10 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.lexicon.words import snake
+from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.scenario import GivenRecords
 
-MOST_TOLD = 20
+MAX_PROBLEMS = 20
 """How many problems of one table are reported."""
 
 
@@ -38,18 +38,18 @@ def given_records(
             rows = _from_file(at, part.file, name, document, sources, domain)
             for entity, more in rows.items():
                 found[entity] = [*more, *found.get(entity, ())]
-    given = {name: _counted(place.at(name), rows, counts.get(name)) for name, rows in found.items()}
-    _tell_of_loose_ends(place, given, domain)
+    given = {name: _with_count(place.at(name), rows, counts.get(name)) for name, rows in found.items()}
+    _warn_of_dangling_links(place, given, domain)
     return given
 
 
-def _counted(place: Place, rows: list[Record], count: int | None) -> GivenRecords:
+def _with_count(place: Place, rows: list[Record], count: int | None) -> GivenRecords:
     if count is not None and count < len(rows):
         place.error(f"count is {count}, but there are {len(rows)} rows, which count includes")
     return GivenRecords(len(rows) if count is None else count, tuple(rows))
 
 
-def _tell_of_loose_ends(place: Place, given: Mapping[str, GivenRecords], domain: Domain) -> None:
+def _warn_of_dangling_links(place: Place, given: Mapping[str, GivenRecords], domain: Domain) -> None:
     """Warn, once per field, of links to records that will not exist."""
     keys = {name: {row.get(domain.entities[name].key) for row in part.rows} for name, part in given.items()
             if name in domain.entities and part.count == len(part.rows)}  # fmt: skip
@@ -59,8 +59,8 @@ def _tell_of_loose_ends(place: Place, given: Mapping[str, GivenRecords], domain:
             lost = [row[field.name] for row in part.rows if row.get(field.name) is not None]
             lost = [value for value in lost if isinstance(value, str | int) and value not in keys[field.link or ""]]
             if lost:
-                told = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
-                place.at(name).warning(told)
+                message = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
+                place.at(name).warning(message)
 
 
 def _from_file(
@@ -73,10 +73,10 @@ def _from_file(
         return {}
     tables = read_tables(path, sources, domain.entities)
     if name == EVERY:
-        return _of_all(tables, sources, domain)
+        return _all_tables(tables, sources, domain)
     tables = [table for table in tables if not table.is_unread]
     chosen = next(
-        (table for table in tables if entity_named(table.name, [name])), tables[0] if len(tables) == 1 else None
+        (table for table in tables if find_entity(table.name, [name])), tables[0] if len(tables) == 1 else None
     )
     if chosen is None and tables:
         at.error(f"{file} has no table {name!r}{did_you_mean(name, [table.name for table in tables])}")
@@ -85,13 +85,13 @@ def _from_file(
     return _typed(chosen, domain.entities[name], sources, domain)
 
 
-def _of_all(tables: list[Table], sources: Sources, domain: Domain) -> dict[str, list[Record]]:
+def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
     for table in tables:
-        entity = entity_named(table.name, domain.entities)
+        entity = find_entity(table.name, domain.entities)
         if entity is None:
-            told = f"no tool uses this table, and it is ignored{did_you_mean(table.name, domain.entities)}"
-            sources.problems.append(table.problem(-1, "", told, is_warning=True))
+            message = f"no tool uses this table, and it is ignored{did_you_mean(table.name, domain.entities)}"
+            sources.problems.append(table.problem(-1, "", message, is_warning=True))
             continue
         for name, rows in _typed(table, domain.entities[entity], sources, domain).items():
             found[name] = [*found.get(name, ()), *rows]
@@ -107,17 +107,17 @@ class _Column:
 
     field: str
     validator: Validator | None
-    wanted: Wanted
+    wanted: FieldType
 
 
 def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> dict[str, list[Record]]:
     """Return the rows, converted to the types of their fields, and the rows of other entities nested in them."""
     rows, nested = _unnested(table, entity, domain)
     columns = _columns(replace(table, rows=rows), entity, sources)
-    told = _Told(sources)
-    made = [_record(table, index, row, columns, told) for index, row in enumerate(rows)]
-    _check_keys(table, entity, made, told)
-    told.end(table)
+    problems = _TableProblems(sources)
+    made = [_record(table, index, row, columns, problems) for index, row in enumerate(rows)]
+    _check_keys(table, entity, made, problems)
+    problems.report_rest(table)
     found = {entity.name: made}
     for name, inner in nested.items():
         part = Table(name, table.file, inner, is_loose=table.is_loose)
@@ -126,20 +126,20 @@ def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> di
     return found
 
 
-class _Told:
-    """Reports the problems of one table, up to `MOST_TOLD`."""
+class _TableProblems:
+    """Reports the problems of one table, up to `MAX_PROBLEMS`."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources, self.count = sources, 0
 
-    def note(self, table: Table, row: int, column: str, message: str) -> None:
+    def add(self, table: Table, row: int, column: str, message: str) -> None:
         self.count += 1
-        if self.count <= MOST_TOLD:
+        if self.count <= MAX_PROBLEMS:
             self.sources.problems.append(table.problem(row, column, message))
 
-    def end(self, table: Table) -> None:
-        if self.count > MOST_TOLD:
-            self.sources.problems.append(table.problem(-1, "", f"{self.count - MOST_TOLD} more values are wrong"))
+    def report_rest(self, table: Table) -> None:
+        if self.count > MAX_PROBLEMS:
+            self.sources.problems.append(table.problem(-1, "", f"{self.count - MAX_PROBLEMS} more values are wrong"))
 
 
 def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Column]:
@@ -150,14 +150,14 @@ def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Colum
         field = entity.key if name == KEY else fields.get(name, fields.get(snake(name), name))
         known = entity.fields.get(field)
         if known is None and field != entity.key:
-            told = f"column {name!r} of {entity.name} is not used by any tool{did_you_mean(name, entity.fields)}"
-            sources.problems.append(table.problem(-1, name, told, is_warning=True))
+            message = f"column {name!r} of {entity.name} is not used by any tool{did_you_mean(name, entity.fields)}"
+            sources.problems.append(table.problem(-1, name, message, is_warning=True))
         schema = known.schema if known is not None else _key_schema(entity) if field == entity.key else {}
         validator = Validator(schema) if known is not None else None
         kinds = tuple(kind for kind in types_of(schema) if kind != "null")
-        wanted = Wanted(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
+        wanted = FieldType(kinds, is_nullable(schema), bool(known and known.link) or field == entity.key)
         found[name] = _Column(field, validator, wanted)
-        if sense(field, schema) is not None:
+        if time_meaning(field, schema) is not None:
             sources.problems += _days_first(table, name, schema)
     return found
 
@@ -166,16 +166,16 @@ def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
     """Yield a problem for the first ambiguous date of a column: an error if its schema requires dates."""
     index = next((index for index, row in enumerate(table.rows) if is_year_last(row.get(column))), None)
     if index is not None:
-        told = f"{shown(table.rows[index][column])} is no ISO 8601 date: write the year first, as in 2030-01-31"
+        message = f"{shown(table.rows[index][column])} is no ISO 8601 date: write the year first, as in 2030-01-31"
         is_warning = schema.get("format") not in {"date", "date-time"}
-        yield table.problem(index, column, told, is_warning=is_warning)
+        yield table.problem(index, column, message, is_warning=is_warning)
 
 
 def _key_schema(entity: Entity) -> Record:
     return {"type": "integer"} if isinstance(entity.key_like, int) else {"type": "string"}
 
 
-def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], told: _Told) -> Record:
+def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], problems: _TableProblems) -> Record:
     made: Record = {}
     for name, value in row.items():
         column = columns[name]
@@ -184,32 +184,32 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         try:
             typed = _value(value, column.wanted, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
         except ValueError as error:
-            told.note(table, index, name, str(error))
+            problems.add(table, index, name, str(error))
             continue
         if typed is ABSENT:
             continue
         made[column.field] = typed
         for problem in column.validator.problems(typed) if column.validator is not None else ():
-            told.note(table, index, name, problem)
+            problems.add(table, index, name, problem)
     return made
 
 
-def _value(value: Json, wanted: Wanted, *, is_text: bool, is_loose: bool) -> Json:
+def _value(value: Json, wanted: FieldType, *, is_text: bool, is_loose: bool) -> Json:
     if is_text and isinstance(value, str):
-        return of_text(value, wanted)
-    return of_loose(value, wanted) if is_loose else value
+        return from_text(value, wanted)
+    return from_sqlite(value, wanted) if is_loose else value
 
 
-def _check_keys(table: Table, entity: Entity, rows: list[Record], told: _Told) -> None:
+def _check_keys(table: Table, entity: Entity, rows: list[Record], problems: _TableProblems) -> None:
     seen: set[Json] = set()
     for index, row in enumerate(rows):
         key = row.get(entity.key)
         if key is None:
             continue
         if not isinstance(key, str | int) or isinstance(key, bool):
-            told.note(table, index, entity.key, f"a key must be a string or a whole number, not {shown(key)}")
+            problems.add(table, index, entity.key, f"a key must be a string or a whole number, not {shown(key)}")
         elif key in seen:
-            told.note(table, index, entity.key, f"a second {entity.name} {key!r}")
+            problems.add(table, index, entity.key, f"a second {entity.name} {key!r}")
         else:
             seen.add(key)
 
@@ -232,7 +232,7 @@ def _unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record
 def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the columns that hold records of an entity which links to this one, with its name and the link field."""
     for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if _parts(value)):
-        name = None if column in entity.fields else entity_named(column, domain.entities)
+        name = None if column in entity.fields else find_entity(column, domain.entities)
         fields = domain.entities[name].fields.values() if name is not None else ()
         link = next((field.name for field in fields if field.link == entity.name and not field.derived), None)
         if name is not None and link is not None:

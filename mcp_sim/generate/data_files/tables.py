@@ -18,18 +18,18 @@ from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import Problem
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.lexicon.words import singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import singular_phrase, snake, words
 
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 """The largest number of rows per table."""
 
 DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
 _STEPS = 100_000
-_MOST_STEPS = 200_000_000
+_MAX_STEPS = 200_000_000
 """The largest number of SQLite virtual machine steps for reading a view."""
 
-MOST_SEPARATED = 256 * 1024
+MAX_CSV_VALUE = 256 * 1024
 """The largest number of characters of a value in a CSV file."""
 
 
@@ -63,7 +63,7 @@ class Table:
         return self.place.document.line((*self.place.path, *part))
 
 
-def entity_named(table: str, entities: Iterable[str]) -> str | None:
+def find_entity(table: str, entities: Iterable[str]) -> str | None:
     """Return the entity that a table is named after, in singular or plural and in any case style; None if none."""
     wanted = {snake(table), singular_phrase(words(table))}
     return next((name for name in entities if name == table or snake(name) in wanted), None)
@@ -107,7 +107,7 @@ def _document(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
 def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
     """Return the tables in a document: those in a mapping, or the document itself."""
     names = list(root.mapping)
-    has_tables = any(entity_named(one, entities) for one in names)
+    has_tables = any(find_entity(one, entities) for one in names)
     if has_tables or any(isinstance(part, list) for part in root.mapping.values()):
         return {one: root.at(one) for one in names}
     return {name: root}
@@ -159,7 +159,7 @@ def _csv(path: Path, sources: Sources) -> Iterator[Table]:
 
 def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[int]]:
     """Return the names in the first line, the rows, and the line number of each."""
-    csv.field_size_limit(MOST_SEPARATED)
+    csv.field_size_limit(MAX_CSV_VALUE)
     if sign == "," and ";" in text.partition("\n")[0] and "," not in text.partition("\n")[0]:
         sign = ";"
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
@@ -199,7 +199,7 @@ def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.deserialize(_without_log(data))
             connection.execute("PRAGMA trusted_schema = OFF")
-            for name, rows in _stored(connection, entities).items():
+            for name, rows in _read_tables(connection, entities).items():
                 if rows is None:
                     yield Table(name, display(path), (), is_unread=True)
                 elif _is_within(rows, display(path), sources):
@@ -213,16 +213,16 @@ def _without_log(data: bytes) -> bytes:
     return data[:18] + b"\x01\x01" + data[20:] if data[18:20] == b"\x02\x02" else data
 
 
-def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record] | None]:
+def _read_tables(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record] | None]:
     """Return the rows of tables and views; None for a view that matches no entity."""
     listed = connection.execute(
         "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
     ).fetchall()
     names = [str(name) for kind, name in listed if kind == "table"]
     found: dict[str, list[Record] | None] = {name: _rows_of(connection, name) for name in names}
-    held = {entity_named(name, entities) for name in found}
+    held = {find_entity(name, entities) for name in found}
     for name in (str(name) for kind, name in listed if kind == "view"):
-        entity = entity_named(name, entities)
+        entity = find_entity(name, entities)
         if entity not in held or entity is None:
             held.add(entity)
             found[name] = None if entity is None else _rows_of_view(connection, name)
@@ -232,7 +232,7 @@ def _stored(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str
 def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
     """Return the rows of a view. It is interrupted if it computes for too long."""
     steps = count()
-    connection.set_progress_handler(lambda: next(steps) > _MOST_STEPS // _STEPS, _STEPS)
+    connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS // _STEPS, _STEPS)
     try:
         return _rows_of(connection, view)
     except sqlite3.OperationalError as error:
@@ -241,12 +241,12 @@ def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
 
 def _rows_of(connection: sqlite3.Connection, table: str) -> list[Record]:
     quoted = table.replace('"', '""')
-    cursor = connection.execute(f'SELECT * FROM "{quoted}" LIMIT {MOST_ROWS + 1}')  # noqa: S608 (a quoted name)
+    cursor = connection.execute(f'SELECT * FROM "{quoted}" LIMIT {MAX_ROWS + 1}')  # noqa: S608 (a quoted name)
     columns = [column[0] for column in cursor.description]
     return [dict(zip(columns, row, strict=True)) for row in cursor]
 
 
 def _is_within(rows: Sequence[Any], file: str, sources: Sources) -> bool:
-    if len(rows) > MOST_ROWS:
-        sources.problems.append(Problem(file, 0, "", f"has more than {MOST_ROWS} rows"))
-    return len(rows) <= MOST_ROWS
+    if len(rows) > MAX_ROWS:
+        sources.problems.append(Problem(file, 0, "", f"has more than {MAX_ROWS} rows"))
+    return len(rows) <= MAX_ROWS
