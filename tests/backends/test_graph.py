@@ -60,21 +60,21 @@ async def test_the_given_graph_is_read_whole(memory: Simulator) -> None:
         assert await said(world, "read_graph") == STATE
 
 
-async def test_what_is_there_is_skipped_and_only_what_was_new_is_told(memory: Simulator) -> None:
+async def test_existing_nodes_are_skipped_and_only_new_ones_are_returned(memory: Simulator) -> None:
     async with memory.open() as world:
         bo = {"name": "Bo", "entityType": "person", "observations": ["new here"]}
         assert await said(world, "create_entities", entities=[STATE["entities"][0], bo, bo]) == [bo]
         knows = {"from": "Ada", "to": "Bo", "relationType": "knows"}
         assert await said(world, "create_relations", relations=[STATE["relations"][0], knows]) == [knows]
-        told = await said(
+        result = await said(
             world, "add_observations", observations=[{"entityName": "Bo", "contents": ["new here", "tall"]}]
         )
-        assert told == [{"entityName": "Bo", "addedObservations": ["tall"]}]
+        assert result == [{"entityName": "Bo", "addedObservations": ["tall"]}]
         assert await said(world, "open_nodes", names=["Bo", "Nobody"]) == {
             "entities": [{**bo, "observations": ["new here", "tall"]}], "relations": [knows]}  # fmt: skip
 
 
-async def test_with_a_node_its_edges_go_and_the_name_is_free_again(memory: Simulator) -> None:
+async def test_deleting_a_node_deletes_its_edges_and_frees_its_name(memory: Simulator) -> None:
     async with memory.open() as world:
         await said(world, "delete_entities", entityNames=["Wielhuis", "Nobody"])
         graph = await said(world, "read_graph")
@@ -83,7 +83,7 @@ async def test_with_a_node_its_edges_go_and_the_name_is_free_again(memory: Simul
         assert made == [STATE["entities"][1]]
 
 
-async def test_a_search_shows_nodes_by_name_kind_and_note_and_the_edges_that_end_there(memory: Simulator) -> None:
+async def test_a_search_finds_nodes_by_name_kind_and_note_with_their_edges(memory: Simulator) -> None:
     async with memory.open() as world:
         assert [one["name"] for one in (await said(world, "search_nodes", query="TEA"))["entities"]] == ["Ada"]
         assert await said(world, "search_nodes", query="") == STATE
@@ -92,17 +92,17 @@ async def test_a_search_shows_nodes_by_name_kind_and_note_and_the_edges_that_end
         assert (await said(world, "search_nodes", query="bo"))["relations"] == []
 
 
-async def test_notes_of_a_node_that_is_not_there_are_refused(memory: Simulator) -> None:
+async def test_notes_of_a_missing_node_are_refused(memory: Simulator) -> None:
     async with memory.open() as world:
-        told = await refused(world, "add_observations", observations=[
+        result = await refused(world, "add_observations", observations=[
             {"entityName": "Ada", "contents": ["x"]}, {"entityName": "Nobody", "contents": ["x"]}])  # fmt: skip
-        assert "Nobody" in told
+        assert "Nobody" in result
         assert await said(world, "read_graph") == STATE
         await said(world, "delete_observations", deletions=[{"entityName": "Ada", "observations": ["likes tea", "x"]}])
         assert world.view.get("entity", "Ada") == {**STATE["entities"][0], "observations": []}
 
 
-async def test_nodes_and_edges_in_a_list_are_changed_and_each_must_be_there(tmp_path: Path) -> None:
+async def test_a_batch_updates_nodes_and_edges_that_all_must_exist(tmp_path: Path) -> None:
     changes = [
         tool("update_entities", entities=many(name=TEXT, entityType=TEXT, observations=TEXTS)),
         tool("update_relations", relations=RELATIONS),
@@ -118,12 +118,12 @@ async def test_nodes_and_edges_in_a_list_are_changed_and_each_must_be_there(tmp_
         assert (await said(world, "read_graph"))["relations"] == STATE["relations"]
 
 
-async def test_a_graph_is_empty_where_nothing_is_given(tmp_path: Path) -> None:
+async def test_a_graph_without_a_given_state_is_empty(tmp_path: Path) -> None:
     async with simulator(tmp_path, MEMORY).open() as world:
         assert await said(world, "read_graph") == {"entities": [], "relations": []}
 
 
-async def test_single_nodes_and_edges_are_made_found_and_walked(tmp_path: Path) -> None:
+async def test_single_nodes_and_edges_are_created_found_and_traversed(tmp_path: Path) -> None:
     sim = simulator(tmp_path, PLAIN)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"graph"}
     async with sim.open() as world:
@@ -143,7 +143,7 @@ async def test_single_nodes_and_edges_are_made_found_and_walked(tmp_path: Path) 
         assert "b" in await refused(world, "graph.deleteNode", id="b")
 
 
-def test_links_between_other_things_make_no_graph(tmp_path: Path) -> None:
+def test_links_between_other_records_are_no_graph(tmp_path: Path) -> None:
     tools = [
         tool("transfer_money", source=TEXT, target=TEXT), tool("create_link", source=TEXT, target=TEXT),
         tool("get_account", account_id=TEXT), tool("search_accounts", query=TEXT), tool("create_note", note=TEXT),
@@ -151,7 +151,7 @@ def test_links_between_other_things_make_no_graph(tmp_path: Path) -> None:
     assert "graph" not in " ".join(backends(simulator(tmp_path, tools)).values())
 
 
-async def test_what_is_deleted_alone_is_told_by_its_name(tmp_path: Path) -> None:
+async def test_a_single_deletion_names_what_was_deleted(tmp_path: Path) -> None:
     relation = {"source": TEXT, "target": TEXT, "type": TEXT}
     listed = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "entityType": TEXT}}}
     edges = {"type": "array", "items": {"type": "object", "properties": relation}}

@@ -1,4 +1,4 @@
-"""Tools that keep values under keys that the caller chooses."""
+"""Tools that store values under keys chosen by the caller."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> Simulator:
     return simulator(tmp_path, STORE, {"store": {"user:1": {"name": "Ada"}, "hits": 3}})
 
 
-async def test_any_value_is_kept_under_its_key_until_it_is_deleted(store: Simulator) -> None:
+async def test_any_value_is_stored_under_its_key_until_it_is_deleted(store: Simulator) -> None:
     assert {one.partition(" ")[0] for one in backends(store).values()} == {"key_value"}
     async with store.open() as world:
         assert await said(world, "get", key="user:1") == {"name": "Ada"}
@@ -60,7 +60,7 @@ async def test_any_value_is_kept_under_its_key_until_it_is_deleted(store: Simula
         assert await said(world, "get", key="user:2") == "again"
 
 
-async def test_a_number_is_counted_and_a_text_is_not(store: Simulator) -> None:
+async def test_a_number_can_be_incremented_and_a_text_cannot(store: Simulator) -> None:
     async with store.open() as world:
         assert "4" in await said(world, "incr", key="hits")
         assert "14" in await said(world, "incr", key="hits", amount=10)
@@ -69,7 +69,7 @@ async def test_a_number_is_counted_and_a_text_is_not(store: Simulator) -> None:
         assert "not a number" in await refused(world, "incr", key="user:1")
 
 
-async def test_what_expires_is_gone_when_its_time_has_come(store: Simulator) -> None:
+async def test_an_expired_key_is_gone(store: Simulator) -> None:
     async with store.open() as world:
         await said(world, "set", key="token", value="x", expire_seconds=3)
         assert await said(world, "ttl", key="token") == "2"
@@ -79,7 +79,7 @@ async def test_what_expires_is_gone_when_its_time_has_come(store: Simulator) -> 
         assert await said(world, "ttl", key="hits") == "-1"
 
 
-async def test_keys_are_renamed_appended_to_and_got_together(store: Simulator) -> None:
+async def test_keys_are_renamed_appended_to_and_read_together(store: Simulator) -> None:
     async with store.open() as world:
         await said(world, "append", key="note", value="one")
         await said(world, "append", key="note", value=" two")
@@ -150,7 +150,7 @@ async def test_commands_keep_hashes_lists_sets_and_sorted_sets_under_keys(tmp_pa
         assert await said(world, "dbsize") == "3"
 
 
-async def test_what_commands_tell_names_scores_expiries_channels_and_what_is_not_there(tmp_path: Path) -> None:
+async def test_results_of_commands_have_scores_expiries_channels_and_missing_keys(tmp_path: Path) -> None:
     async with simulator(tmp_path, STRUCTURES).open() as world:
         assert "7.5" in await said(world, "zadd", key="z", score=7.5, member="cy")
         assert "600" in await said(world, "set", key="k", value="v", expiration=600)
@@ -160,7 +160,7 @@ async def test_what_commands_tell_names_scores_expiries_channels_and_what_is_not
         assert "not found" in await said(world, "lrem", name="nothing", count=2.0, element="x")
 
 
-async def test_to_a_database_a_key_that_is_not_there_is_an_answer(tmp_path: Path) -> None:
+async def test_a_database_answers_without_failure_if_a_key_is_missing(tmp_path: Path) -> None:
     async with simulator(tmp_path, STRUCTURES).open() as world:
         for name in ("get", "delete"):
             assert "nope" in await said(world, name, key="nope")
@@ -173,7 +173,7 @@ async def test_to_a_database_a_key_that_is_not_there_is_an_answer(tmp_path: Path
         assert await said(world, "list") == []
 
 
-async def test_a_key_of_one_namespace_is_none_of_another(tmp_path: Path) -> None:
+async def test_namespaces_separate_keys(tmp_path: Path) -> None:
     sim = simulator(tmp_path, MEMORY)
     assert {one.partition(" ")[0] for one in backends(sim).values()} == {"key_value"}
     async with sim.open() as world:
@@ -184,7 +184,7 @@ async def test_a_key_of_one_namespace_is_none_of_another(tmp_path: Path) -> None
         assert await said(world, "listMemory", namespace="a") == [{"key": "tea", "value": "green"}]
 
 
-async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
+async def test_an_argument_selects_the_operation(tmp_path: Path) -> None:
     async with simulator(tmp_path, CHOSEN).open() as world:
         await said(world, "manage_cache", action="set", key="a", value=[1])
         assert await said(world, "manage_cache", action="get", key="a") == [1]
@@ -203,11 +203,11 @@ async def test_an_argument_selects_what_is_done(tmp_path: Path) -> None:
     ],
     ids=["components", "issues", "browser", "sheets"],
 )  # fmt: skip
-def test_keys_of_other_things_make_no_store(tmp_path: Path, tools: list[Json]) -> None:
+def test_tools_with_keys_of_other_things_are_no_store(tmp_path: Path, tools: list[Json]) -> None:
     assert not [one for one in backends(simulator(tmp_path, tools)).values() if one.startswith("key_value")]
 
 
-async def test_a_result_of_several_types_is_told_as_what_it_is(tmp_path: Path) -> None:
+async def test_a_result_of_several_types_keeps_its_type(tmp_path: Path) -> None:
     either = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
     result = {"type": "object", "properties": {"result": either}, "required": ["result"]}
     free = {"type": "object", "properties": {"result": {"type": "object"}}, "required": ["result"]}
@@ -226,7 +226,7 @@ async def test_a_result_of_several_types_is_told_as_what_it_is(tmp_path: Path) -
         assert "error" in (await said(world, "rename", old_key="gone", new_key="x"))["result"]
 
 
-async def test_what_is_said_of_entries_beside_their_keys_narrows_what_is_told(tmp_path: Path) -> None:
+async def test_attributes_of_entries_filter_the_listed_entries(tmp_path: Path) -> None:
     tools = [
         tool("memo_save", "Save an item under a key.", needed="key value", key=TEXT, value=TEXT, category=TEXT,
              rank={"type": "string", "default": "low"}),

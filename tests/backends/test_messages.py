@@ -1,4 +1,4 @@
-"""Tools that pass messages between people."""
+"""Tools that pass messages between users."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATE: dict[str, Any] = {
 }
 
 
-async def test_what_is_sent_is_viewed_found_and_taken_back(tmp_path: Path) -> None:
+async def test_a_sent_message_is_listed_found_and_deleted(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, state=STATE) as sim, sim.open() as world:
         sent = told(await world.call("send_message", {"receiver_id": "USR002", "message": "See you"}))
         assert sent == {"sent_status": True, "message_id": 2, "message": "Message sent to 'USR002' successfully."}
@@ -44,7 +44,7 @@ async def test_what_is_sent_is_viewed_found_and_taken_back(tmp_path: Path) -> No
         assert told(await world.call("view_messages_sent", {})) == {"messages": {"USR002": ["Hello Bo"]}}
 
 
-async def test_users_are_known_by_name_and_new_ones_get_the_next_id(tmp_path: Path) -> None:
+async def test_users_are_found_by_name_and_new_users_get_the_next_id(tmp_path: Path) -> None:
     async with simulator(tmp_path, TOOLS, state=STATE) as sim, sim.open() as world:
         assert told(await world.call("get_user_id", {"user": "Bo"})) == {"user_id": "USR002"}
         assert told(await world.call("add_contact", {"user_name": "Cy"}))["user_id"] == "USR003"
@@ -88,7 +88,7 @@ INBOX = [
 ]  # fmt: skip
 
 
-async def test_a_reply_goes_back_to_the_sender_and_stays_in_the_thread(tmp_path: Path) -> None:
+async def test_a_reply_goes_to_the_sender_and_stays_in_the_thread(tmp_path: Path) -> None:
     async with simulator(tmp_path, MAIL, {"emails": INBOX}) as sim, sim.open() as world:
         told(await world.call("reply_to_email", {"email_id": "m1", "body": "Three."}))
         reply = told(await world.call("list_emails", {}))["emails"][-1]

@@ -16,7 +16,7 @@ TODO = [
 ]
 
 
-async def test_a_scratchpad_is_added_to_read_and_cleared(tmp_path: Path) -> None:
+async def test_a_scratchpad_is_appended_to_read_and_cleared(tmp_path: Path) -> None:
     tools = [tool("append_to_scratchpad", {"text": STRING}), tool("read_scratchpad"), tool("clear_scratchpad")]
     async with simulator(tmp_path, tools) as sim, sim.open() as world:
         assert "No" in told(await world.call("read_scratchpad", {}))
@@ -27,7 +27,7 @@ async def test_a_scratchpad_is_added_to_read_and_cleared(tmp_path: Path) -> None
         assert world.view.count("scratchpad") == 0
 
 
-async def test_things_to_do_are_ticked_off_by_place(tmp_path: Path) -> None:
+async def test_tasks_are_checked_off_by_position(tmp_path: Path) -> None:
     async with simulator(tmp_path, TODO, {"todos": ["Call Ada", "Write to Bo"]}) as sim, sim.open() as world:
         told(await world.call("add_todo", {"task": "Pay the rent"}))
         told(await world.call("complete_todo", {"index": 1}))
@@ -44,7 +44,7 @@ async def test_a_list_that_is_written_as_a_whole_is_read_as_it_was_written(tmp_p
             assert told(await world.call("todo_read", {})) == {"todos": rows}
 
 
-def test_notes_that_go_by_ids_are_records(tmp_path: Path) -> None:
+def test_notes_with_ids_are_records(tmp_path: Path) -> None:
     tools = [
         tool("add_note", {"text": STRING}),
         tool("list_notes"),
@@ -56,6 +56,6 @@ def test_notes_that_go_by_ids_are_records(tmp_path: Path) -> None:
     assert not [one for one in known.values() if one.startswith("notes")]
 
 
-def test_several_that_are_created_at_once_do_not_replace_the_list(tmp_path: Path) -> None:
+def test_creating_several_notes_does_not_replace_the_list(tmp_path: Path) -> None:
     tools = [tool("create_todos", {"todos": TODOS}), tool("list_todos")]
     assert backends(simulator(tmp_path, tools)) == {"create_todos": "records", "list_todos": "records"}

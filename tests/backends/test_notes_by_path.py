@@ -1,4 +1,4 @@
-"""Notes and pages that tools read and write by their paths: files, whatever they are called."""
+"""Notes and pages that tools read and write by path are files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def test_notes_by_path_are_files(tmp_path: Path) -> None:
         assert "beds/leek.md" in await refused(world, "read_note", path="beds/leek.md")
 
 
-async def test_notes_are_listed_and_found_by_their_paths_from_the_top(tmp_path: Path) -> None:
+async def test_notes_are_listed_and_found_by_their_full_paths(tmp_path: Path) -> None:
     async with simulator(tmp_path, _NOTES, _STATE).open() as world:
         assert await said(world, "list_notes") == "beds/leek.md\nbeds/rose.md\nplan.md"
         assert await said(world, "list_notes", folder="beds") == "beds/leek.md\nbeds/rose.md"
@@ -35,13 +35,13 @@ async def test_notes_are_listed_and_found_by_their_paths_from_the_top(tmp_path: 
         assert "nowhere" in await refused(world, "list_notes", folder="nowhere")
 
 
-async def test_the_fields_ahead_of_a_note_are_told(tmp_path: Path) -> None:
+async def test_the_front_matter_of_a_note_is_returned(tmp_path: Path) -> None:
     async with simulator(tmp_path, _NOTES, _STATE).open() as world:
         assert await said(world, "get_frontmatter", path="beds/rose.md") == "kind: shrub\n"
         assert "no front matter" in await said(world, "get_frontmatter", path="plan.md")
 
 
-async def test_what_is_kept_with_more_than_a_text_is_no_file(tmp_path: Path) -> None:
+async def test_a_note_with_more_fields_than_a_text_is_not_a_file(tmp_path: Path) -> None:
     listed = [
         tool("get_page", "Get a page.", path=TEXT),
         tool("create_page", "Create a page.", path=TEXT, title=TEXT, content=TEXT, owner=TEXT),

@@ -1,4 +1,4 @@
-"""Tools that are answered by Python functions which a spec names."""
+"""Tools that are answered by Python functions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def spec(folder: Path, sim: str) -> str:
     return f"{TOOLS}sim: {sim}\n"
 
 
-async def test_a_function_reads_and_writes_records_as_any_other_tool(tmp_path: Path) -> None:
+async def test_a_function_reads_and_writes_records_like_any_other_tool(tmp_path: Path) -> None:
     said = spec(tmp_path, "{quote: {python: freight:quote}, list_orders: {verb: list, entity: order}}")
     async with service(tmp_path, said, RECORDS) as sim, sim.open() as world:
         assert value(await world.call("quote", {"order_id": "A1"})) == "costs 6"
@@ -57,7 +57,7 @@ async def test_a_function_reads_and_writes_records_as_any_other_tool(tmp_path: P
         assert message(await world.call("quote", {"order_id": "B2"})) == "No order B2"
 
 
-async def test_what_it_returns_is_validated_like_any_answer(tmp_path: Path) -> None:
+async def test_the_result_of_a_function_is_validated(tmp_path: Path) -> None:
     said = spec(tmp_path, "{weigh: {python: freight:weigh}}")
     async with service(tmp_path, said, RECORDS) as sim, sim.open() as world:
         assert value(await world.call("weigh", {})) == {"kilos": 7}
@@ -65,7 +65,7 @@ async def test_what_it_returns_is_validated_like_any_answer(tmp_path: Path) -> N
             await world.call("weigh", {"as": "heavy"})
 
 
-async def test_what_it_raises_is_a_crash_and_nothing_is_written(tmp_path: Path) -> None:
+async def test_an_exception_of_a_function_is_a_crash_and_nothing_is_written(tmp_path: Path) -> None:
     said = spec(tmp_path, "{quote: {python: freight:quote}, list_orders: {verb: list, entity: order}}")
     records = "records: {order: {rows: [{id: boom, weight: 3}]}}"
     async with service(tmp_path, said, records) as sim, sim.open() as world:
@@ -80,15 +80,15 @@ async def test_what_it_raises_is_a_crash_and_nothing_is_written(tmp_path: Path) 
     [
         ("{quote: {python: freight:cost}}", "freight:cost cannot be loaded: AttributeError"),
         ("{quote: {python: fright:quote}}", "fright:quote cannot be loaded: ModuleNotFoundError"),
-        ("{quote: {python: freight:NUMBER}}", "freight:NUMBER is no function"),
+        ("{quote: {python: freight:NUMBER}}", "freight:NUMBER is not a function"),
         ("{quote: {python: freight}}", "sim.quote.python"),
-        ("{quote: {python: freight:quote, backend: sql}}", "leave out `backend`"),
-        ("{quote: {choice: order_id, choices: {a: {python: freight:quote}}}}", "not one choice of it"),
+        ("{quote: {python: freight:quote, backend: sql}}", "excludes `backend` and `operation`"),
+        ("{quote: {choice: order_id, choices: {a: {python: freight:quote}}}}", "a function answers the whole tool"),
     ],
 )
-def test_a_function_that_is_not_there_is_told_at_load(tmp_path: Path, sim: str, reason: str) -> None:
+def test_a_missing_function_is_reported_at_load(tmp_path: Path, sim: str, reason: str) -> None:
     (tmp_path / "freight.yaml").write_text(f"mcp_sim: 1\nname: freight\n{spec(tmp_path, sim)}")
     (tmp_path / "run.yaml").write_text("mcp_sim: 1\ntools: freight.yaml\n")
-    with pytest.raises(DocumentError) as told:
+    with pytest.raises(DocumentError) as error:
         load(tmp_path / "run.yaml")
-    assert reason in str(told.value)
+    assert reason in str(error.value)

@@ -1,4 +1,4 @@
-"""Arguments that a schema lets pass, and that no tool could show: refused by name, and nothing is written."""
+"""Values that the input schema allows and no result could show are refused, and nothing is written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TOO_MUCH: Json = [
 
 
 @pytest.mark.parametrize(("arguments", "reason"), TOO_MUCH)
-async def test_what_no_tool_could_show_is_refused_when_it_is_written(
+async def test_a_write_of_a_value_that_no_result_allows_is_refused(
     tmp_path: Path, arguments: Json, reason: str
 ) -> None:
     async with simulator(tmp_path, TOOLS, world={"records": {"ticket": 2}}).open() as world:

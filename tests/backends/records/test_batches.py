@@ -1,4 +1,4 @@
-"""Tools that write several records at once: each item for itself, and what becomes of those that cannot be done."""
+"""Tools that write several records at once, and what happens to the items that fail."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ records:
 """
 
 
-async def test_every_item_of_a_batch_is_a_record_of_its_own_with_what_they_share(tmp_path: Path) -> None:
+async def test_each_item_of_a_batch_becomes_a_record_with_the_shared_values(tmp_path: Path) -> None:
     async with service(tmp_path, TASKS, WORLD) as sim, sim.open() as world:
         asked = {"project_id": "p-1", "tasks": [{"title": "Buy oil", "priority": 2}, {"title": "Call Bo"}]}
         made = value(await world.call("create_tasks", asked))["tasks"]
@@ -65,14 +65,14 @@ async def test_every_item_of_a_batch_is_a_record_of_its_own_with_what_they_share
         assert [(change["key"], change["part"]) for change in step["committed"]] == [("t-2", 0), ("t-3", 1)]
 
 
-async def test_what_cannot_be_done_of_a_batch_is_told_and_the_rest_is_done(tmp_path: Path) -> None:
+async def test_failed_items_of_a_batch_are_reported_and_the_others_are_written(tmp_path: Path) -> None:
     async with service(tmp_path, TASKS, WORLD) as sim, sim.open() as world:
         await world.call("create_tasks", {"project_id": "p-1", "tasks": [{"title": "Buy oil"}]})
-        told = value(await world.call("close_tasks", {"task_ids": ["t-1", "t-2", "t-9"]}))
-        assert [task["id"] for task in told["tasks"]] == ["t-2"]
-        assert [(row["index"], row["id"]) for row in told["errors"]] == [(0, "t-1"), (2, "t-9")]
-        assert "already closed" in told["errors"][0]["error"]
-        assert "t-9 not found" in told["errors"][1]["error"]
+        result = value(await world.call("close_tasks", {"task_ids": ["t-1", "t-2", "t-9"]}))
+        assert [task["id"] for task in result["tasks"]] == ["t-2"]
+        assert [(row["index"], row["id"]) for row in result["errors"]] == [(0, "t-1"), (2, "t-9")]
+        assert "already closed" in result["errors"][0]["error"]
+        assert "t-9 not found" in result["errors"][1]["error"]
         assert value(await world.call("get_task", {"task_id": "t-2"}))["status"] == "closed"
         assert value(await world.call("delete_tasks", {"task_ids": ["t-1", "t-1"]})) == {
             "deleted": ["t-1"],
@@ -80,14 +80,14 @@ async def test_what_cannot_be_done_of_a_batch_is_told_and_the_rest_is_done(tmp_p
         }
 
 
-async def test_a_batch_of_which_nothing_can_be_done_fails_and_so_does_an_empty_one(tmp_path: Path) -> None:
+async def test_an_empty_batch_and_a_batch_with_only_failures_fail(tmp_path: Path) -> None:
     async with service(tmp_path, TASKS, WORLD) as sim, sim.open() as world:
         assert "t-8" in message(await world.call("delete_tasks", {"task_ids": ["t-8"]}))
         both = message(await world.call("delete_tasks", {"task_ids": ["t-8", "t-9"]}))
         assert "item 1" in both
         assert "t-9" in both
-        told = message(await world.call("delete_tasks", {"task_ids": []}))
-        assert told == "task_ids is empty: at least one task is needed"
+        result = message(await world.call("delete_tasks", {"task_ids": []}))
+        assert result == "task_ids is empty: at least one task is needed"
         asked = {"project_id": "p-7", "tasks": [{"title": "Buy oil"}]}
         assert "p-7" in message(await world.call("create_tasks", asked))
         assert value(await world.call("list_tasks", {}))["count"] == 1
@@ -101,7 +101,7 @@ NO_INTERACTION = "deleted: {type: array, items: {type: string}}"
 
 
 @pytest.mark.parametrize(
-    ("properties", "told"),
+    ("properties", "result"),
     [
         (ROWS, {"results": [{"id": "t-1", "success": True},
                             {"id": "t-9", "success": False, "error": "Task t-9 not found"}]}),
@@ -109,34 +109,34 @@ NO_INTERACTION = "deleted: {type: array, items: {type: string}}"
         (NO_INTERACTION, None),
     ],
 )  # fmt: skip
-async def test_an_output_schema_says_how_failures_are_told_and_where_it_cannot_nothing_is_done(
-    tmp_path: Path, properties: str, told: Json
+async def test_the_output_schema_decides_how_failures_are_reported_or_whether_all_is_refused(
+    tmp_path: Path, properties: str, result: Json
 ) -> None:
     output = RESULT.replace("PROPERTIES", " ".join(properties.split()))
     spec = TASKS.replace("  - name: delete_tasks\n", f"  - name: delete_tasks\n    {output}\n")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         answer = await world.call("delete_tasks", {"task_ids": ["t-1", "t-9"]})
-        if told is None:
+        if result is None:
             assert "nothing was written" in message(answer)
             assert world.view.count("task") == 1
         else:
-            assert value(answer) == told
+            assert value(answer) == result
             assert world.view.count("task") == 0
 
 
-async def test_a_fault_writes_a_part_of_a_batch_and_says_so(tmp_path: Path) -> None:
+async def test_a_fault_writes_part_of_a_batch_and_reports_it(tmp_path: Path) -> None:
     ending = """
     perturbations:
       - partial_batch: {items: [2]}
     """
     async with service(tmp_path, TASKS, WORLD, ending=ending) as sim, sim.open() as world:
         asked = {"project_id": "p-1", "tasks": [{"title": "Buy oil"}, {"title": "Call Bo"}]}
-        told = value(await world.call("create_tasks", asked))["tasks"]
-        assert told[1] == {"item": 2, "error": "could not be processed"}
+        result = value(await world.call("create_tasks", asked))["tasks"]
+        assert result[1] == {"item": 2, "error": "could not be processed"}
         assert [row["title"] for _, row in world.view.rows("task")] == ["Paint the door", "Buy oil"]
 
 
-async def test_a_batch_is_known_by_its_arguments_alone(tmp_path: Path) -> None:
+async def test_a_batch_is_recognised_by_its_arguments_alone(tmp_path: Path) -> None:
     spec = TASKS[: TASKS.index("sim:")]
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         plans = sim.scenario.domain.plans
@@ -164,7 +164,7 @@ entities:
 """
 
 
-async def test_a_list_of_a_field_of_several_new_records_makes_one_for_each(tmp_path: Path) -> None:
+async def test_a_list_of_field_values_creates_one_record_for_each(tmp_path: Path) -> None:
     async with service(tmp_path, NAMED, "records: {note: 0}\n") as sim, sim.open() as world:
         await world.call("import_notes", {"titles": ["Oil", "Rust"]})
         assert [note["title"] for note in value(await world.call("list_notes", {}))["notes"]] == ["Oil", "Rust"]

@@ -1,4 +1,4 @@
-"""An open world: a record that nobody mentioned yet may be made up, and exists from then on."""
+"""An open world generates a record when a call first names it. The record is kept from then on."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def crm(tmp_path: Path) -> Simulator:
     return Simulator.load(tmp_path / "open.yaml")
 
 
-async def test_a_record_that_nobody_mentioned_is_made_up_once_and_stays_as_it_is(crm: Simulator) -> None:
+async def test_an_unknown_record_is_generated_once_and_stays_the_same(crm: Simulator) -> None:
     async with crm.open() as world:
         first = await world.call("get_contact", {"contact_id": "con_00777"})
         assert first.ok
-        (pin,) = world.ledger.newest["step"]["pins"]
+        (pin,) = world.ledger.newest["step"]["absorbed"]
         assert world.ledger.newest["step"]["committed"] == []
         assert pin["record"] == world.view.get("contact", "con_00777")
         assert isinstance(first.body, ToolResult)
         schema = world.scenario.domain.tools["get_contact"].output_schema or {}
         Draft202012Validator(schema).validate(first.body.value)  # pyright: ignore[reportUnknownMemberType] (untyped)
         assert (await world.call("get_contact", {"contact_id": "con_00777"})).body == first.body
-        assert world.ledger.newest["step"]["pins"] == []
+        assert world.ledger.newest["step"]["absorbed"] == []
         assert replayed(world.origin.first.state, world.ledger.steps).get("contact", "con_00777") == pin["record"]
         company = first.body.value["company_id"]
         assert company is None or world.view.get("company", company) is not None
 
 
-async def test_the_same_record_is_made_up_in_every_world_of_a_seed_and_another_in_another(crm: Simulator) -> None:
+async def test_worlds_of_one_seed_generate_the_same_record_and_other_seeds_another(crm: Simulator) -> None:
     async with crm:
         call = ("get_contact", {"contact_id": "con_00777"})
         bodies = [(await crm.world(str(seed), seed=seed).call(*call)).body for seed in (1, 1, 2)]
@@ -45,30 +45,30 @@ async def test_the_same_record_is_made_up_in_every_world_of_a_seed_and_another_i
 
 
 @pytest.mark.parametrize("key", ["nobody", "con_", "", "cmp_00001"])
-async def test_what_does_not_look_like_an_id_is_not_found_in_an_open_world_either(key: str, crm: Simulator) -> None:
+async def test_a_malformed_id_is_not_found_in_an_open_world_either(key: str, crm: Simulator) -> None:
     async with crm.open() as world:
         assert not (await world.call("get_contact", {"contact_id": key})).ok
         assert world.view.count("contact") == 5
 
 
-async def test_a_record_that_was_deleted_is_not_made_up_again(crm: Simulator) -> None:
+async def test_a_deleted_record_is_not_generated_again(crm: Simulator) -> None:
     async with crm.open() as world:
         assert (await world.call("get_contact", {"contact_id": "con_00900"})).ok
         assert (await world.call("delete_contact", {"contact_id": "con_00900"})).ok
         assert not (await world.call("get_contact", {"contact_id": "con_00900"})).ok
 
 
-async def test_a_record_is_not_pinned_where_the_answer_that_shows_it_is_not_served(tmp_path: Path) -> None:
+async def test_a_generated_record_is_not_absorbed_if_its_answer_is_not_served(tmp_path: Path) -> None:
     path = tmp_path / "lost.yaml"
     path.write_text(f"{WORLD}perturbations: [{{disconnect: {{}}, when: {{nth: 1}}}}]\n", encoding="utf-8")
     async with Simulator.load(path).open() as world:
         assert not (await world.call("get_contact", {"contact_id": "con_00777"})).ok
         assert world.view.get("contact", "con_00777") is None
-        assert world.ledger.newest["step"]["pins"] == []
+        assert world.ledger.newest["step"]["absorbed"] == []
         assert (await world.call("get_contact", {"contact_id": "con_00777"})).ok
 
 
-async def test_a_record_that_will_be_visible_later_is_not_made_up_in_the_meantime(tmp_path: Path) -> None:
+async def test_a_record_that_is_not_visible_yet_is_not_generated(tmp_path: Path) -> None:
     path = tmp_path / "late.yaml"
     faults = "perturbations: [{delayed_visibility: {after: 1h}, tools: create_deal}]\n"
     path.write_text(WORLD + faults, encoding="utf-8")
@@ -79,7 +79,7 @@ async def test_a_record_that_will_be_visible_later_is_not_made_up_in_the_meantim
         assert not (await world.call("get_deal", {"deal_id": body.value["id"]})).ok
 
 
-async def test_a_closed_world_knows_all_its_records(tmp_path: Path) -> None:
+async def test_a_closed_world_generates_no_records_on_request(tmp_path: Path) -> None:
     path = tmp_path / "closed.yaml"
     path.write_text(WORLD.replace("open: true, ", ""), encoding="utf-8")
     async with Simulator.load(path).open() as world:

@@ -1,4 +1,4 @@
-"""Lists that a record has, and the records in them: what is put in, changed and taken out is read where it stands."""
+"""Records inside lists of other records: added, updated, removed, and read in place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECIPE = {
 }
 
 
-async def test_what_is_added_to_a_list_of_a_record_stands_in_it(tmp_path: Path) -> None:
+async def test_an_added_item_is_in_the_list_of_the_record(tmp_path: Path) -> None:
     kitchen = spec(
         tool("create_recipe", "title", output=RECIPE),
         tool("get_recipe", "recipe_id", output=RECIPE),
@@ -57,7 +57,7 @@ SHOP = {
 }
 
 
-async def test_a_record_in_another_is_put_in_changed_listed_and_taken_out(tmp_path: Path) -> None:
+async def test_a_record_inside_another_is_added_updated_listed_and_removed(tmp_path: Path) -> None:
     desk = spec(
         tool("get_order", "order_id"),
         tool("add_line", "order_id", "name", count=COUNT),

@@ -1,4 +1,4 @@
-"""Results in words: one recorded text shows how all others are worded."""
+"""Results in words: one recorded text is the template of all others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ records:
 """
 
 
-async def test_texts_follow_from_one_recorded_text_each(tmp_path: Path) -> None:
+async def test_one_recorded_text_per_tool_is_the_template_of_all_others(tmp_path: Path) -> None:
     async with service(tmp_path, TOOLS + EXAMPLES, WORLD) as sim, sim.open() as world:
         made = await world.call("create_task", {"title": "Water the plants", "priority": "high"})
         assert value(made) == "Task task-2 created: 'Water the plants'"
@@ -70,17 +70,17 @@ async def test_texts_follow_from_one_recorded_text_each(tmp_path: Path) -> None:
         )
 
 
-async def test_one_row_is_told_in_the_singular_and_none_as_it_was_recorded(tmp_path: Path) -> None:
+async def test_one_row_is_singular_and_an_empty_list_reads_as_recorded(tmp_path: Path) -> None:
     async with service(tmp_path, TOOLS + EXAMPLES, WORLD) as sim, sim.open() as world:
         one = value(await world.call("list_tasks", {}))
         assert one.startswith("Found 1 task:\n1. [open] Paint the door (ID: task-1)")
         assert value(await world.call("list_tasks", {"status": "completed"})) == "Nothing is completed."
 
 
-async def test_a_recorded_failure_words_the_others(tmp_path: Path) -> None:
+async def test_a_recorded_failure_is_the_template_of_others(tmp_path: Path) -> None:
     async with service(tmp_path, TOOLS + EXAMPLES, WORLD) as sim, sim.open() as world:
-        told = message(await world.call("get_task", {"task_id": "task-5"}))
-        assert told == "Error: there is no task task-5; it was not found"
+        text = message(await world.call("get_task", {"task_id": "task-5"}))
+        assert text == "Error: there is no task task-5; it was not found"
 
 
 @pytest.mark.parametrize(
@@ -92,16 +92,16 @@ async def test_a_recorded_failure_words_the_others(tmp_path: Path) -> None:
         ("task-1  Buy milk\\ntask-2  Call Bob", None),
     ],
 )
-async def test_rows_of_many_forms_keep_their_form(tmp_path: Path, line: str, row: str | None) -> None:
+async def test_rows_keep_their_recorded_form(tmp_path: Path, line: str, row: str | None) -> None:
     examples = f'examples:\n  - {{tool: list_tasks, result: "{line}"}}\n'
     async with service(tmp_path, TOOLS + examples, WORLD) as sim, sim.open() as world:
-        told = value(await world.call("list_tasks", {}))
-        assert "Paint the door" in told
-        assert "Buy milk" not in told
-        assert row is None or told == row
+        text = value(await world.call("list_tasks", {}))
+        assert "Paint the door" in text
+        assert "Buy milk" not in text
+        assert row is None or text == row
 
 
-async def test_a_wrapped_text_says_what_there_is_to_know(tmp_path: Path) -> None:
+async def test_a_wrapped_text_has_all_fields(tmp_path: Path) -> None:
     output = "outputSchema: {type: object, properties: {result: {type: string}}, required: [result]}"
     spec = TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
@@ -114,7 +114,7 @@ async def test_a_wrapped_text_says_what_there_is_to_know(tmp_path: Path) -> None
         assert value(await world.call("list_tasks", {"status": "completed"})) == {"result": "No tasks found"}
 
 
-async def test_what_was_written_is_told_as_what_is_read_is(tmp_path: Path) -> None:
+async def test_writes_are_worded_like_reads(tmp_path: Path) -> None:
     spec = TOOLS.replace("    inputSchema", "    description: Works on the tasks of a house.\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         assert value(await world.call("create_task", {"title": "Water the plants"}))["id"] == "task-2"
@@ -122,7 +122,7 @@ async def test_what_was_written_is_told_as_what_is_read_is(tmp_path: Path) -> No
         assert value(await world.call("complete_task", {"task_id": "task-2"}))["status"] == "completed"
 
 
-async def test_what_no_tool_shows_is_told_in_words(tmp_path: Path) -> None:
+async def test_a_write_is_worded_if_no_tool_shows_its_records(tmp_path: Path) -> None:
     parts = "inputSchema: {type: object, properties: {text: {type: string}, volume: {type: integer}}, required: [text]}"
     spec = f"tools:\n  - name: create_call\n    description: Create a call for help.\n    {parts}\n"
     entities = "entities: {call: {key_like: call-1, fields: {text: {type: string}, volume: {type: integer}}}}\n"
@@ -132,10 +132,10 @@ async def test_what_no_tool_shows_is_told_in_words(tmp_path: Path) -> None:
         assert "Text: Fire" in made
 
 
-async def test_a_description_may_say_that_a_tool_speaks(tmp_path: Path) -> None:
+async def test_a_description_may_declare_text_results(tmp_path: Path) -> None:
     said = "  - name: get_task\n    description: Get a task as human-readable text.\n"
     spec = TOOLS.replace("  - name: get_task\n", said)
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
-        told = value(await world.call("get_task", {"task_id": "task-1"}))
-        assert "Title: Paint the door" in told
+        text = value(await world.call("get_task", {"task_id": "task-1"}))
+        assert "Title: Paint the door" in text
         assert value(await world.call("list_tasks", {}))["count"] == 1

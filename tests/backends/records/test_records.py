@@ -1,4 +1,4 @@
-"""Records: generated worlds, values under their schemas, queries, ids."""
+"""Generated worlds, values under schemas, ids and queries."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from jsonschema import Draft202012Validator
 from rpds import HashTrieMap
 from support.strategies import NOW, field_schemas, scenarios
 
-from mcp_sim.backends.records.selection import Page, selection
+from mcp_sim.backends.records.selection import Page, selector
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.keys import keys_of, next_key
-from mcp_sim.generate.patterns import matching
+from mcp_sim.generate.keys import key_maker, next_key
+from mcp_sim.generate.patterns import matching_text
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.generate.records import generate
-from mcp_sim.generate.time_fields import moment_of, sense
-from mcp_sim.generate.timeline import Moment, born
+from mcp_sim.generate.time_fields import parse_time, time_meaning
+from mcp_sim.generate.timeline import Moment, creation_time
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Call, Change, Key, Memories, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.json_schema.shapes import expanded
+from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Filter, Paging, Plan
 from mcp_sim.types.scenario import GivenRecords, Scenario
 from mcp_sim.world.state import State
@@ -54,7 +54,7 @@ def test_a_generated_world_is_linked_in_time_and_like_its_schemas() -> None:
     }  # fmt: skip
     for name, rows in tables.items():
         fields = scenario.domain.entities[name].fields.values()
-        born = [row["created_at"] for row in rows.values()]
+        creation_time = [row["created_at"] for row in rows.values()]
         for key, row in rows.items():
             assert row["id"] == key
             for field in fields:
@@ -62,7 +62,7 @@ def test_a_generated_world_is_linked_in_time_and_like_its_schemas() -> None:
                 if field.link is not None and row[field.name] is not None:
                     assert row[field.name] in tables[field.link]
             assert row["created_at"] <= row.get("updated_at", row["created_at"]) <= "2029-03-01T09:00:00Z"
-        assert name in {"company", "contact"} or born == sorted(born)
+        assert name in {"company", "contact"} or creation_time == sorted(creation_time)
 
 
 def test_a_deal_belongs_to_the_company_of_its_contact() -> None:
@@ -93,7 +93,7 @@ def test_a_record_does_not_depend_on_how_many_others_there_are() -> None:
     ]
 
 
-def test_records_are_counted_without_being_made_given_ones_orphans_and_single_ones() -> None:
+def test_records_are_counted_without_being_generated() -> None:
     text = {"name": Field("name", STRING)}
     owned = Entity("pet", "id", fields={"owner": Field("owner", STRING, link="owner", required=True)})
     entities = {"owner": Entity("owner", "id", fields=text), "pet": owned, "car": Entity("car", "id", fields=text)}
@@ -113,16 +113,16 @@ def test_another_seed_is_another_world_and_the_same_seed_the_same_in_any_process
     scenario = load("calm_crm")
     assert generate(scenario.domain, {}, 1) != generate(scenario.domain, {}, 2)
     script = (
-        "import hashlib, json; from mcp_sim.spec import load; from mcp_sim.generate.records import generate; "
+        "import hashlib, json; from mcp_sim.simulator.compile import load; from mcp_sim.generate.records import generate; "
         "s = load('calm_crm'); print(hashlib.sha256(json.dumps(generate(s.domain, s.records, 7)).encode()).hexdigest())"
     )
-    told = {
+    digests = {
         subprocess.run(
             [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(told) == 1
+    assert len(digests) == 1
 
 
 @settings(max_examples=60, deadline=None)
@@ -139,7 +139,7 @@ def test_every_record_of_a_generated_service_keeps_its_schemas_and_links(scenari
                 assert field.link is None or value is None or value in tables[field.link]
 
 
-def test_what_must_link_to_nothing_is_not_made_up() -> None:
+def test_a_record_whose_required_link_has_no_target_is_not_generated() -> None:
     scenario = load("calm_crm")
     tables = generate(scenario.domain, {"contact": GivenRecords(0), "company": GivenRecords(2)}, 7)
     assert {name: len(rows) for name, rows in tables.items()} == {"company": 2, "contact": 0, "deal": 0, "activity": 0}
@@ -187,19 +187,19 @@ def test_a_value_is_valid_under_less_usual_schemas(schema: dict[str, Json]) -> N
 )  # fmt: skip
 def test_a_text_is_made_for_a_pattern(pattern: str) -> None:
     for salt in range(50):
-        text = matching(pattern, chance_of(salt))
+        text = matching_text(pattern, chance_of(salt))
         assert text is not None
         assert re.search(pattern, text)
 
 
-def test_a_pattern_of_patterns_is_held_against_in_time_that_does_not_explode() -> None:
-    text = matching("^(([a-z])+.)+[A-Z]([a-z])+$", chance_of(1), shortest=200)
+def test_a_nested_pattern_is_checked_in_reasonable_time() -> None:
+    text = matching_text("^(([a-z])+.)+[A-Z]([a-z])+$", chance_of(1), shortest=200)
     assert text is None or text[-1].islower()
 
 
 @pytest.mark.parametrize("pattern", [r"^(?=.*\d).+$", r"(a)\1", "(", "[z-a]"])
-def test_a_pattern_that_is_not_understood_is_refused_not_misread(pattern: str) -> None:
-    text = matching(pattern, chance_of(1))
+def test_an_unsupported_pattern_is_refused(pattern: str) -> None:
+    text = matching_text(pattern, chance_of(1))
     assert text is None or re.search(pattern, text)
 
 
@@ -221,12 +221,12 @@ def test_an_email_belongs_to_its_owner_and_a_title_to_a_person_is_a_job() -> Non
      ("timestamp", {"type": "integer"}, "occurred"),
      ("updated", {"type": "boolean"}, None)],
 )  # fmt: skip
-def test_a_field_of_time_is_known_by_name_and_schema(name: str, schema: dict[str, Json], meaning: str | None) -> None:
-    assert sense(name, schema) == meaning
+def test_a_time_field_is_recognised_by_name_and_schema(name: str, schema: dict[str, Json], meaning: str | None) -> None:
+    assert time_meaning(name, schema) == meaning
 
 
-def test_records_are_born_in_order_and_never_after_now() -> None:
-    births = [born(index, 3000, chance_of(index), NOW) for index in range(3000)]
+def test_records_are_created_in_order_and_never_after_now() -> None:
+    births = [creation_time(index, 3000, chance_of(index), NOW) for index in range(3000)]
     assert births == sorted(births)
     assert births[-1] <= NOW
     assert NOW - births[0] > timedelta(days=600)
@@ -239,8 +239,8 @@ def test_records_are_born_in_order_and_never_after_now() -> None:
      (1893553445, datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)), (True, None), ("soon", None), (None, None),
      (1e300, None)],
 )  # fmt: skip
-def test_a_moment_is_read_in_the_forms_that_services_write(value: Json, moment: datetime | None) -> None:
-    assert moment_of(value) == moment
+def test_a_time_is_parsed_in_common_formats(value: Json, moment: datetime | None) -> None:
+    assert parse_time(value) == moment
 
 
 @settings(max_examples=50)
@@ -266,14 +266,14 @@ def task(like: str | int | None, schema: dict[str, Json] | None = None) -> Entit
 def test_the_next_id_follows_the_last(like: str | int, last: str | int, following: str | int) -> None:
     view = State.of({"task": {last: {"id": last}}})
     entity = task(like)
-    assert next_key(entity, keys_of(entity), view, Draws(1, "", "", 1)) == following
+    assert next_key(entity, key_maker(entity), view, Draws(1, "", "", 1)) == following
 
 
-def test_the_next_id_was_never_anybodys() -> None:
+def test_the_next_id_was_never_used() -> None:
     view = State.of({"task": {"t-3": {"id": "t-3"}, "t-1": {"id": "t-1"}}})
     view = view.apply([Change("put", "task", "t-2", {"id": "t-2"}), Change("remove", "task", "t-2")])
     entity = task("t-1")
-    assert next_key(entity, keys_of(entity), view, Draws(1, "", "", 1)) == "t-4"
+    assert next_key(entity, key_maker(entity), view, Draws(1, "", "", 1)) == "t-4"
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_the_next_id_was_never_anybodys() -> None:
 )
 def test_random_ids_look_like_their_siblings_and_differ(like: str) -> None:
     entity, view = task(like), State.of({"task": {}})
-    made = {str(next_key(entity, keys_of(entity), view, Draws(1, "", "", at))) for at in range(20)}
+    made = {str(next_key(entity, key_maker(entity), view, Draws(1, "", "", at))) for at in range(20)}
     assert len(made) == 20
     for key in made:
         assert re.sub("[0-9a-f]", "x", key) == re.sub("[0-9a-f]", "x", like)
@@ -305,7 +305,7 @@ BOXES: list[tuple[str, float | None, list[str], str]] = [
 
 
 def asked(plan: Plan, **arguments: Json) -> list[Json]:
-    """The ids of the page that a call gets, or the text of the failure."""
+    """Return the ids of the page that a call gets, or the text of the failure."""
     names = ("name", "size", "tags", "created_at")
     rows: dict[Key, Record] = {at: {"id": at, **dict(zip(names, box, strict=True))} for at, box in enumerate(BOXES, 1)}
     tool = Tool("list_boxes", "s", {"name": "list_boxes", "inputSchema": {"type": "object"}})
@@ -314,7 +314,7 @@ def asked(plan: Plan, **arguments: Json) -> list[Json]:
     turn = Turn(
         Call("list_boxes", arguments), 1, tool, State.of({"box": rows}), NOW, NOW, draws, [], Memories(HashTrieMap())
     )
-    page = selection(tool, plan, entity, {"box": entity})(turn)
+    page = selector(tool, plan, entity, {"box": entity})(turn)
     return [key for key, _ in page.rows] if isinstance(page, Page) else [page]
 
 
@@ -336,7 +336,7 @@ def asked(plan: Plan, **arguments: Json) -> list[Json]:
         (Filter("size", "gt"), None, [1, 2, 3, 4]),
     ],
 )
-def test_a_filter_keeps_what_it_names(rule: Filter, value: Json, ids: list[int]) -> None:
+def test_a_filter_keeps_matching_rows(rule: Filter, value: Json, ids: list[int]) -> None:
     assert asked(Plan("list_boxes", "list", "box", filters={"x": rule}), x=value) == ids
 
 
@@ -353,7 +353,7 @@ def test_every_word_of_a_text_must_occur(text: str, ids: list[int]) -> None:
     [("size", None, [2, 4, 1, 3]), ("-size", None, [1, 4, 2, 3]), ("size desc", None, [1, 4, 2, 3]),
      ("name", "asc", [2, 3, 1, 4]), ("name", "DESC", [4, 1, 3, 2]), (None, None, [1, 2, 3, 4])],
 )  # fmt: skip
-def test_rows_are_sorted_and_what_lacks_the_field_comes_last(sort: Json, order: Json, ids: list[int]) -> None:
+def test_rows_without_the_sort_field_come_last(sort: Json, order: Json, ids: list[int]) -> None:
     plan = Plan("list_boxes", "list", "box", sort="sort_by", order="order")
     assert asked(plan, sort_by=sort, order=order) == ids
 
@@ -367,11 +367,11 @@ def test_rows_are_sorted_and_what_lacks_the_field_comes_last(sort: Json, order: 
      (Paging(limit="n", size=3), {}, [1, 2, 3]), (Paging(offset="skip"), {"skip": 99}, []),
      (Paging(), {}, [1, 2, 3, 4])],
 )  # fmt: skip
-def test_a_page_is_what_was_asked_for(paging: Paging, arguments: dict[str, Json], ids: list[int]) -> None:
+def test_the_arguments_choose_the_page(paging: Paging, arguments: dict[str, Json], ids: list[int]) -> None:
     assert asked(Plan("list_boxes", "list", "box", paging=paging), **arguments) == ids
 
 
-def test_a_domain_without_entities_makes_an_empty_world() -> None:
+def test_a_domain_without_entities_generates_an_empty_world() -> None:
     domain = replace(load("calm_crm").domain, entities={})
     assert isinstance(domain, Domain)
     assert generate(domain, {}, 1) == {}
@@ -386,6 +386,6 @@ def test_a_domain_without_entities_makes_an_empty_world() -> None:
         {"type": "string", "pattern": "^((([a-z]{999}){999}){999}){999}$"},
     ],
 )
-def test_a_schema_that_asks_for_all_memory_does_not_get_it(schema: Record) -> None:
+def test_a_schema_with_a_huge_minimum_does_not_exhaust_memory(schema: Record) -> None:
     value = value_maker("thing", "x", schema)(chance_of("salt"), {}, Moment(NOW, NOW))
     assert len(value) <= 100_000

@@ -1,4 +1,4 @@
-"""What a write may not do, what it does besides, and the other ways in which a value gets into a field."""
+"""State transitions, side effects of writes, and the ways in which a value enters a field."""
 
 from __future__ import annotations
 
@@ -74,26 +74,26 @@ state:
 """
 
 
-async def test_a_number_is_not_changed_by_what_makes_it_another_kind_of_number(tmp_path: Path) -> None:
+async def test_a_change_that_makes_an_integer_negative_fractional_or_too_large_is_refused(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
 
-        async def told(tool: str, **arguments: Any) -> str:
+        async def failure(tool: str, **arguments: Any) -> str:
             return message(await world.call(tool, arguments))
 
-        assert "that is negative" in await told("create_order", product_id="bell", quantity=-3)
+        assert "that is negative" in await failure("create_order", product_id="bell", quantity=-3)
         assert world.view.count("order") == 0
-        assert "cannot have 5.5 of stock" in await told("restock_product", product_id="bell", amount=0.5)
-        assert "that is too much" in await told("restock_product", product_id="bell", amount=10**400)
+        assert "cannot have 5.5 of stock" in await failure("restock_product", product_id="bell", amount=0.5)
+        assert "that is too much" in await failure("restock_product", product_id="bell", amount=10**400)
         assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 5
 
 
-async def test_an_order_takes_from_the_stock_and_its_cancellation_puts_it_back(tmp_path: Path) -> None:
+async def test_an_order_takes_from_the_stock_and_its_cancellation_returns_it(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         order = value(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
         assert (order["id"], order["status"], order["created_by"], order["version"]) == (7, "pending", "ada", 1)
         assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 2
-        told = message(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
-        assert told == "Product bell has insufficient stock: 2 available, 3 requested"
+        text = message(await world.call("create_order", {"product_id": "bell", "quantity": 3}))
+        assert text == "Product bell has insufficient stock: 2 available, 3 requested"
         assert world.view.count("order") == 1
         cancelled = value(await world.call("cancel_order", {"order_id": 7}))
         assert (cancelled["status"], cancelled["version"]) == ("cancelled", 2)
@@ -102,7 +102,7 @@ async def test_an_order_takes_from_the_stock_and_its_cancellation_puts_it_back(t
         assert value(await world.call("create_order", {"product_id": "bell", "quantity": 1}))["id"] == 8
 
 
-async def test_a_state_is_refused_where_it_is_reached_already_or_cannot_be_reached(tmp_path: Path) -> None:
+async def test_a_transition_is_refused_if_the_state_is_reached_already_or_unreachable(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         for _ in range(2):
             await world.call("create_order", {"product_id": "bell", "quantity": 1})
@@ -110,29 +110,29 @@ async def test_a_state_is_refused_where_it_is_reached_already_or_cannot_be_reach
         assert message(await world.call("cancel_order", {"order_id": 7})) == "Order 7 is already cancelled"
         assert message(await world.call("ship_order", {"order_id": 7})) == "Order 7 cannot be shipped: it is cancelled"
         value(await world.call("ship_order", {"order_id": 8}))
-        told = message(await world.call("cancel_order", {"order_id": 8}))
-        assert told == "Order 8 cannot be cancelled: its status is 'shipped', not 'pending' or 'held'"
+        text = message(await world.call("cancel_order", {"order_id": 8}))
+        assert text == "Order 8 cannot be cancelled: its status is 'shipped', not 'pending' or 'held'"
         assert value(await world.call("get_product", {"product_id": "bell"}))["stock"] == 4
 
 
-async def test_a_tool_that_says_it_may_be_repeated_may_be_repeated(tmp_path: Path) -> None:
+async def test_an_idempotent_tool_may_be_repeated(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         await world.call("create_order", {"product_id": "bell", "quantity": 1})
         for _ in range(2):
             assert value(await world.call("hold_order", {"order_id": 7}))["status"] == "held"
 
 
-async def test_a_list_holds_a_tag_once_and_what_is_not_in_it_cannot_be_taken_out(tmp_path: Path) -> None:
+async def test_a_list_has_a_tag_once_and_a_missing_tag_cannot_be_removed(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         await world.call("create_order", {"product_id": "bell", "quantity": 1, "tags": ["gift"]})
         for _ in range(2):
             assert value(await world.call("tag_order", {"order_id": 7, "tag": "urgent"}))["tags"] == ["gift", "urgent"]
         assert value(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))["tags"] == ["urgent"]
-        told = message(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))
-        assert told == "Order 7 has no 'gift' in tags; tags: 'urgent'"
+        text = message(await world.call("untag_order", {"order_id": 7, "tag": "gift"}))
+        assert text == "Order 7 has no 'gift' in tags; tags: 'urgent'"
 
 
-async def test_a_copy_has_the_fields_of_the_original_and_an_id_and_times_of_its_own(tmp_path: Path) -> None:
+async def test_a_copy_has_the_fields_of_the_original_and_its_own_id_and_times(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         first = value(await world.call("create_order", {"product_id": "bell", "quantity": 2, "tags": ["gift"]}))
         copy = value(await world.call("copy_order", {"order_id": 7, "quantity": 1}))
@@ -142,7 +142,7 @@ async def test_a_copy_has_the_fields_of_the_original_and_an_id_and_times_of_its_
         assert "99" in message(await world.call("copy_order", {"order_id": 99}))
 
 
-async def test_what_exists_is_updated_where_the_tool_saves_and_its_other_fields_stay(tmp_path: Path) -> None:
+async def test_a_save_tool_updates_an_existing_record_and_keeps_its_other_fields(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         saved = value(await world.call("save_product", {"product_id": "bell", "name": "Loud bell"}))
         assert saved == {"sku": "bell", "name": "Loud bell", "stock": 5}
@@ -150,26 +150,26 @@ async def test_what_exists_is_updated_where_the_tool_saves_and_its_other_fields_
         assert (made["sku"], world.view.count("product")) == ("horn", 2)
 
 
-async def test_a_renamed_record_is_followed_by_what_links_to_it(tmp_path: Path) -> None:
+async def test_links_follow_a_renamed_record(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         await world.call("create_order", {"product_id": "bell", "quantity": 2})
         assert value(await world.call("rename_product", {"product_id": "bell", "new_id": "gong"}))["stock"] == 3
         assert value(await world.call("get_order", {"order_id": 7}))["product_id"] == "gong"
         assert "bell" in message(await world.call("get_product", {"product_id": "bell"}))
         await world.call("save_product", {"product_id": "horn", "name": "Horn"})
-        told = message(await world.call("rename_product", {"product_id": "gong", "new_id": "horn"}))
-        assert told == "Product horn already exists"
+        text = message(await world.call("rename_product", {"product_id": "gong", "new_id": "horn"}))
+        assert text == "Product horn already exists"
         assert "1 order refers to it" in message(await world.call("delete_product", {"product_id": "gong"}))
 
 
-async def test_a_balance_goes_up_and_never_below_nothing(tmp_path: Path) -> None:
+async def test_a_balance_never_becomes_negative(tmp_path: Path) -> None:
     async with service(tmp_path, SHOP, WORLD) as sim, sim.open() as world:
         assert value(await world.call("restock_product", {"product_id": "bell", "amount": 4}))["stock"] == 9
-        told = message(await world.call("restock_product", {"product_id": "bell", "amount": -10}))
-        assert told == "Product bell has insufficient stock: 9 available, 10 requested"
+        text = message(await world.call("restock_product", {"product_id": "bell", "amount": -10}))
+        assert text == "Product bell has insufficient stock: 9 available, 10 requested"
 
 
-async def test_where_all_names_are_taken_a_number_tells_the_next_one_apart(tmp_path: Path) -> None:
+async def test_a_number_distinguishes_the_next_record_if_all_names_are_taken(tmp_path: Path) -> None:
     spec = """
     tools:
       - {name: create_level, inputSchema: {type: object, properties: {level_name: {type: string, enum: [low, high]}}}}

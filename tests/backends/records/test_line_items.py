@@ -1,4 +1,4 @@
-"""Bookings over given records: lines that are completed, what they take, and what they are paid with."""
+"""Bookings over given records: completed lines, seats, payments."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def asking(**others: Json) -> Json:
     return {**deepcopy(ASKED), **others}
 
 
-async def test_lines_are_completed_by_the_records_that_they_name(tmp_path: Path) -> None:
+async def test_lines_are_completed_with_data_of_the_records_that_they_name(tmp_path: Path) -> None:
     async with service(tmp_path, FERRY, BOOK) as simulator, simulator.open("w") as world:
         made = value(await world.call("book_ticket", asking()))
         assert made["legs"] == [{"crossing_id": "F1", "harbour": "North", "date": "2031-06-01", "price": 9}]
@@ -69,7 +69,7 @@ async def test_lines_are_completed_by_the_records_that_they_name(tmp_path: Path)
         assert "wallets" not in made
 
 
-async def test_lines_that_name_nothing_or_what_is_not_to_be_had_are_refused(tmp_path: Path) -> None:
+async def test_lines_that_name_missing_or_unavailable_records_are_refused(tmp_path: Path) -> None:
     async with service(tmp_path, FERRY, BOOK) as simulator, simulator.open("w") as world:
         for leg in (
             {"crossing_id": "F9", "date": "2031-06-01"},
@@ -79,7 +79,7 @@ async def test_lines_that_name_nothing_or_what_is_not_to_be_had_are_refused(tmp_
             assert refused(await world.call("book_ticket", asking(legs=[leg])))
 
 
-async def test_a_booking_takes_places_and_is_refused_where_none_are_left(tmp_path: Path) -> None:
+async def test_a_booking_takes_seats_and_is_refused_if_none_are_left(tmp_path: Path) -> None:
     shown = tool("get_crossing", "crossing_id")
     async with service(tmp_path, FERRY, BOOK, shown) as simulator, simulator.open("w") as world:
         await world.call("book_ticket", asking())
@@ -90,7 +90,7 @@ async def test_a_booking_takes_places_and_is_refused_where_none_are_left(tmp_pat
         assert refused(await world.call("book_ticket", asking(legs=less)))
 
 
-async def test_what_is_paid_with_is_the_payers_own_and_has_less_afterwards(tmp_path: Path) -> None:
+async def test_a_payment_reduces_the_payers_own_balance(tmp_path: Path) -> None:
     shown = tool("get_rider", "rider_id")
     async with service(tmp_path, FERRY, BOOK, MOVE, shown) as simulator, simulator.open("w") as world:
         assert refused(await world.call("book_ticket", asking(wallets=[{"wallet_id": "w9", "amount": 9}])))
@@ -104,14 +104,14 @@ async def test_what_is_paid_with_is_the_payers_own_and_has_less_afterwards(tmp_p
         assert moved["legs"][0]["price"] == 9
 
 
-async def test_lines_that_are_there_already_stay_as_they_are(tmp_path: Path) -> None:
+async def test_existing_lines_are_kept(tmp_path: Path) -> None:
     async with service(tmp_path, FERRY, MOVE) as simulator, simulator.open("w") as world:
         legs = [{"crossing_id": "F1", "date": "2031-05-01"}, {"crossing_id": "F1", "date": "2031-06-01"}]
         moved = value(await world.call("update_ticket_legs", {"ticket_id": "K1", "legs": legs, "wallet_id": "w2"}))
         assert [leg["price"] for leg in moved["legs"]] == [7, 9]
 
 
-async def test_an_id_or_a_day_with_dots_in_it_is_one_key(tmp_path: Path) -> None:
+async def test_an_id_or_date_with_dots_is_one_key(tmp_path: Path) -> None:
     shown = tool("get_rider", "rider_id"), tool("get_crossing", "crossing_id")
     async with service(tmp_path, FERRY, BOOK, *shown) as simulator, simulator.open("w") as world:
         leg, wallet = {"crossing_id": "F1", "date": "03.06.2031"}, {"wallet_id": "bo@pay.example", "amount": 0.1}

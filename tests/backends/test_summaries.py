@@ -1,4 +1,4 @@
-"""Tools that sum up records tell what there is at that moment."""
+"""Tools that summarise records show the state at the time of the call."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CHORES = (
 )
 
 
-def told(tool: Json, **parts: Json) -> Json:
+def declaring(tool: Json, **parts: Json) -> Json:
     return {**tool, "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
 
 
-async def test_numbers_of_a_result_are_counted_by_what_they_are_called(tmp_path: Path) -> None:
-    stats = told(
+async def test_numbers_of_a_result_are_aggregated_by_their_names(tmp_path: Path) -> None:
+    stats = declaring(
         tool("get_chore_stats"),
         total=INTEGER,
         todo_count=INTEGER,
@@ -46,7 +46,7 @@ async def test_numbers_of_a_result_are_counted_by_what_they_are_called(tmp_path:
         }  # fmt: skip
 
 
-async def test_without_a_schema_it_is_told_how_many_there_are_and_of_which_kind(tmp_path: Path) -> None:
+async def test_a_summary_without_a_schema_has_the_total_and_the_counts_per_kind(tmp_path: Path) -> None:
     tools = (
         tool("get_stats"),
         tool("get_garden_stats", "garden_id", garden_id=INTEGER),
@@ -63,7 +63,7 @@ async def test_without_a_schema_it_is_told_how_many_there_are_and_of_which_kind(
         assert value(await world.call("count_chores_by_status", {})) == {"todo": 3, "done": 1}
 
 
-async def test_a_summary_of_one_record_and_a_record_that_is_called_so_are_no_statistics(tmp_path: Path) -> None:
+async def test_a_summary_of_one_record_and_a_record_called_summary_are_not_statistics(tmp_path: Path) -> None:
     state = {**STATE, "reports": [{"id": 1, "title": "Spring", "text": "Wet."}]}
     tools = tool("get_chore_summary", "chore_id", chore_id=INTEGER), tool("get_report", "report_id", report_id=INTEGER)
     async with service(tmp_path, state, *CHORES, *tools) as simulator, simulator.open("w") as world:
@@ -71,13 +71,13 @@ async def test_a_summary_of_one_record_and_a_record_that_is_called_so_are_no_sta
         assert value(await world.call("get_report", {"report_id": 1}))["text"] == "Wet."
 
 
-async def test_a_total_beside_prices_is_what_they_come_to_and_a_total_beside_nothing_of_the_sort_counts(
+async def test_a_total_beside_prices_is_their_sum_and_otherwise_a_count(
     tmp_path: Path,
 ) -> None:
     row = {"type": "object", "properties": {"id": INTEGER, "name": STRING, "price": NUMBER, "quantity": INTEGER}}
     rows: Json = {"type": "array", "items": row}
-    money = told(tool("list_cart_lines"), lines=rows, total=NUMBER, count=INTEGER, average_price=NUMBER)
-    number = told(tool("list_seeds"), seeds=rows, total=NUMBER)
+    money = declaring(tool("list_cart_lines"), lines=rows, total=NUMBER, count=INTEGER, average_price=NUMBER)
+    number = declaring(tool("list_seeds"), seeds=rows, total=NUMBER)
     lines = [
         {"id": 1, "name": "Dill", "price": 2.0, "quantity": 3},
         {"id": 2, "name": "Mint", "price": 3.5, "quantity": 1},
@@ -100,7 +100,7 @@ OUTLAYS: Json = [
 ]
 
 
-async def test_what_is_spent_is_summed_up_by_what_it_comes_to_in_the_time_that_is_asked_for(tmp_path: Path) -> None:
+async def test_expenses_are_summed_within_the_requested_period(tmp_path: Path) -> None:
     tools = (
         tool("get_monthly_summary", "month", about="Sum up the expenses of a month."),
         tool("summarize", "start_date", "end_date", category=STRING, about="Summarize expenses by category."),
@@ -116,8 +116,8 @@ async def test_what_is_spent_is_summed_up_by_what_it_comes_to_in_the_time_that_i
         assert value(await world.call("get_category_summary", {}))["total"] == 659.5
 
 
-async def test_what_is_summed_up_in_words_has_a_line_for_each_number(tmp_path: Path) -> None:
-    summary = told(tool("get_expense_summary", month=STRING), result=STRING)
+async def test_a_summary_as_text_has_a_line_for_each_number(tmp_path: Path) -> None:
+    summary = declaring(tool("get_expense_summary", month=STRING), result=STRING)
     async with service(tmp_path, {"expenses": OUTLAYS}, *SPENT, summary) as simulator, simulator.open("w") as world:
         said = value(await world.call("get_expense_summary", {"month": "2029-12"}))["result"]
         assert said.splitlines() == ["Month: 2029-12", "Total: 7.0", "Count: 1", "By category:", "- food: 7.0"]

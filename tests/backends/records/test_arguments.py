@@ -1,4 +1,4 @@
-"""Whole numbers that a call or a given state writes as 1.0: they name and count what 1 names and counts."""
+"""Whole numbers that a call or a given state writes as 1.0 mean the integer 1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _stock(first: float) -> Json:
 
 
 @pytest.mark.parametrize("kind", [INTEGER, NUMBER])
-async def test_a_whole_float_names_the_record_of_that_number(tmp_path: Path, kind: Json) -> None:
+async def test_a_whole_float_finds_the_record_of_that_integer(tmp_path: Path, kind: Json) -> None:
     async with service(tmp_path, _stock(1), *_looms(kind)) as simulator, simulator.open("w") as world:
         made = value(await world.call("create_rug", {"yarn_id": 2.0, "knots": 90.0, "width": 2.0}))
         assert json.dumps([made["yarn_id"], made["knots"], made["width"]]) == "[2, 90, 2.0]"
@@ -40,7 +40,7 @@ async def test_a_whole_float_names_the_record_of_that_number(tmp_path: Path, kin
         assert refused(await world.call("create_rug", {"yarn_id": 7.0, "knots": 90}))
 
 
-async def test_given_records_with_float_keys_are_those_of_whole_numbers(tmp_path: Path) -> None:
+async def test_given_float_keys_are_read_as_integers(tmp_path: Path) -> None:
     async with service(tmp_path, _stock(1.0), *_looms(INTEGER)) as simulator, simulator.open("w") as world:
         for key in (1, 1.0):
             yarn = value(await world.call("get_yarn", {"yarn_id": key}))

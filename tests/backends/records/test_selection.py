@@ -1,0 +1,239 @@
+"""Lists and searches: words, clauses, order, pages, hidden records, and the choice of one record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import given
+from support.services import message, service, value
+
+Json = Any
+
+SPEC = """
+tools:
+  - name: search_notes
+    inputSchema:
+      type: object
+      properties:
+        query: {type: string}
+        sort_by: {type: string}
+        limit: {type: integer}
+        offset: {type: integer}
+entities:
+  note:
+    key_like: n-1
+    fields:
+      title: {type: string}
+      body: {type: string}
+      status: {type: string, enum: [open, closed]}
+      size: {type: integer}
+      tags: {type: array, items: {type: string}}
+      created_at: {type: string, format: date-time}
+sim:
+  search_notes:
+    {verb: search, entity: note, query: query, searched: [title, body], sort: sort_by,
+     paging: {limit: limit, offset: offset}}
+"""
+WORLD = """
+records:
+  note:
+    count: 4
+    rows:
+      - {id: n-1, title: The red bike, body: sold, status: closed, size: 3, tags: [shop],
+         created_at: 2029-01-01T00:00:00Z}
+      - {id: n-2, title: A lamp, body: for a bike, status: open, size: 5, tags: [home, shop],
+         created_at: 2029-02-01T00:00:00Z}
+      - {id: n-3, title: Bike, body: stolen, status: open, size: 3, tags: [], created_at: 2029-03-01T00:00:00Z}
+      - {id: n-4, title: A boat, body: sinking, status: closed, size: 9, tags: [home], created_at: 2029-04-01T00:00:00Z}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"query": "bike"}, ["n-3", "n-1", "n-2"]),
+        ({"query": "bike -sold"}, ["n-3", "n-2"]),
+        ({"query": "bike status:open"}, ["n-3", "n-2"]),
+        ({"query": "-status:open"}, ["n-1", "n-4"]),
+        ({"query": "size>=5"}, ["n-2", "n-4"]),
+        ({"query": "size:<5 status!=closed"}, ["n-3"]),
+        ({"query": "tags:home"}, ["n-2", "n-4"]),
+        ({"query": "created_at>2029-02-15"}, ["n-3", "n-4"]),
+        ({"query": 'title:"red bike"'}, ["n-1"]),
+        ({"sort_by": "size,-title"}, ["n-1", "n-3", "n-2", "n-4"]),
+        ({"sort_by": "newest"}, ["n-4", "n-3", "n-2", "n-1"]),
+        ({"sort_by": "created desc", "limit": 2}, ["n-4", "n-3"]),
+        ({"limit": 0}, []),
+        ({"offset": 9}, []),
+    ],
+)
+async def test_a_search_finds_matching_rows_in_a_sensible_order(
+    tmp_path: Path, asked: dict[str, Any], found: list[str]
+) -> None:
+    async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
+        assert [note["id"] for note in value(await world.call("search_notes", asked))["results"]] == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"query": "colour:red"}, "colour:red"),
+        ({"sort_by": "colour"}, "choose from id, title"),
+        ({"limit": -1}, "limit must not be negative, but is -1"),
+        ({"offset": -3}, "offset"),
+    ],
+)
+async def test_an_unknown_search_clause_is_refused_by_name(tmp_path: Path, asked: dict[str, Any], named: str) -> None:
+    async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
+        assert named in message(await world.call("search_notes", asked))
+
+
+@pytest.mark.parametrize("asked", ["a" * 30_000, "a-" * 15_000, "9a" * 15_000 + ":"])
+async def test_a_very_long_search_word_is_handled_quickly(tmp_path: Path, asked: str) -> None:
+    async with service(tmp_path, SPEC, WORLD) as sim, sim.open() as world:
+        assert value(await world.call("search_notes", {"query": asked}))["results"] == []
+
+
+async def test_a_list_is_limited_to_the_described_number_of_rows(tmp_path: Path) -> None:
+    rows = [{"id": at, "title": f"Log {at}", "created_at": f"2030-01-0{at}T00:00:00Z"} for at in range(1, 6)]
+    tools = (
+        given.tool("search_logs", "query", about="Search the logs. Returns at most 2 logs."),
+        given.tool("find_logs", "query", about="Finds logs by title, the 3 most recent ones."),
+        given.tool("list_logs", about="All logs of up to 3 days."),
+    )
+    async with given.service(tmp_path, {"logs": rows}, *tools) as simulator, simulator.open("w") as world:
+        assert len(given.value(await world.call("search_logs", {"query": "log"}))) == 2
+        assert [one["id"] for one in given.value(await world.call("find_logs", {"query": "log"}))] == [5, 4, 3]
+        assert len(given.value(await world.call("list_logs", {}))) == 5
+
+
+async def test_a_search_without_a_noun_searches_the_listed_entity(tmp_path: Path) -> None:
+    state = {"letters": [{"id": "L1", "to": "Ada", "body": "Tea at noon"}, {"id": "L2", "to": "Bo", "body": "Rain"}]}
+    tools = given.tool("list_letters"), given.tool("post_letter", "to", "body"), given.tool("search", "query")
+    async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert [one["id"] for one in given.value(await world.call("search", {"query": "tea AT"}))] == ["L1"]
+        await world.call("post_letter", {"to": "Cy", "body": "Tea is over"})
+        assert [one["to"] for one in given.value(await world.call("search", {"query": "tea"}))] == ["Ada", "Cy"]
+        assert given.value(await world.call("search", {"query": "snow"})) == []
+
+
+CHORES: Json = [
+    {"id": 1, "title": "Dig", "status": "todo", "priority": "low", "created_at": "2026-01-03T00:00:00Z"},
+    {"id": 2, "title": "Sow", "status": "todo", "priority": "high", "created_at": "2026-01-01T00:00:00Z"},
+    {"id": 3, "title": "Mow", "status": "done", "priority": "urgent", "created_at": "2026-01-02T00:00:00Z"},
+]
+TOOLS = (
+    given.tool("create_chore", "title"),
+    given.tool("list_chores"),
+    given.tool("finish_chore", "chore_id", chore_id=given.INTEGER),
+    given.tool("get_latest_chore"),
+    given.tool("get_oldest_chore"),
+    given.tool("get_next_chore"),
+    given.tool("get_random_chore"),
+)
+
+
+async def test_latest_and_oldest_choose_records_by_time(tmp_path: Path) -> None:
+    async with given.service(tmp_path, {"chores": CHORES}, *TOOLS) as simulator, simulator.open("w") as world:
+        assert given.value(await world.call("get_latest_chore", {}))["title"] == "Dig"
+        assert given.value(await world.call("get_oldest_chore", {}))["title"] == "Sow"
+        assert given.value(await world.call("get_random_chore", {})) in CHORES
+        await world.call("create_chore", {"title": "Rake"})
+        assert given.value(await world.call("get_latest_chore", {}))["title"] == "Rake"
+
+
+async def test_next_chooses_the_most_urgent_open_record(tmp_path: Path) -> None:
+    async with given.service(tmp_path, {"chores": CHORES}, *TOOLS) as simulator, simulator.open("w") as world:
+        for title in ("Sow", "Dig"):
+            found = given.value(await world.call("get_next_chore", {}))
+            assert found["title"] == title
+            await world.call("finish_chore", {"chore_id": found["id"]})
+        assert given.refused(await world.call("get_next_chore", {}))
+
+
+BOOLEAN: Json = {"type": "boolean"}
+STATE: Json = {
+    "lanterns": [
+        {"id": "L1", "name": "Brass", "archived": False, "bought_on": "2029-11-03"},
+        {"id": "L2", "name": "Tin", "archived": True, "bought_on": "2029-12-24"},
+    ],
+    "lamps": [{"id": "1", "name": "Desk", "owner_id": "7"}],
+    "owners": [{"id": "7", "name": "Ada"}],
+}
+LANTERNS = (
+    given.tool("list_lanterns", include_archived=BOOLEAN),
+    given.tool("archive_lantern", "lantern_id"),
+    given.tool("restore_lantern", "lantern_id"),
+)
+
+
+async def test_archived_records_are_listed_only_on_request(tmp_path: Path) -> None:
+    async with given.service(tmp_path, STATE, *LANTERNS) as simulator, simulator.open("w") as world:
+        assert await _named(world, {}) == ["Brass"]
+        assert await _named(world, {"include_archived": False}) == ["Brass"]
+        assert await _named(world, {"include_archived": True}) == ["Brass", "Tin"]
+
+
+async def test_hidden_records_may_be_listed_by_default(tmp_path: Path) -> None:
+    tools = given.tool("list_lanterns", show_archived={**BOOLEAN, "default": True}), *LANTERNS[1:]
+    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
+        assert await _named(world, {}) == ["Brass", "Tin"]
+        assert await _named(world, {"show_archived": False}) == ["Brass"]
+
+
+async def test_restored_records_are_listed_again(tmp_path: Path) -> None:
+    async with given.service(tmp_path, STATE, *LANTERNS) as simulator, simulator.open("w") as world:
+        assert given.value(await world.call("restore_lantern", {"lantern_id": "L2"}))["archived"] is False
+        await world.call("archive_lantern", {"lantern_id": "L1"})
+        assert await _named(world, {}) == ["Tin"]
+        assert given.refused(await world.call("restore_lantern", {"lantern_id": "L9"}))
+
+
+async def test_a_filter_by_month_matches_all_of_its_days(tmp_path: Path) -> None:
+    tools = given.tool("list_lanterns", bought_on=given.STRING), given.tool("get_lantern", "lantern_id")
+    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
+        assert await _named(world, {"bought_on": "2029-12"}) == ["Tin"]
+        assert await _named(world, {"bought_on": "2029"}) == ["Brass", "Tin"]
+        assert await _named(world, {"bought_on": "2029-11-03"}) == ["Brass"]
+        assert await _named(world, {"bought_on": "2029-1"}) == []
+
+
+async def test_a_number_finds_a_record_whose_key_is_a_text(tmp_path: Path) -> None:
+    tools = (
+        given.tool("create_lamp", "name", "owner_id", owner_id={"type": "integer"}),
+        given.tool("get_owner", "owner_id"),
+    )
+    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
+        assert given.value(await world.call("create_lamp", {"name": "Hall", "owner_id": 7}))["owner_id"] == "7"
+        assert given.refused(await world.call("create_lamp", {"name": "Attic", "owner_id": 8}))
+
+
+async def test_marking_a_record_sets_its_state(tmp_path: Path) -> None:
+    state = {"bills": [{"id": 1, "payee": "Ada", "status": "open"}, {"id": 2, "payee": "Bo", "status": "open"}]}
+    paid = {**given.tool("mark_paid", "bill_id", bill_id={"type": "integer"}), "description": "Mark a bill as paid."}
+    listed = given.tool("list_bills", status=given.STRING)
+    async with given.service(tmp_path, state, paid, listed) as simulator, simulator.open("w") as world:
+        await world.call("mark_paid", {"bill_id": 2})
+        assert [one["payee"] for one in given.value(await world.call("list_bills", {"status": "paid"}))] == ["Bo"]
+        assert given.refused(await world.call("mark_paid", {"bill_id": 9}))
+
+
+async def _named(world: Json, arguments: Json) -> list[str]:
+    return [one["name"] for one in given.value(await world.call("list_lanterns", arguments))]
+
+
+async def test_an_expected_version_is_not_stored_in_the_record(tmp_path: Path) -> None:
+    tools = given.tool("update_lantern", "lantern_id", "name", expected_version={"type": "integer"}), *LANTERNS
+    async with given.service(tmp_path, STATE, *tools) as simulator, simulator.open("w") as world:
+        asked = {"lantern_id": "L1", "name": "Copper", "expected_version": 1}
+        assert "expected_version" not in given.value(await world.call("update_lantern", asked))
+
+
+async def test_a_field_of_records_is_stored_even_if_its_name_is_often_an_option(tmp_path: Path) -> None:
+    state = {"orders": [{"id": "o-1", "item": "lamp", "idempotency_key": None}]}
+    tools = given.tool("create_order", "item", "idempotency_key"), given.tool("list_orders")
+    async with given.service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        made = given.value(await world.call("create_order", {"item": "wick", "idempotency_key": "k-1"}))
+        assert made["idempotency_key"] == "k-1"
