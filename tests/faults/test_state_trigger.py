@@ -52,11 +52,11 @@ async def test_a_state_that_errs_decides_nothing_and_the_ledger_says_why(crm: Cr
         assert (await world.call(*LIST)).ok
         step = world.ledger.newest["step"]
         assert step["perturbations"] == []
-        (erred,) = step["erred"]
+        (erred,) = step["errors"]
         assert (erred["id"], erred["kind"]) == ("slow", "latency")
         assert erred["why"].startswith("record.stage == 'won': ")
         await world.call("get_deal", {"deal_id": "deal_0001"})
-        assert "erred" not in world.ledger.newest["step"]
+        assert "errors" not in world.ledger.newest["step"]
         assert [one["id"] for one in world.ledger.newest["step"]["perturbations"]] == ["slow"]
 
 
@@ -87,8 +87,10 @@ def test_a_state_that_names_what_is_not_there_is_refused_at_load(crm: Crm, condi
         crm(slow(f'{{state: "{condition}"}}', "create_deal"))
 
 
-def test_a_word_in_a_text_is_no_name(crm: Crm) -> None:
-    crm(slow("{state: \"args.title == 'count.deals args.x'\"}", "create_deal"))
+async def test_a_word_in_a_text_is_no_name(crm: Crm) -> None:
+    simulator = crm(slow("{state: \"args.title == 'count.deals args.x'\"}", "create_deal"))
+    named = ("create_deal", {**SPRING[1], "title": "count.deals args.x"})
+    assert await struck(simulator, SPRING, named) == [False, True]
 
 
 async def test_history_counts_what_was_served_before(crm: Crm) -> None:

@@ -280,7 +280,8 @@ async def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "mcp_sim", *words]
         path = {**os.environ, "PYTHONPATH": str(ROOT)}
         async with await anyio.open_process(command, env=path, stderr=subprocess.PIPE) as process:
-            await arrived.wait()
+            with anyio.fail_after(100):
+                await arrived.wait()
             process.send_signal(signal.SIGINT)
             assert process.stderr is not None
             on_progress = b"".join([chunk async for chunk in process.stderr]).decode()

@@ -43,11 +43,23 @@ async def bridged(url: str, mode: str, **environment: str) -> AsyncGenerator[Cli
         yield client
 
 
-def connected(url: str, stdin: bytes, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """What `mcp-sim connect URL` makes of these bytes."""
+def connected(url: str, stdin: bytes, *, lines: int = 0, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `mcp-sim connect URL` on these bytes. Its stdin is closed once it has printed so many lines, or ended."""
     command = [sys.executable, "-m", "mcp_sim", "connect", url]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False, env=env)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with suppress(BrokenPipeError):
+                process.stdin.write(stdin)
+                process.stdin.flush()
+            first = b"".join(process.stdout.readline() for _ in range(lines))
+            rest, stderr = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(command, process.returncode, first + rest, stderr)
 
 
 async def made(client: Client) -> str:
@@ -123,7 +135,7 @@ async def test_the_token_comes_from_the_environment(tmp_path: Path, mode: str) -
         async with bridged(f"{served.url}/w/a/mcp", mode, MCP_SIM_TOKEN="tiptop") as client:
             assert len((await client.list_tools()).tools) == 14
         ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
-        done = connected(f"{served.url}/w/a/mcp", ping, MCP_SIM_TOKEN="wrong")
+        done = connected(f"{served.url}/w/a/mcp", ping, lines=1, MCP_SIM_TOKEN="wrong")
         assert json.loads(done.stdout)["error"]["message"] == "Unauthorized"
         assert json.loads(done.stdout)["id"] == 1
 
@@ -164,7 +176,7 @@ def test_where_nobody_listens_it_says_so_and_ends() -> None:
     with listening("calm_crm") as served:
         url = f"{served.url}/w/a/mcp"
         served.end()
-    done = connected(url, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    done = connected(url, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n', lines=1)
     assert (done.returncode, done.stdout) == (4, b"")
     assert f"no server answers at {url}" in done.stderr.decode()
 
@@ -198,7 +210,7 @@ async def test_whatever_a_client_says_is_answered_and_the_bridge_stands() -> Non
         for n, (method, params) in enumerate(odd)
     )
     with listening("calm_crm") as served:
-        done = connected(f"{served.url}/w/a/mcp", said)
+        done = connected(f"{served.url}/w/a/mcp", said, lines=len(odd))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted(answer["id"] for answer in answers) == list(range(len(odd)))
     assert all(answer["error"]["code"] != -32000 for answer in answers)
@@ -209,7 +221,7 @@ def test_a_token_may_be_any_text_of_one_line(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("anne tür\n", encoding="utf-8")
     with listening("calm_crm", "--token-file", str(tokens)) as served:
-        done = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="tür")
+        done = connected(f"{served.url}/w/a/mcp", hello(1), lines=1, MCP_SIM_TOKEN="tür")
         assert "result" in json.loads(done.stdout)
         refused = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="tür\nx: y")
     assert (refused.returncode, refused.stdout) == (2, b"")
@@ -243,9 +255,9 @@ async def test_nothing_that_a_client_of_the_bridge_can_read_tells_what_it_speaks
         said += json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
     said += b'{"jsonrpc":"2.0","id":8,"method":"tools/list"}\n{"jsonrpc":"2.0","id":9,"method":"x/y"}\n{\n'
     with listening(telltale_scenario(tmp_path), "--token-file", telltale_tokens(tmp_path)) as served:
-        done = connected(f"{served.url}/w/a/mcp", said, MCP_SIM_TOKEN=TOKEN)
-        refused = connected(f"{served.url}/w/a/mcp", hello(1), MCP_SIM_TOKEN="telltale-wrong")
-        nowhere = connected(f"{served.url}/elsewhere", hello(1), MCP_SIM_TOKEN=TOKEN)
+        done = connected(f"{served.url}/w/a/mcp", said, lines=9, MCP_SIM_TOKEN=TOKEN)
+        refused = connected(f"{served.url}/w/a/mcp", hello(1), lines=1, MCP_SIM_TOKEN="telltale-wrong")
+        nowhere = connected(f"{served.url}/elsewhere", hello(1), lines=1, MCP_SIM_TOKEN=TOKEN)
     assert len(done.stdout.splitlines()) == 9
     everything = b"\n".join(part for one in (done, refused, nowhere) for part in (one.stdout, one.stderr))
     assert_nothing_is_told(everything, tmp_path, crashes=1)
@@ -328,7 +340,7 @@ answers: dict[str, Callable[[Foreign, dict[str, Any]], None]] = {
     ],
 )
 def test_every_way_to_answer_comes_through(path: str, expected: list[dict[str, Any]]) -> None:
-    done = bridged_to(path, b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n')
+    done = bridged_to(path, b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n', len(expected))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [{key: line[key] for key in wanted} for line, wanted in zip(lines, expected, strict=True)] == expected
     assert done.returncode == 0
@@ -336,24 +348,24 @@ def test_every_way_to_answer_comes_through(path: str, expected: list[dict[str, A
 
 @pytest.mark.parametrize("path", ["/endless", "/endless-event"])
 def test_an_answer_that_does_not_end_is_an_error(path: str) -> None:
-    done = bridged_to(path, b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n')
+    done = bridged_to(path, b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n', 1)
     (line,) = [json.loads(line) for line in done.stdout.splitlines()]
     assert (line["id"], line["error"]["code"], done.returncode) == ("x", -32000, 0)
 
 
 def test_a_server_that_never_takes_what_it_is_told_holds_nothing_up() -> None:
     told = b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}\n'
-    done = bridged_to("/deaf", told + b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n')
+    done = bridged_to("/deaf", told + b'{"jsonrpc":"2.0","id":"x","method":"tools/list"}\n', 1)
     assert json.loads(done.stdout)["result"] == {"n": 1}
 
 
-def bridged_to(path: str, said: bytes) -> subprocess.CompletedProcess[bytes]:
-    """What the bridge makes of a foreign server."""
+def bridged_to(path: str, stdin: bytes, lines: int) -> subprocess.CompletedProcess[bytes]:
+    """Run the bridge to a foreign server, until it has printed so many lines."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Foreign) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:
-            return connected(f"http://127.0.0.1:{server.server_port}{path}", said)
+            return connected(f"http://127.0.0.1:{server.server_port}{path}", stdin, lines=lines)
         finally:
             server.shutdown()
             thread.join()

@@ -133,10 +133,10 @@ async def test_an_idle_session_ends() -> None:
         for _ in range(2):
             async with httpx2.AsyncClient(trust_env=False) as client:
                 one = Caller(f"{served.url}/w/a/mcp", ERAS[0], client)
-                while (
-                    await one.post("initialize", {"protocolVersion": ERAS[0], "capabilities": {}})
-                ).status_code == 503:
+                hello = {"protocolVersion": ERAS[0], "capabilities": {}}
+                while (opened := await one.post("initialize", hello)).status_code == 503:
                     await anyio.lowlevel.checkpoint()
+                assert opened.status_code == 200
 
 
 async def test_a_session_is_known_only_where_it_was_opened(calm: Served) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcp_sim.server.rendering import call_result, call_result_bytes, is_modern
 from mcp_sim.types import ToolResult
-from mcp_sim.types.json_text import decode, encode
+from mcp_sim.types.json_values import decode, encode
 
 META = {"about": {"name": "crm"}}
 

@@ -16,7 +16,7 @@ from support.help_desk import PIXEL, Desk, User, eras, scenario, wire
 
 from mcp_sim.server.testing import connected
 from mcp_sim.simulator.compile import load
-from mcp_sim.types.surface import expanded, filled, matched
+from mcp_sim.types.surface import expand_uri, fill_slots, match_uri
 
 
 @eras
@@ -164,12 +164,12 @@ def test_namespaces_keep_the_records_of_resources_apart(tmp_path: Path) -> None:
     ],
 )
 def test_a_uri_matches_a_template(template: str, uri: str, values: dict[str, str] | None) -> None:
-    assert matched(template, uri) == values
+    assert match_uri(template, uri) == values
     if values is not None:
-        assert expanded(template, values) == uri
+        assert expand_uri(template, values) == uri
 
 
 def test_slots_reach_into_values_and_unknown_ones_stay() -> None:
     slots = {"a": {"b": [1, {"c": 2}]}, "s": "x"}
-    assert filled('{s}-{a.b}-{a.c}-{t}-{}-{"s":"{s}"}', slots) == 'x-[1,{"c":2}]-{a.c}-{t}-{}-{"s":"x"}'
-    assert filled({"n": 1, "l": ["{s}"]}, slots) == {"n": 1, "l": ["x"]}
+    assert fill_slots('{s}-{a.b}-{a.c}-{t}-{}-{"s":"{s}"}', slots) == 'x-[1,{"c":2}]-{a.c}-{t}-{}-{"s":"x"}'
+    assert fill_slots({"n": 1, "l": ["{s}"]}, slots) == {"n": 1, "l": ["x"]}

@@ -168,8 +168,12 @@ async def test_what_came_due_a_thousand_times_at_once_is_written_a_thousand_time
         assert last["at"] == "2029-03-01T12:00:02Z"
 
 
-def test_what_begins_before_the_world_and_goes_on_in_it_is_no_problem(crm: Crm) -> None:
-    crm("perturbations: [{external_change: {do: edit, entity: deal, at: 2029-02-28T00:00:00Z, every: 1d, times: 3}}]")
+async def test_of_a_series_that_begins_before_the_world_only_the_rest_happens_in_it(crm: Crm) -> None:
+    entry = "{external_change: {do: edit, entity: deal, at: 2029-02-28T00:00:00Z, every: 1d, times: 3}}"
+    async with crm(f"perturbations: [{entry}, {{latency: 240h}}]").open() as world:
+        await world.call("list_deals", {})
+        await world.call("list_deals", {})
+        assert [step["at"] for step in world.ledger.steps if step["entry"] == "event"] == ["2029-03-02T00:00:00Z"]
 
 
 @pytest.mark.parametrize(
