@@ -1,4 +1,4 @@
-"""What may an editor offer while a document is written? The JSON Schemas of documents, with every registered kind."""
+"""JSON Schemas of documents for editors, with every registered kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mcp_sim.spec.parts.tool_spec import Root, ToolSpecDocument
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Kind, expectations, perturbations, triggers, world_models
-from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.kinds.registries import Registry
 from mcp_sim.types.options import duration_text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,44 +30,42 @@ _REFERENCE = "#/$defs/{model}"
 _Keys: TypeAlias = Mapping[type[BaseModel], Record]
 
 
-class Written(GenerateJsonSchema):
-    """Says defaults as a document writes them."""
+class DocumentSchema(GenerateJsonSchema):
+    """Generates JSON Schemas with defaults as a document writes them."""
 
     def encode_default(self, dft: Any) -> Any:
         return duration_text(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
 
 
 def tool_spec_schema() -> Record:
-    """The JSON Schema of a tool spec."""
-    return {
-        "$schema": DIALECT,
-        **_with_nulls(ToolSpecDocument.model_json_schema(by_alias=True, schema_generator=Written)),
-    }
+    """Return the JSON Schema of a tool spec."""
+    schema = ToolSpecDocument.model_json_schema(by_alias=True, schema_generator=DocumentSchema)
+    return {"$schema": DIALECT, **_with_nulls(schema)}
 
 
 def scenario_schema() -> Record:
-    """The JSON Schema of a scenario."""
+    """Return the JSON Schema of a scenario."""
     return _with_entries(ScenarioDocument)
 
 
 def preset_schema() -> Record:
-    """The JSON Schema of a preset, the entries of which have ids."""
+    """Return the JSON Schema of a preset. Its entries must have ids."""
     schema = _with_entries(PresetDocument)
     schema["$defs"]["Perturbation"]["required"] = ["id"]
     return schema
 
 
 def _with_entries(root: type[Root]) -> Record:
-    """The JSON Schema of a document that has entries, each of some registered kind."""
+    """Return the JSON Schema of a document with entries of registered kinds."""
     families: tuple[Registry[Any], ...] = (perturbations, triggers, expectations, world_models)
     kinds = {registry.family: {name: registry[name] for name in registry.names()} for registry in families}
     models: list[type[BaseModel]] = [root, PerturbationKeys, ExpectationKeys, WorldModelKeys]
     models += [kind for family in kinds.values() for kind in family.values()]
-    found, definitions = models_json_schema(
-        [(model, "validation") for model in models], ref_template=_REFERENCE, schema_generator=Written
+    schemas, definitions = models_json_schema(
+        [(model, "validation") for model in models], ref_template=_REFERENCE, schema_generator=DocumentSchema
     )
     defs: Record = definitions["$defs"]
-    of: dict[type[BaseModel], Record] = {model: found[model, "validation"] for model in models}
+    of: dict[type[BaseModel], Record] = {model: schemas[model, "validation"] for model in models}
     defs["Perturbation"] = _entry(of, defs, PerturbationKeys, kinds["perturbations"])
     defs["Expectation"] = _entry(of, defs, ExpectationKeys, kinds["expectations"])
     defs["WorldModel"] = _entry(of, defs, WorldModelKeys, kinds["world_models"])
@@ -79,16 +77,16 @@ def _with_entries(root: type[Root]) -> Record:
 
 
 def _with_nulls(document: Record) -> Record:
-    """A whole document, in which null is as good as leaving a key out."""
-    needed, properties = document["required"], as_object(document["properties"])
+    """Let every optional key of a document be null, which means the same as leaving it out."""
+    required, properties = document["required"], as_object(document["properties"])
     nullable = {
-        name: body if name in needed else {"anyOf": [body, {"type": "null"}]} for name, body in properties.items()
+        name: body if name in required else {"anyOf": [body, {"type": "null"}]} for name, body in properties.items()
     }
     return {**document, "properties": nullable}
 
 
 def _point_to_entries(properties: Record, models: Mapping[str, type[Kind]]) -> None:
-    """Say of the lists of a document what their entries are."""
+    """Set the schemas of the entries of a document's lists."""
     one = [{"enum": list(models)}, {"$ref": "#/$defs/WorldModel"}]
     entries: Record = {
         "perturbations": {"items": {"$ref": "#/$defs/Perturbation"}},
@@ -100,7 +98,7 @@ def _point_to_entries(properties: Record, models: Mapping[str, type[Kind]]) -> N
 
 
 def _entry(of: _Keys, defs: Record, common: type[BaseModel], kinds: Mapping[str, type[Kind]]) -> Record:
-    """An entry of a list: the common keys, and exactly one kind."""
+    """Return the schema of an entry of a list: the common keys, and exactly one kind."""
     return {
         "type": "object",
         "properties": {**_definition(defs, of[common])["properties"], **_options(of, defs, kinds)},
@@ -110,7 +108,7 @@ def _entry(of: _Keys, defs: Record, common: type[BaseModel], kinds: Mapping[str,
 
 
 def _when(of: _Keys, defs: Record, kinds: Mapping[str, type[Kind]]) -> Record:
-    """A `when` mapping: triggers and what combines them."""
+    """Return the schema of a `when` mapping: triggers and their combinators."""
     nested = {"type": "array", "items": {"$ref": "#/$defs/When"}, "minItems": 1}
     return {
         "type": "object",
@@ -131,7 +129,7 @@ def _when(of: _Keys, defs: Record, kinds: Mapping[str, type[Kind]]) -> Record:
 
 
 def _options(of: _Keys, defs: Record, kinds: Mapping[str, type[Kind]]) -> Record:
-    """Per kind what may stand under it: a mapping of its options, null for none, or its first field alone."""
+    """Return what each kind accepts: a mapping of its options, null for no options, or its first field alone."""
     return {
         name: {"description": inspect.getdoc(kind) or "", "anyOf": _forms(kind, of[kind], defs)}
         for name, kind in kinds.items()
@@ -143,29 +141,29 @@ def _forms(kind: type[Kind], options: Record, defs: Record) -> list[Json]:
     alone = [] if first is None else [_definition(defs, options)["properties"][first]]
     if kind.takes_mapping:
         return alone
-    needs = any(field.is_required() for field in kind.model_fields.values())
-    return [options, *alone, *([] if needs else [{"type": "null"}])]
+    has_required = any(field.is_required() for field in kind.model_fields.values())
+    return [options, *alone, *([] if has_required else [{"type": "null"}])]
 
 
 def _definition(defs: Record, reference: Record) -> Record:
-    """What a reference stands for."""
+    """Return the definition that a reference points to, or the schema itself."""
     return defs[reference["$ref"].removeprefix("#/$defs/")] if "$ref" in reference else reference
 
 
 def _in_use(document: Record, defs: Record) -> Record:
-    """The definitions that a schema leads to."""
+    """Return the definitions that a schema refers to, directly or through others."""
     used: Record = {}
-    waiting = [document]
-    while waiting:
-        for name in _references(waiting.pop()):
+    pending = [document]
+    while pending:
+        for name in _references(pending.pop()):
             if name not in used:
                 used[name] = defs[name]
-                waiting.append(defs[name])
+                pending.append(defs[name])
     return dict(sorted(used.items()))
 
 
 def _references(schema: Json) -> Iterator[str]:
-    """The names of the definitions that a schema refers to."""
+    """Yield the names of the definitions that a schema refers to."""
     for part in as_list(schema):
         yield from _references(part)
     for key, part in as_object(schema).items():

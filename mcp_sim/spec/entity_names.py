@@ -1,4 +1,4 @@
-"""What do plans and entities look like where the entities are called otherwise, as those of each server may be?"""
+"""Rename entities in plans and entities, as for the namespaces of several servers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.plans import Plan
 
 
-def relocated(plan: Plan, called: Callable[[str], str]) -> Plan:
-    """The plan for the entities under the names that they have there; `called` tells each."""
+def rename_entities_in_plan(plan: Plan, called: Callable[[str], str]) -> Plan:
+    """Return the plan with every entity name replaced by `called(name)`."""
 
     def place(path: str | None) -> str | None:
         return None if path is None else called(path)
@@ -19,7 +19,7 @@ def relocated(plan: Plan, called: Callable[[str], str]) -> Plan:
         plan,
         entity=place(plan.entity),
         swap=plan.swap and replace(plan.swap, entity=called(plan.swap.entity)),
-        choices={value: relocated(one, called) for value, one in plan.choices.items()},
+        choices={value: rename_entities_in_plan(one, called) for value, one in plan.choices.items()},
         also=tuple(replace(one, entity=called(one.entity)) for one in plan.also),
         owners=tuple(replace(one, entity=called(one.entity)) for one in plan.owners),
         among=tuple(replace(one, entity=called(one.entity)) for one in plan.among),
@@ -32,7 +32,7 @@ def relocated(plan: Plan, called: Callable[[str], str]) -> Plan:
 
 
 def renamed(entity: Entity, called: Callable[[str], str]) -> Entity:
-    """The entity under the name that it has there, and with links that lead there."""
+    """Return the entity with its name, and the entities it links to, replaced by `called(name)`."""
     fields = {name: _field(field, called) for name, field in entity.fields.items()}
     inside = entity.inside and replace(entity.inside, entity=called(entity.inside.entity))
     return replace(entity, name=called(entity.name), fields=fields, inside=inside)

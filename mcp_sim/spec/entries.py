@@ -1,4 +1,4 @@
-"""What do the entries of a scenario say? Perturbations with their `when`, expectations, world models, stubs."""
+"""Read the entries of a scenario: perturbations, expectations, world models, stubs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.scenario import ExpectationKeys, PerturbationKeys, WorldModelKeys
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.surface import check_blocks, dumped
-from mcp_sim.spec.trigger_conflicts import conflicts, kept_out
-from mcp_sim.spec.when import judge_when, read_when
+from mcp_sim.spec.surface import check_blocks, dump_parts
+from mcp_sim.spec.trigger_conflicts import conflicts, shadowed_by
+from mcp_sim.spec.when import check_when, read_when
 from mcp_sim.types import Json, Tool
-from mcp_sim.types.call_matchers import share_problems
+from mcp_sim.types.call_matchers import quota_problems
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, UsageError, did_you_mean
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_text import canonical
+from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import (
     COMMON_EXPECTATION_KEYS,
     COMMON_PERTURBATION_KEYS,
@@ -35,7 +35,7 @@ from mcp_sim.types.kinds import (
     perturbations,
     world_models,
 )
-from mcp_sim.types.kinds.registry import Registry
+from mcp_sim.types.kinds.registries import Registry
 from mcp_sim.types.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, in_reach
 
 K = TypeVar("K", bound=Kind)
@@ -45,7 +45,7 @@ _NAME = re.compile(r"[\w.-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry: its kind, the kind's options (None where they are not in order), and the common keys beside it."""
+    """An entry: its kind, the kind's options (None if they are invalid), and the common keys."""
 
     id: str
     kind: str
@@ -60,44 +60,46 @@ class _Entry:
 def read_perturbations(
     place: Place, domain: Domain | None, *, allow_adversarial: bool = True
 ) -> tuple[PerturbationEntry, ...]:
-    """The perturbations in a list; `domain` None where the tools are not known, and nothing is said about them."""
+    """Read the perturbations in a list, and check them against the tools unless `domain` is None (tools unknown)."""
     entries = list(_entries(place, perturbations, COMMON_PERTURBATION_KEYS, PerturbationKeys))
     for entry in entries:
         if isinstance(entry.options, Perturbation) and entry.options.is_hostile() and not allow_adversarial:
-            entry.place.at(entry.kind).error("is hostile to the agent's user; it takes `allow_adversarial: true`")
+            entry.place.at(entry.kind).error("attacks the agent's user; allow it with `allow_adversarial: true`")
     found = [(entry.place, made) for entry in entries if (made := _perturbation(entry, domain)) is not None]
     if domain is not None and not any(problem.severity == "error" for problem in place.problems):
-        _doubt_kept_out(found, domain)
+        _warn_about_shadowed(found, domain)
         for at, problem in conflicts([made for _, made in found], domain):
             found[at][0].error(problem)
     return tuple(made for _, made in found)
 
 
-def _doubt_kept_out(found: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
-    outer = kept_out([made for _, made in found], domain)
+def _warn_about_shadowed(found: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
+    outer = shadowed_by([made for _, made in found], domain)
     for (at, _), name in zip(found, outer, strict=True):
         if name is not None:
-            at.warning(f"never comes to anything: {name} answers every call of these tools before it")
+            at.warning(f"never has an effect: {name} answers every call of these tools first")
 
 
 def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | None:
     keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation | None", entry.options)
-    noted = len(entry.place.problems)
+    problems_before = len(entry.place.problems)
     when = read_when(entry.place.at("when")) if "when" in entry.place.mapping else When()
-    is_whole = len(entry.place.problems) == noted
+    is_complete = len(entry.place.problems) == problems_before
     if domain is not None:
         tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
         _note(entry.place.at(entry.kind), () if kind is None else kind.problems(domain, tools))
-        judge_when(entry.place.at("when"), when, domain, tools, is_whole=is_whole)
-        _note(entry.place.at("fires", "per"), share_problems(keys.fires.per or "", tools))
+        check_when(entry.place.at("when"), when, domain, tools, is_complete=is_complete)
+        _note(entry.place.at("fires", "per"), quota_problems(keys.fires.per or "", tools))
     if kind is None:
         return None
     for name in ("fires", "group") if kind.stage is Stage.CATALOGUE else ():
         if name in entry.place.mapping:
-            entry.place.at(name).error("is for what happens at single calls; this lasts, from where `when` holds on")
+            entry.place.at(name).error(
+                "applies to faults of single calls; this fault lasts from when `when` first holds"
+            )
     for name in ("tools", "when", "fires") if kind.is_timed() else ():
         if name in entry.place.mapping:
-            entry.place.at(name).error("is for what happens at calls; this happens by itself")
+            entry.place.at(name).error("applies to faults of calls; this fault happens on its own")
     return PerturbationEntry(
         id=entry.id,
         kind=entry.kind,
@@ -112,7 +114,7 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
 
 
 def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) -> list[Tool]:
-    """The tools that globs match; a glob that matches none is noted."""
+    """Return the tools that the globs match, all without globs. Notes an error for each glob that matches none."""
     every = list(domain.tools.values())
     for index, glob in enumerate(globs or ()):
         if not any(in_reach((glob,), tool) for tool in every):
@@ -125,7 +127,7 @@ def tools_in_reach(place: Place, globs: Sequence[str] | None, domain: Domain) ->
 
 
 def read_expectations(place: Place, domain: Domain | None, faults: Sequence[str]) -> tuple[ExpectationEntry, ...]:
-    """The expectations in a list; `faults` are the ids of the perturbations."""
+    """Read the expectations in a list; `faults` are the ids of the perturbations."""
     entries = _entries(place, expectations, COMMON_EXPECTATION_KEYS, ExpectationKeys)
     found = [_expectation(entry, domain, faults) for entry in entries]
     return tuple(entry for entry in found if entry is not None)
@@ -144,18 +146,21 @@ def _expectation(entry: _Entry, domain: Domain | None, faults: Sequence[str]) ->
 
 
 def read_world_models(place: Place, domain: Domain | None) -> tuple[WorldModelEntry, ...]:
-    """Who answers: a kind by name, a kind with options, or a list of those with `tools`."""
+    """Read the world models: a kind by name, a kind with options, or a list of those with `tools`."""
     places = place.items if place.is_list else [place]
     entries = tuple(entry for at in places if (entry := _world_model(at, domain)) is not None)
     if domain is not None and len(entries) == len(places):
         unmatched = [tool.id for tool in domain.tools.values() if not any(in_reach(e.tools, tool) for e in entries)]
         if unmatched:
-            place.error(f"no entry answers {', '.join(unmatched[:5])}; end the list with one without `tools`")
+            place.error(f"no entry matches {', '.join(unmatched[:5])}; add a last entry without `tools`")
     return entries
 
 
 def named_world_model(text: str, option: str = "--world-model", **options: Json) -> WorldModelEntry:
-    """The world model that a command line names: `KIND`, or `KIND:MODEL@URL`. Raises UsageError."""
+    """Return the world model that a command line names: `KIND`, or `KIND:MODEL@URL`.
+
+    Raises `UsageError` if the text is malformed or the options are invalid.
+    """
     name, has_model, rest = text.partition(":")
     model, has_url, url = rest.rpartition("@")
     if has_model and not (has_url and model and url):
@@ -192,7 +197,7 @@ def _world_model(place: Place, domain: Domain | None) -> WorldModelEntry | None:
 
 
 def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -> tuple[Stub, ...]:
-    """The stubs, with their matchers compiled."""
+    """Return the stubs with their matchers compiled."""
     for index, stub in enumerate(stubs if domain is not None else ()):
         tools = tools_in_reach(place.at(index, "tool"), [stub.tool], cast("Domain", domain))
         check_blocks(place.at(index, "blocks"), stub.blocks, [tool.definition for tool in tools])
@@ -206,7 +211,7 @@ def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -
             {name: matcher(value) for name, value in stub.arguments.items()},
             stub.result,
             stub.error,
-            dumped(stub.blocks),
+            dump_parts(stub.blocks),
         )
         for stub in stubs
     )
@@ -216,21 +221,21 @@ def read_stubs(place: Place, stubs: Sequence[StubPart], domain: Domain | None) -
 
 
 def _entries(place: Place, registry: Registry[K], common: frozenset[str], model: type[P]) -> Iterator[_Entry]:
-    """The entries of a list. Ids are unique; without `id` they follow from the entry's text."""
+    """Yield the entries of a list. Ids are unique; an entry without `id` gets one derived from its content."""
     seen: dict[str, int] = {}
     for at in place.items:
         kind, options = _kind(at, registry, common)
         keys = _keys(at, common, model)
         given = cast("str | None", getattr(keys, "id"))  # noqa: B009 (both models of common keys have one)
-        name = given or _usual_id(kind, at, registry.family)
+        name = given or _default_id(kind, at, registry.family)
         seen[name] = seen.get(name, 0) + 1
         if given is not None and seen[name] > 1:
-            at.at("id").error(f"the id {name!r} is taken by an earlier entry")
+            at.at("id").error(f"duplicate id {name!r}; an earlier entry has it")
         yield _Entry(name if given or seen[name] == 1 else f"{name}-{seen[name]}", kind, options, keys, at)
 
 
-def _usual_id(kind: str, place: Place, family: str) -> str:
-    """The id of an entry that says none. That of an expectation says what it is about, where that is a name."""
+def _default_id(kind: str, place: Place, family: str) -> str:
+    """Return the id of an entry without `id`: for an expectation its subject if that is a name, else a hash."""
     about = place.mapping.get(kind) if family == expectations.family else None
     if isinstance(about, str) and _NAME.fullmatch(about):
         return f"{kind}-{about}"
@@ -238,16 +243,16 @@ def _usual_id(kind: str, place: Place, family: str) -> str:
 
 
 def _keys(place: Place, common: frozenset[str], model: type[P]) -> P:
-    """The common keys of an entry, those that are in order."""
+    """Return the common keys of an entry, without the invalid ones."""
     beside = {name: value for name, value in place.mapping.items() if name in common}
-    return Place(place.document, place.problems, beside, place.path).read_what_can_be(model, {})
+    return Place(place.document, place.problems, beside, place.path).read_leniently(model, {})
 
 
 def _kind(place: Place, registry: Registry[K], common: frozenset[str]) -> tuple[str, K | None]:
-    """The one key of an entry that is not a common key ('' where there is none), and its options."""
+    """Return the kind of an entry ('' if it has none) and its options (None if they are invalid)."""
     if not place.is_mapping:
         hint = f"; write `{place.value}: {{}}`" if place.value in registry.names() else ""
-        place.error(f"must be a mapping with a kind as a key, not {shown(place.value)}{hint}")
+        place.error(f"expected a mapping with a kind as key, got {shown(place.value)}{hint}")
         return "", None
     name = _kind_name(place, [key for key in place.mapping if key not in common], registry, common)
     if not name:
@@ -266,7 +271,7 @@ def _unknown_kind(registry: Registry[Any], name: str) -> str:
 
 
 def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common: frozenset[str]) -> str:
-    """Which of the keys that are not common is the kind; the others are noted."""
+    """Return which of the keys that are not common is the kind; the others are errors."""
     if not names:
         place.error(f"has no kind{did_you_mean('', registry.names())}")
         return ""
@@ -275,7 +280,7 @@ def _kind_name(place: Place, names: Sequence[str], registry: Registry[K], common
     registered = registry.names()
     known = [name for name in names if name in registered]
     if len(known) > 1:
-        place.error(f"has several kinds: {', '.join(known)}; one entry is one kind")
+        place.error(f"has several kinds: {', '.join(known)}; write one entry for each")
         return ""
     kind = (known or names)[0]
     for name in names:

@@ -1,8 +1,8 @@
-"""Which files does an imported server become, and how do they differ from those that are there?
+"""The files of an imported server, and how they differ from existing ones.
 
-NAME.tools.json is the vendor's list, untouched, and NAME.yaml the tool spec over it, which is the user's: it is made
-once, and what a later import adds is laid into it. Where some of the list cannot be served, it is kept as it came in
-NAME.vendor.tools.json, and NAME.tools.json has what can.
+NAME.tools.json is the vendor's list, unchanged. NAME.yaml is the tool spec for it and belongs to the user: it is
+created once, and later imports only insert what is missing. If part of the list cannot be served, the original is
+kept in NAME.vendor.tools.json, and NAME.tools.json has what can be served.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import cast
 
 from mcp_sim.spec import yaml12
-from mcp_sim.spec.repair import served
-from mcp_sim.spec.yaml12.insertion import with_entries
+from mcp_sim.spec.repair import repair_tools
+from mcp_sim.spec.yaml12.insertion import insert_entries
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -27,17 +27,17 @@ _OPENED = {"entities", "sim", "errors"}
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What is written for a server: texts by path, None where a file is to go; and what is doubtful, in sentences."""
+    """The texts to write for a server by path (None: delete the file), and messages about what is doubtful."""
 
     spec: Path
     texts: Mapping[Path, str | None]
     doubts: tuple[str, ...]
 
 
-def files_of(found: Imported, kind: str, folder: Path) -> Files:
-    """The files of an imported server. Raises UsageError where its spec would be laid over something else."""
+def build_files(found: Imported, kind: str, folder: Path) -> Files:
+    """Return the files of an imported server. Raises `UsageError` if its spec would replace another document."""
     spec, tools, vendor = (folder / f"{found.name}{end}" for end in (".yaml", ".tools.json", ".vendor.tools.json"))
-    usable = served(found.tools)
+    usable = repair_tools(found.tools)
     untouched = usable.tools == [*found.tools]
     added = {name: part for name, part in found.spec.items() if part not in (None, {}, [])}
     known = _known(usable.tools, added)
@@ -51,19 +51,22 @@ def files_of(found: Imported, kind: str, folder: Path) -> Files:
 
 
 def tool_list_text(tools: Sequence[Json]) -> str:
-    """A tools/list result as it is kept in a file."""
+    """Return the text of a file with a tools/list result."""
     return json.dumps({"tools": [*tools]}, indent=2, ensure_ascii=False) + "\n"
 
 
 def differences(found: Imported, folder: Path) -> list[str]:
-    """The lines of a diff between the list that was imported before and this one, tool by tool; none where equal."""
+    """Return the lines of a diff, tool by tool, between the list imported before and this one; empty if equal.
+
+    Raises `UsageError` if nothing was imported before.
+    """
     before = _imported_before(found.name, folder)
     old, new = _by_name(before), _by_name(found.tools)
     lines: list[str] = []
     for name in dict.fromkeys([*old, *new]):
         lines += _difference(name, old.get(name), new.get(name))
     if not lines and list(old) != list(new):
-        lines.append("the tools stand in another order")
+        lines.append("the order of the tools has changed")
     return lines
 
 
@@ -71,12 +74,12 @@ def _imported_before(name: str, folder: Path) -> list[Json]:
     paths = [folder / f"{name}{end}" for end in (".vendor.tools.json", ".tools.json")]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
-        raise UsageError(f"{paths[-1]}: there is no such file; nothing was imported as {name!r} into {folder}")
+        raise UsageError(f"{paths[-1]}: file not found; nothing was imported as {name!r} into {folder}")
     return as_list(as_object(yaml12.load(path.read_bytes(), str(path)).value).get("tools"))
 
 
 def _by_name(tools: Sequence[Json]) -> dict[str, Json]:
-    """The tools by name; a name that stands twice has a number behind it."""
+    """Return the tools by name; a repeated name gets a number."""
     found: dict[str, Json] = {}
     for tool in tools:
         name = str(as_object(tool).get("name", "(no name)"))
@@ -102,14 +105,14 @@ def _difference(name: str, old: Json, new: Json) -> Iterator[str]:
 
 
 def _known(tools: Sequence[Json], added: Record) -> Record:
-    """What is known beside the list, without what it says of tools that are not served."""
+    """Return what is known besides the list, without `sim` entries of tools that are not served."""
     names = {str(as_object(tool).get("name")) for tool in tools}
     sim = {name: part for name, part in as_object(added.get("sim")).items() if name in names}
     return {**{key: part for key, part in added.items() if key != "sim"}, **({"sim": sim} if sim else {})}
 
 
 def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> tuple[str, list[str]]:
-    """The text of the spec, and what the source says otherwise than the spec that is there."""
+    """Return the text of the spec, and messages about what differs between the source and the existing spec."""
     if not spec.exists():
         whole = {"mcp_sim": 1, "name": name, "tools": tools.name, **added}
         first = (
@@ -117,16 +120,16 @@ def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> 
         )
         return first + "".join(yaml12.dump({key: part}, blocks=2) for key, part in whole.items()), []
     text = spec.read_bytes().decode("utf-8-sig")
-    said = as_object(_value(text, spec))
-    if said.get("tools") != tools.name:
+    existing = as_object(_value(text, spec))
+    if existing.get("tools") != tools.name:
         raise UsageError(
-            f"{spec}: is there already, and no tool spec over {tools.name}; choose another --name or --out"
+            f"{spec}: already exists and is not a tool spec for {tools.name}; choose another --name or --out"
         )
-    return with_entries(text, added, _is_open), list(_disagreements(said, added, spec.name))
+    return insert_entries(text, added, _is_open), list(_disagreements(existing, added, spec.name))
 
 
 def _is_open(path: yaml12.Path) -> bool:
-    """A spec gets the entities and plans that it does not have; one that it has stays as it is."""
+    """Whether keys may be inserted at a path: new entities, plans and errors only."""
     return len(path) == 1 and path[0] in _OPENED
 
 
@@ -137,18 +140,18 @@ def _value(text: str, spec: Path) -> Json:
         raise UsageError(f"{error.problems[0]}; nothing was written") from None
 
 
-def _disagreements(said: Record, added: Record, spec: str) -> Iterator[str]:
+def _disagreements(existing: Record, added: Record, spec: str) -> Iterator[str]:
     for key, part in added.items():
-        if key not in said:
+        if key not in existing:
             continue
-        if key not in _OPENED and said[key] != part:
-            yield f"{key} is now {yaml12.flow(part)}; {spec} keeps its own"
+        if key not in _OPENED and existing[key] != part:
+            yield f"{key} is now {yaml12.flow(part)}; {spec} keeps its value"
         for name, entry in as_object(part).items() if key in _OPENED else ():
-            if name in as_object(said[key]) and as_object(said[key])[name] != entry:
-                yield f"{key}.{name} is said otherwise in {spec}, which keeps its own"
+            if name in as_object(existing[key]) and as_object(existing[key])[name] != entry:
+                yield f"{key}.{name} differs from {spec}, which keeps its value"
 
 
 def scenario_text(specs: Mapping[str, Path]) -> str:
-    """A scenario over several imported servers."""
+    """Return the text of a scenario with several imported servers."""
     tools = {name: path.name for name, path in specs.items()}
     return yaml12.dump({"mcp_sim": 1, "tools": cast("Json", tools)}, blocks=2)

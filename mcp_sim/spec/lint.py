@@ -1,4 +1,7 @@
-"""Would an MCP client accept these tools, and can their schemas be enforced? One bad tool breaks a whole tools/list."""
+"""Check that MCP clients accept the tools, and that their schemas can be enforced.
+
+One bad tool makes clients reject the whole tools/list.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from typing import Any, cast
 
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.recursion import has_end
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.contradictions import contradiction
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.expansion import resolve_reference
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, types_of
 from mcp_sim.types.json_schema.validation import Validator, compiled, compiles
 
-_USUAL_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
+_COMMON_NAME = re.compile(r"[A-Za-z0-9_.\-/]{1,128}")
 _OPTIONAL: Mapping[str, tuple[type, str]] = {
     "title": (str, "a string"),
     "description": (str, "a string"),
@@ -30,16 +33,16 @@ MOST_SCHEMA_PROBLEMS = 5
 
 
 def usable_tools(tools: Place) -> dict[str, Place]:
-    """The tools of a server that can be served, by name; what is wrong with the others is noted."""
+    """Return the tools of a server that can be served, by name. Problems of the others are noted."""
     usable: dict[str, Place] = {}
     if not tools.is_list:
-        tools.error(f"must be a list of tools, not {shown(tools.value)}")
+        tools.error(f"expected a list of tools, got {shown(tools.value)}")
     for tool in tools.items:
         if not _is_usable(tool):
             continue
         name = tool.value["name"]
         if name in usable:
-            tool.at("name").warning(f"a second tool {name!r} is left out: names are unique within a server")
+            tool.at("name").warning(f"duplicate tool {name!r} is left out; names must be unique within a server")
             continue
         usable[name] = tool
     return usable
@@ -54,92 +57,94 @@ def example_problems(example: Place, tool: Record) -> None:
 
 
 def _is_usable(tool: Place) -> bool:
-    """Is it a tool, by everything that a client checks? Notes what is wrong."""
+    """Whether it passes all checks of a client. Notes what is wrong."""
     if not tool.is_mapping:
-        tool.error(f"must be a tool, not {shown(tool.value)}")
+        tool.error(f"expected a tool, got {shown(tool.value)}")
         return False
     before = len(tool.problems)
     _check_name(tool)
     _check_optional_keys(tool)
-    for key, is_needed in (("inputSchema", True), ("outputSchema", False)):
+    for key, is_required in (("inputSchema", True), ("outputSchema", False)):
         if key in tool.mapping:
             _check_schema(tool.at(key), tool.value.get("name"))
-        elif is_needed:
-            tool.error('has no inputSchema; a tool without arguments has {"type": "object"}')
+        elif is_required:
+            tool.error('has no inputSchema; for a tool without arguments write {"type": "object"}')
     return not any(problem.severity == "error" for problem in tool.problems[before:])
 
 
 def _check_name(tool: Place) -> None:
     name = tool.value.get("name")
     if not isinstance(name, str) or not name:
-        tool.error("has no name" if name is None else f"its name must be a string that is not empty, not {shown(name)}")
-    elif not _USUAL_NAME.fullmatch(name):
-        tool.at("name").warning(f"{shown(name)}: some clients take only letters, digits, `_`, `-` and `.`, 128 at most")
+        tool.error("has no name" if name is None else f"its name must be a non-empty string, got {shown(name)}")
+    elif not _COMMON_NAME.fullmatch(name):
+        tool.at("name").warning(
+            f"{shown(name)}: some clients accept only letters, digits, `_`, `-` and `.`, at most 128 characters"
+        )
 
 
 def _check_optional_keys(tool: Place) -> None:
-    for key, (kind, wanted) in _OPTIONAL.items():
+    for key, (kind, expected) in _OPTIONAL.items():
         value = tool.value.get(key)
         if value is not None and not isinstance(value, kind):
-            tool.at(key).error(f"must be {wanted}, not {shown(value)}")
+            tool.at(key).error(f"expected {expected}, got {shown(value)}")
     annotations = tool.at("annotations").mapping
     for hint in _HINTS:
         value = annotations.get(hint)
         if value is not None and not isinstance(value, bool):
-            tool.at("annotations", hint).error(f"must be true or false, not {shown(value)}")
+            tool.at("annotations", hint).error(f"expected true or false, got {shown(value)}")
 
 
 def _check_schema(schema: Place, tool: Json) -> None:
     if not schema.is_mapping:
-        return schema.error(f"must be a JSON Schema, not {shown(schema.value)}")
+        return schema.error(f"expected a JSON Schema, got {shown(schema.value)}")
     declared = schema.mapping.get("type")
     if declared != "object":
-        _tell_what_clients_refuse(schema, "without a type" if declared is None else f"of type {shown(declared)}")
+        _note_refused_type(schema, "without a type" if declared is None else f"of type {shown(declared)}")
     try:
         compiled(schema.value)
     except ValueError as error:
-        return _tell_what_is_invalid(schema, str(error))
-    if not has_end(schema.value):
-        schema.warning(f"no value fits in {tool}: what is required holds itself, without an end")
+        return _note_invalid(schema, str(error))
+    if not has_finite_value(schema.value):
+        schema.warning(f"no value fits in {tool}: a required part contains itself, without end")
     for path, part in _parts(schema.value):
         _check_part(schema.at(*path), part, tool)
     return None
 
 
 def _check_part(place: Place, part: Record, tool: Json) -> None:
-    """Note what cannot be enforced in one schema of a tool, or cannot be fulfilled."""
+    """Note what cannot be enforced in one schema of a tool, or cannot be satisfied."""
     pattern = part.get("pattern")
     if isinstance(pattern, str) and not compiles(pattern):
-        place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled, and is not enforced")
+        place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled; it is not enforced")
     reason = contradiction(part)
     if reason is not None:
         place.warning(f"no value fits in {tool}: {reason}")
 
 
-def _tell_what_clients_refuse(schema: Place, found: str) -> None:
-    """Note a schema that is not of type object: as an outputSchema, newer protocols know it."""
+def _note_refused_type(schema: Place, found: str) -> None:
+    """Note a schema that is not of type object. Newer protocols accept it as an outputSchema."""
     if schema.path[-1] == "outputSchema":
         schema.warning(f"is {found}; clients with a handshake (up to 2025-11-25) get the tool without it")
     else:
-        schema.error(f"is {found}; clients take only schemas with `type: object`, and refuse the whole list otherwise")
+        schema.error(f"is {found}; clients accept only `type: object`, and otherwise reject the whole list")
 
 
-def _tell_what_is_invalid(schema: Place, otherwise: str) -> None:
-    """Note each fault of a schema; `otherwise` is what is said of one that only cannot be compiled."""
+def _note_invalid(schema: Place, reason: str) -> None:
+    """Note each error of a schema; `reason` is why it could not be compiled, used if no other error is found."""
     from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 (80 ms, errors only)
 
     dialect = validator_for(schema.value, default=Draft202012Validator)
-    told = 0
+    noted = 0
     for error in dialect(dialect.META_SCHEMA).iter_errors(schema.value):
-        if told < MOST_SCHEMA_PROBLEMS:
-            schema.at(*error.absolute_path).error(f"is no valid JSON Schema: {error.message[:200]}")
-            told += 1
-    if not told:
-        schema.error(f"is no usable JSON Schema: {otherwise}")
+        if noted < MOST_SCHEMA_PROBLEMS:
+            schema.at(*error.absolute_path).error(f"is not a valid JSON Schema: {error.message[:200]}")
+            noted += 1
+    if not noted:
+        schema.error(f"is not a usable JSON Schema: {reason}")
 
 
 def _parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:
-    """A schema and all schemas in it, with their places."""
+    """Yield a schema and all schemas in it, with their paths."""
     if not isinstance(schema, dict):
         return
     body = cast("dict[str, Any]", schema)
@@ -150,7 +155,7 @@ def _parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]:
 
 
 def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """The schemas directly in a schema."""
+    """Yield the schemas directly in a schema, with their paths."""
     for key in _SCHEMA_PARTS:
         if key in schema:
             yield (key,), schema[key]
@@ -160,3 +165,57 @@ def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json
     for key in _SCHEMA_LISTS:
         for index, part in enumerate(as_list(schema.get(key))):
             yield (key, index), part
+
+
+# schemas without an end -----------------------------------------------------------------------------------------------
+
+_CONTAINERS = {"object", "array"}
+
+
+def has_finite_value(schema: Record) -> bool:
+    """Whether some finite value fits a schema that may refer to itself.
+
+    Only references within the document, required parts and branches are checked; other keywords are taken to allow
+    a finite value.
+    """
+    parts = {reference: resolve_reference(schema, reference) for reference in _all_references(schema)}
+    finite = set[str]()
+    while found := {name for name, part in parts.items() if name not in finite and _is_finite(part, finite)}:
+        finite |= found
+    return _is_finite(schema, finite)
+
+
+def _is_finite(schema: Json, finite: set[str]) -> bool:
+    """Whether a schema has a finite value, given the references that are known to have one."""
+    body = as_object(schema)
+    reference: Json = body.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#") and reference not in finite:
+        return False
+    if not all(_is_finite(part, finite) for part in as_list(body.get("allOf"))):
+        return False
+    branches = [as_list(body[word]) for word in ("anyOf", "oneOf") if word in body]
+    if not all(any(_is_finite(part, finite) for part in parts) for parts in branches):
+        return False
+    types = set(types_of(body))
+    if constants(body) or types - _CONTAINERS:
+        return True
+    return all(_is_finite(part, finite) for part in _required_parts(body, types))
+
+
+def _required_parts(body: Record, types: set[str]) -> Iterator[Json]:
+    """Yield the schemas of the parts that a value must have."""
+    if "array" not in types:
+        declared = as_object(body.get("properties"))
+        yield from (declared[name] for name in as_list(body.get("required")) if name in declared)
+    if "object" not in types and body.get("minItems", 0) > 0:
+        yield body.get("items")
+
+
+def _all_references(schema: Json) -> set[str]:
+    """Return all references to the same document, anywhere in a schema."""
+    if isinstance(schema, list):
+        return {name for part in as_list(schema) for name in _all_references(part)}
+    body = as_object(schema)
+    found = {name for part in body.values() for name in _all_references(part)}
+    reference: Json = body.get("$ref")
+    return found | {reference} if isinstance(reference, str) and reference.startswith("#") else found

@@ -1,4 +1,4 @@
-"""What does pydantic complain of, in plain sentences that name the place, the value and the nearest valid choice?"""
+"""Error messages for invalid documents, made from pydantic's errors: path, value and nearest valid choice."""
 
 from __future__ import annotations
 
@@ -34,30 +34,29 @@ _TYPES = {
 }
 
 
-class _Found(NamedTuple):
-    """One complaint: where in the value as it was written, whether it came out of a union, and about what."""
+class _Located(NamedTuple):
+    """An error of pydantic: its path in the document, and whether it comes from a branch of a union."""
 
     path: Path
     is_branch: bool
     detail: ErrorDetails
 
 
-def sentences(error: ValidationError, model: type[BaseModel], value: Json) -> Iterator[tuple[Path, str]]:
-    """Each place (relative to the value) with what is wrong there. The branches of a union make one sentence."""
-    found = [_located(detail, value) for detail in error.errors(include_url=False, include_context=True)]
-    by_path: dict[Path, list[_Found]] = {}
-    for complaint in found:
-        by_path.setdefault(complaint.path, []).append(complaint)
-    for path, complaints in by_path.items():
-        if all(complaint.is_branch for complaint in complaints) and any(
-            len(other) > len(path) and other[: len(path)] == path for other in by_path
-        ):
+def error_messages(error: ValidationError, model: type[BaseModel], value: Json) -> Iterator[tuple[Path, str]]:
+    """Yield each invalid path (relative to the value) with a message. The branches of a union share one message."""
+    by_path: dict[Path, list[_Located]] = {}
+    for detail in error.errors(include_url=False, include_context=True):
+        located = _located(detail, value)
+        by_path.setdefault(located.path, []).append(located)
+    for path, errors in by_path.items():
+        has_deeper = any(len(other) > len(path) and other[: len(path)] == path for other in by_path)
+        if has_deeper and all(one.is_branch for one in errors):
             continue
-        yield path, _together([complaint.detail for complaint in complaints], model, path)
+        yield path, _combined([one.detail for one in errors], model, path)
 
 
 def shown(value: Json) -> str:
-    """A value as a message shows it."""
+    """Return a value as a message shows it: shortened, and only the type of a container."""
     match value:
         case dict():
             return "a mapping"
@@ -72,8 +71,8 @@ def shown(value: Json) -> str:
             return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def _located(detail: ErrorDetails, value: Json) -> _Found:
-    """The parts of pydantic's location that the document has; others name a branch of a union, or a first field."""
+def _located(detail: ErrorDetails, value: Json) -> _Located:
+    """Drop the parts of pydantic's location that the document lacks: names of union branches and of first fields."""
     path: list[str | int] = []
     is_branch = False
     for part in detail["loc"]:
@@ -87,16 +86,16 @@ def _located(detail: ErrorDetails, value: Json) -> _Found:
             is_branch = True
     if detail["type"] == "missing" and detail["loc"]:
         path.append(detail["loc"][-1])
-    return _Found(tuple(path), is_branch, detail)
+    return _Located(tuple(path), is_branch, detail)
 
 
-def _together(details: list[ErrorDetails], model: type[BaseModel], path: Path) -> str:
-    """One sentence for all complaints of one place."""
-    wanted = list(dict.fromkeys(_TYPES[detail["type"]] for detail in details if detail["type"] in _TYPES))
+def _combined(details: list[ErrorDetails], model: type[BaseModel], path: Path) -> str:
+    """Return one message for all errors at one path."""
+    expected = list(dict.fromkeys(_TYPES[detail["type"]] for detail in details if detail["type"] in _TYPES))
     others = [detail for detail in details if detail["type"] not in _TYPES]
-    if others and not (wanted and all(detail["type"] == "none_required" for detail in others)):
-        return "; or ".join(dict.fromkeys(_sentence(detail, model, path) for detail in others))
-    return f"must be {' or '.join(wanted)}, not {shown(details[0]['input'])}{_quote_hint(details)}"
+    if others and not (expected and all(detail["type"] == "none_required" for detail in others)):
+        return "; or ".join(dict.fromkeys(_message(detail, model, path) for detail in others))
+    return f"expected {' or '.join(expected)}, got {shown(details[0]['input'])}{_quote_hint(details)}"
 
 
 def _quote_hint(details: list[ErrorDetails]) -> str:
@@ -105,7 +104,7 @@ def _quote_hint(details: list[ErrorDetails]) -> str:
     return f'; quote it: "{value}"' if wants_string and isinstance(value, int | float) else ""
 
 
-def _sentence(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:
+def _message(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:
     context: Mapping[str, Any] = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
@@ -115,16 +114,16 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:
         case "value_error":
             return str(context["error"])
         case "literal_error" | "enum":
-            return f"must be {context['expected']}, not {shown(detail['input'])}{_near(detail['input'], context)}"
+            return f"expected {context['expected']}, got {shown(detail['input'])}{_near(detail['input'], context)}"
         case "too_short" | "string_too_short":
             return "must not be empty"
         case "greater_than_equal":
-            return f"must be at least {context['ge']}, not {shown(detail['input'])}"
+            return f"must be at least {context['ge']}, got {shown(detail['input'])}"
         case "less_than_equal":
-            return f"must be at most {context['le']}, not {shown(detail['input'])}"
+            return f"must be at most {context['le']}, got {shown(detail['input'])}"
         case _:
             message = detail["msg"].replace("Input should be", "must be").replace("Input should", "must")
-            return f"{message[:1].lower()}{message[1:]}, not {shown(detail['input'])}"
+            return f"{message[:1].lower()}{message[1:]}, got {shown(detail['input'])}"
 
 
 def _near(value: Json, context: Mapping[str, Any]) -> str:
@@ -134,7 +133,7 @@ def _near(value: Json, context: Mapping[str, Any]) -> str:
 
 
 def _keys(model: type[BaseModel], path: Path) -> list[str]:
-    """The keys that may stand at a path under a model."""
+    """Return the valid keys at a path under a model."""
     types: list[Any] = [model]
     for part in path:
         types = [inner for known in types for inner in _below(known, part)]
@@ -143,7 +142,7 @@ def _keys(model: type[BaseModel], path: Path) -> list[str]:
 
 
 def _below(known: Any, part: str | int) -> Iterator[Any]:
-    """The types that may stand under a key of a type."""
+    """Yield the types that are valid under a key of a type."""
     if isinstance(known, type) and issubclass(known, BaseModel):
         field = known.model_fields.get(str(part))
         if field is not None:
@@ -153,7 +152,7 @@ def _below(known: Any, part: str | int) -> Iterator[Any]:
 
 
 def _members(known: Any) -> Iterator[Any]:
-    """A type without `Annotated`, and each member of a union by itself."""
+    """Yield a type without `Annotated`, and each member of a union separately."""
     if get_origin(known) is Annotated:
         yield from _members(get_args(known)[0])
     elif get_origin(known) in (Union, UnionType):

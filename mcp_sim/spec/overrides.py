@@ -1,4 +1,4 @@
-"""What does a tool spec say of plans under `sim:`, and do the tools have what it names?"""
+"""Read the plans under `sim:`, and check that the tools have the arguments they name."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 from mcp_sim.spec.parts.plans import SimPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.python_functions import located, problem
+from mcp_sim.spec.python_functions import find_problem, locate_function
 from mcp_sim.types import Record
-from mcp_sim.types.argument_unwrapping import wrapper_of
+from mcp_sim.types.argument_unwrapping import find_wrapper
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_schema.shapes import as_object, expanded, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.kinds import backends
 from mcp_sim.types.plans import CALLER, Also, Among, Children, Envelope, Filter, Owner, Paging, Picked, Swap
 
 _ARGUMENT_KEYS = ("key", "each", "copies", "holder", "within", "query", "sort", "order", "choice")
-_NO_PART_OF_PLANS = ("ask", "notify", "blocks", "python")
-"""What is said under `sim:` of a tool's answer, and not of what the tool does; and what a plan calls by other names."""
+_NOT_IN_PLANS = ("ask", "notify", "blocks", "python")
+"""Keys under `sim:` that are no fields of a plan: those about the answer, and `python`."""
 
 _PAGE_KEYS = ("limit", "offset", "page", "cursor")
 _LISTS = ("searched", "only", "positive")
@@ -26,58 +27,61 @@ _PARTS = {"swap": Swap, "picked": Picked, "paging": Paging, "envelope": Envelope
 _LISTS_OF_PARTS = {"also": Also, "owners": Owner, "among": Among, "children": Children}
 
 
-def override(part: SimPart, folder: Path) -> dict[str, Any]:
-    """The fields of a plan that the spec fixes, as a plan has them. A function's module may lie in the folder."""
-    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NO_PART_OF_PLANS}
-    told = {name: value for name, value in fixed.items() if value is not None}
-    fixed |= {name: tuple(told[name]) for name in _LISTS if name in told}
-    fixed |= {name: kind(**told[name].model_dump()) for name, kind in _PARTS.items() if name in told}
+def plan_fields(part: SimPart, folder: Path) -> dict[str, Any]:
+    """Return the fields of a plan that the spec fixes. Modules of Python functions are looked up in the folder."""
+    fixed = {name: getattr(part, name) for name in part.model_fields_set if name not in _NOT_IN_PLANS}
+    given = {name: value for name, value in fixed.items() if value is not None}
+    fixed |= {name: tuple(given[name]) for name in _LISTS if name in given}
+    fixed |= {name: kind(**given[name].model_dump()) for name, kind in _PARTS.items() if name in given}
     fixed |= {
-        name: tuple(kind(**one.model_dump()) for one in told[name])
+        name: tuple(kind(**one.model_dump()) for one in given[name])
         for name, kind in _LISTS_OF_PARTS.items()
-        if name in told
+        if name in given
     }
     if part.python is not None:
-        fixed |= {"backend": "python", "operation": located(part.python, folder)}
+        fixed |= {"backend": "python", "operation": locate_function(part.python, folder)}
     if part.filters is not None:
         fixed["filters"] = {argument: Filter(**one.model_dump()) for argument, one in part.filters.items()}
     if part.requires is not None:
         fixed["requires"] = {field: tuple(values) for field, values in part.requires.items()}
     if part.choices is not None:
-        fixed["choices"] = {value: override(one, folder) for value, one in part.choices.items()}
+        fixed["choices"] = {value: plan_fields(one, folder) for value, one in part.choices.items()}
     return fixed
 
 
 def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Place], folder: Path) -> None:
+    """Note what is wrong with the entries under `sim:`. `tools` are the tools of the spec by name."""
     for name, part in sim.items():
         at = place.at(name)
         if name not in tools:
-            at.error(f"there is no tool {name!r}{did_you_mean(name, tools)}")
+            at.error(f"unknown tool {name!r}{did_you_mean(name, tools)}")
             continue
         if part.backend is not None and part.backend not in backends.names():
             at.at("backend").error(f"unknown backend{did_you_mean(part.backend, backends.names())}")
         if part.python is not None:
             _check_function(at, part, folder)
         _check_arguments(at, part, tools[name].value)
-        _doubt_filters(at, part)
+        _check_filters(at, part)
         for value, one in (part.choices or {}).items():
             _check_arguments(at.at("choices", value), one, tools[name].value)
             if one.python is not None:
-                at.at("choices", value, "python").error("a function answers the whole tool, not one choice of it")
+                at.at("choices", value, "python").error(
+                    "a function answers the whole tool; move `python` out of `choices`"
+                )
 
 
 def _check_function(at: Place, part: SimPart, folder: Path) -> None:
     if part.backend is not None or part.operation is not None:
-        at.at("python").error("says how the tool works: leave out `backend` and `operation`")
-    elif part.python is not None and (reason := problem(located(part.python, folder))) is not None:
+        at.at("python").error("excludes `backend` and `operation`; remove these, or `python`")
+    elif part.python is not None and (reason := find_problem(locate_function(part.python, folder))) is not None:
         at.at("python").error(f"{part.python} {reason}")
 
 
 def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
-    """Note the arguments that are named, and which the tool does not have."""
+    """Note the named arguments that the tool does not have."""
     schema = expanded(tool["inputSchema"])
     known = as_object(schema.get("properties"))
-    within = part.within if "within" in part.model_fields_set else wrapper_of(schema)
+    within = part.within if "within" in part.model_fields_set else find_wrapper(schema)
     for wrapper in within.split(".") if within is not None else ():
         schema = properties(schema).get(wrapper, {})
         known |= properties(schema)
@@ -95,10 +99,10 @@ def _check_arguments(at: Place, part: SimPart, tool: Record) -> None:
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
 
 
-def _doubt_filters(at: Place, part: SimPart) -> None:
-    """Note comparisons in a plan for one record, which is found by equal values."""
+def _check_filters(at: Place, part: SimPart) -> None:
+    """Warn about comparisons in a plan for one record, which is found by equal values only."""
     for argument, rule in (part.filters or {}).items() if part.verb in {"get", "update", "delete"} else ():
         if rule.op != "equals":
             at.at("filters", argument, "op").warning(
-                f"a {part.verb} finds its record by equal values, not by {rule.op!r}"
+                f"{part.verb} finds its record by equal values only; {rule.op!r} has no effect"
             )

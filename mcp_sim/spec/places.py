@@ -1,4 +1,4 @@
-"""Where in a document are we, and what is wrong there? Problems are noted with their place; none stops the reading."""
+"""Places in documents. A problem is noted at its place, and reading continues."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from mcp_sim.spec.messages import sentences
+from mcp_sim.spec.messages import error_messages
 from mcp_sim.spec.yaml12 import Document, Path, dotted
 from mcp_sim.types import Json
 from mcp_sim.types.errors import Problem
@@ -20,7 +20,7 @@ NOTHING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A part of a document, and the list to which its problems are added; all places of one reading share the list."""
+    """A part of a document, and the list that its problems are added to. All places of one document share the list."""
 
     document: Document
     problems: list[Problem]
@@ -28,7 +28,7 @@ class Place:
     path: Path = field(default=())
 
     def at(self, *parts: str | int) -> Place:
-        """A part of this part; its value is None where there is none."""
+        """Return a nested place. Its value is None if the document has no such part."""
         value = self.value
         for part in parts:
             value = _part(value, part)
@@ -37,7 +37,7 @@ class Place:
 
     @property
     def dotted(self) -> str:
-        """Where this is in its document, as problems name it."""
+        """Return the path in the document as problems show it, such as `world.records.contact[0]`."""
         return dotted(self.path)
 
     @property
@@ -50,46 +50,46 @@ class Place:
 
     @property
     def mapping(self) -> dict[str, Json]:
-        """The value, if it is a mapping; else an empty one."""
+        """Return the value if it is a mapping, else an empty mapping."""
         return as_object(self.value)
 
     @property
     def items(self) -> list[Place]:
-        """The places of a list's items; none where it is no list."""
+        """Return the places of the items if the value is a list, else an empty list."""
         return [self.at(index) for index in range(len(as_list(self.value)))]
 
     def error(self, message: str, severity: Literal["error", "warning"] = "error") -> None:
-        """Note what is wrong here."""
+        """Note an error here."""
         line = self.document.line(cast("Sequence[Hashable]", self.path))
         self.problems.append(Problem(self.document.file, line, self.dotted, message, severity))
 
     def warning(self, message: str) -> None:
-        """Note what is doubtful here."""
+        """Note a warning here."""
         self.error(message, "warning")
 
     def read(self, model: type[M]) -> M | None:
-        """This part as a model; None, with every problem noted, where it is none."""
+        """Return this part as a model. If it is invalid, note every problem and return None."""
         try:
             return model.model_validate(self.value)
         except ValidationError as error:
-            for path, sentence in sentences(error, model, self.value):
-                self.at(*path).error(sentence)
+            for path, message in error_messages(error, model, self.value):
+                self.at(*path).error(message)
             return None
 
-    def read_what_can_be(self, model: type[M], stand_in: dict[str, Json]) -> M:
-        """This part as a model, without the keys that have problems, so that the rest of a document is looked at too.
+    def read_leniently(self, model: type[M], required: dict[str, Json]) -> M:
+        """Return this part as a model without its invalid keys, so that the rest of the document is checked too.
 
-        `stand_in` has values for the keys that must be there.
+        `required` has substitutes for required keys. Every problem is noted.
         """
-        whole = self.read(model)
-        if whole is not None:
-            return whole
-        kept = {name: value for name, value in self.mapping.items() if name in model.model_fields}
+        complete = self.read(model)
+        if complete is not None:
+            return complete
+        known = {name: value for name, value in self.mapping.items() if name in model.model_fields}
         try:
-            return model.model_validate(stand_in | kept)
+            return model.model_validate(required | known)
         except ValidationError as error:
-            faulty = {detail["loc"][0] for detail in error.errors() if detail["loc"]}
-            return model.model_validate(stand_in | {name: kept[name] for name in kept if name not in faulty})
+            invalid = {detail["loc"][0] for detail in error.errors() if detail["loc"]}
+            return model.model_validate(required | {name: known[name] for name in known if name not in invalid})
 
 
 def _part(value: Json, part: str | int) -> Json:

@@ -1,4 +1,4 @@
-"""What of a server's list of tools can be served, and what was changed or left out so that it can?"""
+"""Repair a server's list of tools so that it can be served, and report every change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mcp_sim.spec import yaml12
-from mcp_sim.spec.foreign.dialects import proper
+from mcp_sim.spec.foreign.dialects import to_json_schema
 from mcp_sim.spec.lint import usable_tools
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Json, Record
@@ -22,27 +22,27 @@ _MOST_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """The tools that can be served, and in sentences what is not as the server has it."""
+class RepairedTools:
+    """The tools that can be served, and a message for each change to what the server has."""
 
     tools: list[Json]
     doubts: tuple[str, ...]
 
 
-def served(tools: Sequence[Json]) -> Served:
-    """The tools as they are, where a client would take them; those that are broken mended, or left out."""
+def repair_tools(tools: Sequence[Json]) -> RepairedTools:
+    """Return the tools unchanged if a client would accept them all; else repair broken tools, or leave them out."""
     if not _refusals(tools):
-        return Served([*tools], ())
+        return RepairedTools([*tools], ())
     doubts: list[str] = []
-    mended = [_mended(tool, f"tools[{index}]", doubts) for index, tool in enumerate(tools)]
-    for index, reason in _refusals(mended).items():
-        doubts.append(f"tools[{index}]{_named(mended[index])} is left out: {reason}")
-    left_out = _refusals(mended)
-    return Served([tool for index, tool in enumerate(mended) if index not in left_out], tuple(doubts))
+    repaired = [_repaired(tool, f"tools[{index}]", doubts) for index, tool in enumerate(tools)]
+    left_out = _refusals(repaired)
+    for index, reason in left_out.items():
+        doubts.append(f"tools[{index}]{_named(repaired[index])} is left out: {reason}")
+    return RepairedTools([tool for index, tool in enumerate(repaired) if index not in left_out], tuple(doubts))
 
 
 def _refusals(tools: Sequence[Json]) -> dict[int, str]:
-    """The tools that cannot be served, by number, each with the reason."""
+    """Return the indexes of the tools that cannot be served, each with the reason."""
     problems: list[Problem] = []
     text = json.dumps(tools)
     try:
@@ -53,7 +53,7 @@ def _refusals(tools: Sequence[Json]) -> dict[int, str]:
     errors = [problem for problem in reversed(problems) if problem.severity == "error"]
     reasons = {int(problem.path[1:].partition("]")[0]): problem.message for problem in errors}
     refused = [index for index in range(len(tools)) if index not in usable]
-    return {index: reasons.get(index, "its name stands before it already") for index in refused}
+    return {index: reasons.get(index, "an earlier tool has the same name") for index in refused}
 
 
 def _named(tool: Json) -> str:
@@ -61,23 +61,23 @@ def _named(tool: Json) -> str:
     return f" ({name})" if isinstance(name, str) and name else ""
 
 
-def _mended(tool: Json, where: str, doubts: list[str]) -> Json:
+def _repaired(tool: Json, where: str, doubts: list[str]) -> Json:
     if not isinstance(tool, dict):
         return tool
     body = dict(cast("Record", tool))
     at = f"{where}{_named(body)}"
     for key, kind in _TYPES.items():
         if body.get(key) is not None and not isinstance(body[key], kind):
-            doubts.append(f"{at}: its {key} is no {kind.__name__}, and is left out")
+            doubts.append(f"{at}: its {key} is not of type {kind.__name__}, and is left out")
             del body[key]
-    _mend_hints(body, at, doubts)
-    body["inputSchema"] = _mended_schema(body.get("inputSchema"), f"{at}.inputSchema", doubts)
+    _repair_hints(body, at, doubts)
+    body["inputSchema"] = _repaired_schema(body.get("inputSchema"), f"{at}.inputSchema", doubts)
     if "outputSchema" in body:
-        body["outputSchema"] = _mended_schema(body["outputSchema"], f"{at}.outputSchema", doubts)
+        body["outputSchema"] = _repaired_schema(body["outputSchema"], f"{at}.outputSchema", doubts)
     return body
 
 
-def _mend_hints(body: Record, at: str, doubts: list[str]) -> None:
+def _repair_hints(body: Record, at: str, doubts: list[str]) -> None:
     hints = as_object(body.get("annotations"))
     wrong = [hint for hint in _HINTS if hints.get(hint) is not None and not isinstance(hints[hint], bool)]
     if wrong:
@@ -85,14 +85,14 @@ def _mend_hints(body: Record, at: str, doubts: list[str]) -> None:
         body["annotations"] = {name: value for name, value in hints.items() if name not in wrong}
 
 
-def _mended_schema(schema: Json, at: str, doubts: list[str]) -> Json:
-    """The schema as one of an object that can be enforced; what breaks it is taken out."""
+def _repaired_schema(schema: Json, at: str, doubts: list[str]) -> Json:
+    """Return the schema as a valid schema of an object; invalid keywords are left out."""
     if not isinstance(schema, dict):
-        doubts.append(f"{at}: is no schema; it takes any object")
+        doubts.append(f"{at}: is not a schema; any object is accepted")
         return {"type": "object"}
-    body = as_object(proper(schema, lambda sentence: doubts.append(f"{at}: {sentence}")))
+    body = as_object(to_json_schema(schema, lambda message: doubts.append(f"{at}: {message}")))
     if body.get("type") != "object":
-        doubts.append(f"{at}: {json.dumps(body.get('type'))} as its type, and not object; it takes an object")
+        doubts.append(f"{at}: its type is {json.dumps(body.get('type'))}, expected object; it is read as object")
         body = {**body, "type": "object"}
     for _ in range(_MOST_ROUNDS):
         fault = _fault(body)
@@ -107,7 +107,7 @@ def _mended_schema(schema: Json, at: str, doubts: list[str]) -> Json:
 
 
 def _fault(schema: Record) -> tuple[list[str | int], str] | None:
-    """The first keyword that makes it no schema, and why; None where it is one."""
+    """Return the path of the first invalid keyword and why it is invalid, None if the schema is valid."""
     try:
         compiled(schema)
     except ValueError as error:
@@ -124,7 +124,7 @@ def _faults(schema: Record) -> Iterator[tuple[list[str | int], str]]:
 
 
 def _without(value: Json, path: list[str | int]) -> Json:
-    """A copy of a value without the part at a path."""
+    """Return a copy of a value without the part at a path."""
     part, *rest = path
     if isinstance(value, dict):
         body = dict(cast("Record", value))

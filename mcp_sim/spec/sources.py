@@ -1,4 +1,4 @@
-"""Which files does a document consist of? Files by path, or what ships by name; each is read once, and summed."""
+"""The files that documents consist of: found by path or shipped name, read once, and hashed."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mea
 
 SUFFIXES = (".yaml", ".yml", ".json")
 END = 1 << 62
-"""Problems of a file as a whole come after those of its lines."""
+"""Sort key of problems without a line: they come after those with one."""
 
 TOOL_LIST = ".tools.json"
-"""How the names of tools/list results end that belong to a tool spec."""
+"""The suffix of files with a tools/list result that belong to a tool spec."""
 
 _PACKAGE = Path(__file__).parents[1]
 
 
 def shipped(folder: str) -> Mapping[str, Path]:
-    """The documents of a folder (`scenarios`, `tool_specs`) that come with mcp-sim, by the stem of their file."""
+    """Return the documents that ship with mcp-sim in a folder (`scenarios`, `tool_specs`, `presets`), by file stem."""
     installed = _PACKAGE / "_shipped" / folder
     home = installed if installed.is_dir() else _PACKAGE.parent / folder
     if not home.is_dir():
@@ -30,7 +30,7 @@ def shipped(folder: str) -> Mapping[str, Path]:
 
 
 def locate(reference: str | Path) -> Path:
-    """The file of a scenario or tool spec: a path, or a shipped name. Raises UsageError where there is none."""
+    """Return the file of a scenario or tool spec, given a path or a shipped name. Raises `UsageError` without one."""
     path = Path(reference)
     if is_readable(path):
         return path
@@ -40,14 +40,14 @@ def locate(reference: str | Path) -> Path:
     if is_folder(path):
         raise UsageError(f"{reference}: is a folder, not a document")
     if is_file_name(str(reference)):
-        meant = f"; {path.stem!r} ships, and needs no path" if path.stem in names else ""
-        raise UsageError(f"{reference}: there is no such file{meant}")
+        hint = f"; {path.stem!r} ships with mcp-sim, use it without a path" if path.stem in names else ""
+        raise UsageError(f"{reference}: file not found{hint}")
     hint = did_you_mean(str(reference), names)
-    raise UsageError(f"{reference}: there is no such file, and nothing of this name ships{hint}")
+    raise UsageError(f"{reference}: no such file or shipped document{hint}")
 
 
 def is_readable(path: Path) -> bool:
-    """Is there something to read: a file, or a pipe as a shell's `<(...)` gives one?"""
+    """Whether there is a file to read, or a pipe such as a shell's `<(...)`."""
     try:
         return path.exists() and not path.is_dir()
     except OSError:  # a name that no file can have
@@ -55,7 +55,7 @@ def is_readable(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Is it a folder, and not the name of something that ships?"""
+    """Whether it is a folder, and not the name of a shipped document."""
     try:
         return path.is_dir() and str(path) not in {*shipped("scenarios"), *shipped("tool_specs")}
     except OSError:
@@ -63,18 +63,18 @@ def is_folder(path: Path) -> bool:
 
 
 def is_file_name(value: str) -> bool:
-    """Does a value name a file, rather than something that ships?"""
+    """Whether a value names a file rather than a shipped document."""
     return "/" in value or "\\" in value or Path(value).suffix != ""
 
 
 def documents_in(folder: Path) -> list[Path]:
-    """The scenarios and tool specs in a folder and below it: files that say `mcp_sim` and end like a document."""
+    """Return the documents in a folder and its subfolders: files with a document's suffix that mention `mcp_sim`."""
     found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    return [path for path in found if not _is_tool_list(path) and b"mcp_sim" in _beginning(path)]
+    return [path for path in found if not _is_tool_list(path) and b"mcp_sim" in _first_bytes(path)]
 
 
-class Reading:
-    """The files that were read for one scenario, and every problem found in them."""
+class Sources:
+    """The files that were read for one document, and every problem found in them."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -83,12 +83,12 @@ class Reading:
 
     @property
     def sha256(self) -> str:
-        """Over the bytes of all files, in the order of reading."""
+        """Return the hash of the bytes of all files, in the order they were read."""
         return self._sum.hexdigest()
 
     @property
     def errors(self) -> int:
-        """How many of the problems are errors."""
+        """Return how many of the problems are errors."""
         return sum(problem.severity == "error" for problem in self.problems)
 
     @property
@@ -96,13 +96,13 @@ class Reading:
         return self.errors > 0
 
     def sorted(self) -> list[Problem]:
-        """Every problem once, by line; the file that was the first to have one comes first."""
+        """Return every problem once, by file in the order of their first problems, then by line."""
         files = list(dict.fromkeys(problem.file for problem in self.problems))
         once = dict.fromkeys(self.problems)
         return sorted(once, key=lambda problem: (files.index(problem.file), problem.line or END))
 
     def open(self, path: Path) -> Place | None:
-        """The root of a document; None, with the problem noted, where it cannot be read."""
+        """Return the root of a document. If it cannot be read, note the problem and return None."""
         file = display(path)
         data = self.bytes_of(path)
         if data is None:
@@ -115,7 +115,7 @@ class Reading:
         return Place(document, self.problems, document.value)
 
     def bytes_of(self, path: Path) -> bytes | None:
-        """What is in a file; None, with the problem noted, where it cannot be read or is too large."""
+        """Return the content of a file. If it cannot be read or is too large, note the problem and return None."""
         try:
             with path.open("rb") as stream:
                 data = stream.read(yaml12.LARGEST + 1)
@@ -131,7 +131,7 @@ class Reading:
 
 
 def display(path: Path) -> str:
-    """A path as problems name it: from the working directory where it is below it."""
+    """Return a path as problems show it: relative to the working directory if it is below it."""
     if not path.is_absolute():
         return str(path)
     here = Path.cwd()
@@ -142,9 +142,9 @@ def _is_tool_list(path: Path) -> bool:
     return path.name.endswith(TOOL_LIST)
 
 
-def _beginning(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
             return stream.read(1 << 16)
     except OSError:
-        return b"mcp_sim"  # so that it is looked at, and what is wrong with it told
+        return b"mcp_sim"  # opening it later reports what is wrong

@@ -1,4 +1,4 @@
-"""What does a tool spec say of resources, prompts, questions, notifications and blocks, and can it be served so?"""
+"""Read and check resources, prompts, questions, notifications and content blocks of a tool spec."""
 
 from __future__ import annotations
 
@@ -15,51 +15,63 @@ from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import properties, types_of
 from mcp_sim.types.json_schema.validation import compiled
-from mcp_sim.types.surface import Ask, Choices, Manner, Prompt, Resource, Round, heads, unread, variables
+from mcp_sim.types.surface import (
+    Ask,
+    Choices,
+    Prompt,
+    Resource,
+    Round,
+    ToolInteraction,
+    has_unknown_expressions,
+    slot_roots,
+    variables,
+)
 
 P = TypeVar("P", bound=BaseModel)
 
 _PLAIN = {"string", "number", "integer", "boolean", "array"}
 _NOT_LISTED = {"text", "blob", "record", "records", "complete", "messages", "ask"}
-"""What an entry says beyond what a list shows."""
+"""Keys of an entry that lists do not show."""
 
 MOST_TOKENS = 1000
-"""How long the answer of a client's model may be where a question is only a text."""
+"""The longest answer of a client's model, in tokens, to a question that is only a text."""
 
 
 # tools ----------------------------------------------------------------------------------------------------------------
 
 
-def read_manners(place: Place, said: ToolSpecDocument, tools: Mapping[str, Place]) -> Iterator[tuple[str, Manner]]:
-    """How the tools of a spec ask, tell and answer, by name, for those that do more than return a result."""
-    for name, part in said.sim.items():
+def read_interactions(
+    place: Place, document: ToolSpecDocument, tools: Mapping[str, Place]
+) -> Iterator[tuple[str, ToolInteraction]]:
+    """Yield the questions, notifications and blocks of each tool that does more than return a result."""
+    for name, part in document.sim.items():
         if name not in tools or not (part.ask or part.notify or part.blocks):
             continue
         at = place.at(name)
         check_blocks(at.at("blocks"), part.blocks, [tools[name].value])
-        _check_lists(at.at("notify"), part.notify or (), said)
-        yield name, _manner(at, part)
+        _check_lists(at.at("notify"), part.notify or (), document)
+        yield name, _interaction(at, part)
 
 
 def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterable[Record]) -> None:
-    """Note tools that promise structured content, and so cannot answer with blocks."""
+    """Note tools that declare structured content, and so cannot answer with blocks."""
     for tool in tools if blocks else ():
         if "outputSchema" in tool:
-            place.error(f"{tool['name']} has an outputSchema, so its result is structured, not made of blocks")
+            place.error(f"{tool['name']} has an outputSchema; its result must be structured, not content blocks")
 
 
-def dumped(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
-    """Blocks, icons, ... as they were written."""
+def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
+    """Return blocks, icons and other parts as they were written."""
     return tuple(part.model_dump(by_alias=True, exclude_unset=True) for part in parts or ())
 
 
-def _manner(at: Place, part: SimPart) -> Manner:
+def _interaction(at: Place, part: SimPart) -> ToolInteraction:
     asks = _rounds(at.at("ask"), part.ask or ())
-    return Manner(asks, tuple(_notices(part.notify or ())), dumped(part.blocks))
+    return ToolInteraction(asks, tuple(_notices(part.notify or ())), dump_parts(part.blocks))
 
 
 def _notices(parts: Iterable[NotifyPart]) -> Iterator[Record]:
-    """The notifications, each with its time in the course of the call."""
+    """Yield the notifications, each with its time since the start of the call in milliseconds."""
     at = timedelta(0)
     for part in parts:
         at += part.after
@@ -73,18 +85,18 @@ def _notice(part: NotifyPart) -> Record:
     if part.updated is not None:
         return {"method": "notifications/resources/updated", "params": {"uri": part.updated}}
     if part.progress is not None:
-        said = part.model_dump(include={"progress", "total", "message"}, exclude_none=True)
-        return {"method": "notifications/progress", "params": said}
+        params = part.model_dump(include={"progress", "total", "message"}, exclude_none=True)
+        return {"method": "notifications/progress", "params": params}
     logger = {} if part.logger is None else {"logger": part.logger}
     return {"method": "notifications/message", "params": {"level": part.level, **logger, "data": part.log}}
 
 
-def _check_lists(place: Place, parts: Iterable[NotifyPart], said: ToolSpecDocument) -> None:
-    there = {"tools": True, "prompts": bool(said.prompts), "resources": bool(said.resources)}
+def _check_lists(place: Place, parts: Iterable[NotifyPart], document: ToolSpecDocument) -> None:
+    exists = {"tools": True, "prompts": bool(document.prompts), "resources": bool(document.resources)}
     for index, part in enumerate(parts):
-        if part.changed is not None and not there[part.changed]:
+        if part.changed is not None and not exists[part.changed]:
             place.at(index, "changed").error(f"the server has no {part.changed}")
-        if part.updated is not None and not there["resources"]:
+        if part.updated is not None and not exists["resources"]:
             place.at(index, "updated").error("the server has no resources")
 
 
@@ -92,13 +104,13 @@ def _check_lists(place: Place, parts: Iterable[NotifyPart], said: ToolSpecDocume
 
 
 def _rounds(place: Place, rounds: Sequence[Mapping[str, AskPart]]) -> tuple[Round, ...]:
-    """The questions. A name stands for one question, also over several rounds."""
+    """Return the rounds of questions. Names are unique over all rounds."""
     seen = set[str]()
     for index, questions in enumerate(rounds):
         for name, part in questions.items():
             at = place.at(index, name) if place.is_list else place.at(name)
             if name in seen:
-                at.error(f"a second question {name!r}")
+                at.error(f"duplicate question {name!r}")
             seen.add(name)
             _check_form(at.at("schema"), part.form)
     return tuple({name: _ask(name, part) for name, part in questions.items()} for questions in rounds)
@@ -123,18 +135,18 @@ def _sampling(sample: str | Record) -> Record:
 
 
 def _check_form(place: Place, form: Record | None) -> None:
-    """Note what a client could not let its user fill in."""
+    """Note what a user could not fill in."""
     if form is None:
         return None
     try:
         compiled(form)
     except ValueError as error:
-        return place.error(f"is no usable JSON Schema: {error}")
+        return place.error(f"is not a usable JSON Schema: {error}")
     if form.get("type") != "object" or "properties" not in form:
         place.error("must be of `type: object`, with properties")
     for name, body in properties(form).items():
         if not set(types_of(body)) <= _PLAIN:
-            place.at("properties", name).error("a user fills in plain values, or chooses some of a list")
+            place.at("properties", name).error("must be a string, number, boolean or list; users fill in plain values")
     return None
 
 
@@ -142,14 +154,14 @@ def _check_form(place: Place, form: Record | None) -> None:
 
 
 def read_resources(place: Place, parts: Sequence[ResourcePart]) -> tuple[Resource, ...]:
-    """The resources and templates of a server."""
+    """Return the resources and resource templates of a server."""
     _check_unique(place, parts, "uri")
     _check_unique(place, parts, "uriTemplate")
     return tuple(_resource(place.at(index), part) for index, part in enumerate(parts))
 
 
 def resource_entities(place: Place, parts: Sequence[ResourcePart]) -> Iterator[tuple[Place, str]]:
-    """Each place where a resource names an entity."""
+    """Yield each place where a resource names an entity."""
     for index, part in enumerate(parts):
         for key, entity in (("record", part.record), ("records", part.records)):
             if entity is not None:
@@ -178,34 +190,34 @@ def _resource(place: Place, part: ResourcePart) -> Resource:
 
 
 def _listed(place: Place, mime_type: str | None, *, of_record: bool = False) -> Record:
-    """What a list shows: what was written, without what is not for the list."""
+    """Return what a list shows of an entry."""
     listed = {key: value for key, value in place.mapping.items() if key not in _NOT_LISTED and value is not None}
     return {**listed, "mimeType": "application/json"} if of_record and mime_type is None else listed
 
 
 def _check_template(place: Place, part: ResourcePart, names: Sequence[str]) -> None:
     at = place.at("uriTemplate")
-    if unread(part.uriTemplate or ""):
-        at.error("variables are written {name}, or {+name} where they may hold slashes")
+    if has_unknown_expressions(part.uriTemplate or ""):
+        at.error("write variables as {name}, or {+name} if values may contain slashes")
     if len(set(names)) < len(names):
-        at.error("a variable stands twice")
+        at.error("duplicate variable")
     if part.record is not None and not names:
-        at.error("has no variable that could name the record")
+        at.error("needs a variable that names the record")
     for name in part.complete.keys() - set(names):
-        place.at("complete", name).error(f"there is no variable {name!r}")
+        place.at("complete", name).error(f"unknown variable {name!r}")
 
 
 # prompts --------------------------------------------------------------------------------------------------------------
 
 
 def read_prompts(place: Place, parts: Sequence[PromptPart]) -> tuple[Prompt, ...]:
-    """The prompts of a server."""
+    """Return the prompts of a server."""
     _check_unique(place, parts, "name")
     return tuple(_prompt(place.at(index), part) for index, part in enumerate(parts))
 
 
 def prompt_entities(place: Place, parts: Sequence[PromptPart]) -> Iterator[tuple[Place, str]]:
-    """Each place where a prompt names an entity."""
+    """Yield each place where a prompt names an entity."""
     for index, part in enumerate(parts):
         for n, argument in enumerate(part.arguments or ()):
             if argument.complete is not None:
@@ -218,10 +230,10 @@ def _prompt(place: Place, part: PromptPart) -> Prompt:
     definition = _listed(place, None)
     if part.arguments is not None:
         definition["arguments"] = [_listed(at, None) for at in place.at("arguments").items]
-    messages = dumped(part.messages)
+    messages = dump_parts(part.messages)
     known = {argument.name for argument in arguments} | {name for questions in part.ask for name in questions}
-    for name in sorted(heads(list(messages)) - known):
-        place.at("messages").warning(f"{{{name}}} is neither an argument nor a question, and stays as it is")
+    for name in sorted(slot_roots(list(messages)) - known):
+        place.at("messages").warning(f"{{{name}}} is neither an argument nor a question; it is not filled")
     return Prompt(
         definition,
         tuple({"role": "user", **message} for message in messages),
@@ -254,5 +266,5 @@ def _check_unique(place: Place, parts: Sequence[P], key: str) -> None:
     for index, part in enumerate(parts):
         value: Any = getattr(part, key)
         if value is not None and value in seen:
-            place.at(index, key).error(f"a second {value!r}")
+            place.at(index, key).error(f"duplicate {key} {value!r}")
         seen.add(value)

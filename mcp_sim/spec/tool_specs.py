@@ -1,4 +1,4 @@
-"""What does a tool spec say? Its server, its tools, and what it tells of entities, plans, failures and examples."""
+"""Read tool specs: a server, its tools, and what is declared about entities, plans, failures and examples."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from pydantic import TypeAdapter
 
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.lint import example_problems, usable_tools
-from mcp_sim.spec.overrides import check_sim, override
+from mcp_sim.spec.overrides import check_sim, plan_fields
 from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, Error, ErrorPart, ExamplePart, ToolSpecDocument
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sources import Reading, is_file_name, is_readable, shipped
+from mcp_sim.spec.sources import Sources, is_file_name, is_readable, shipped
 from mcp_sim.spec.surface import (
     check_blocks,
-    dumped,
+    dump_parts,
     prompt_entities,
-    read_manners,
+    read_interactions,
     read_prompts,
     read_resources,
     resource_entities,
 )
-from mcp_sim.types import Json, Record, Tool, plain_failure
+from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.domain import Entity, Example, Field
-from mcp_sim.types.error_templates import Template, VendorWording
+from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.scenario import ServerSpec
-from mcp_sim.types.surface import Manner
+from mcp_sim.types.surface import ToolInteraction
 
 _ERROR_STYLES = Path(__file__).parent / "error_styles"
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One server's tool spec, resolved. Tools, overrides and examples go by the tool's id in the scenario."""
+    """The tool spec of one server, resolved. Tools, overrides and examples use the tool's id in the scenario."""
 
     server: ServerSpec
     tools: Mapping[str, Tool]
@@ -46,21 +46,21 @@ class Spec:
     overrides: Mapping[str, Mapping[str, Any]]
     examples: tuple[Example, ...]
     links: tuple[tuple[Place, str], ...] = ()
-    """Where the spec names entities, to be looked up once all are known."""
+    """The places where the spec names entities, to be checked once all are known."""
 
     places: Mapping[str, Place] = field(default_factory=dict[str, Place])
-    """Where each tool stands."""
+    """The place of each tool, by id."""
 
-    manners: Mapping[str, Manner] = field(default_factory=dict[str, Manner])
+    interactions: Mapping[str, ToolInteraction] = field(default_factory=dict[str, ToolInteraction])
     stubs: tuple[StubPart, ...] = ()
-    """The stubs, with the ids of tools."""
+    """The stubs; their tools are ids."""
 
     root: Place | None = None
-    """The spec itself."""
+    """The place of the whole spec."""
 
 
 def is_tool_list(value: Json) -> bool:
-    """Is it a tools/list result, or the bare list of one?"""
+    """Whether a value is a tools/list result, or its list alone."""
     if isinstance(value, dict):
         body = cast("Record", value)
         return "mcp_sim" not in body and isinstance(body.get("tools"), list)
@@ -68,7 +68,7 @@ def is_tool_list(value: Json) -> bool:
 
 
 def is_spec(value: Json) -> bool:
-    """Is it a tool spec, or a list of tools, rather than a scenario?"""
+    """Whether a value is a tool spec or a list of tools, rather than a scenario."""
     if is_tool_list(value):
         return True
     if not isinstance(value, dict):
@@ -82,55 +82,59 @@ def is_spec(value: Json) -> bool:
     return bool(keys & spec_only) or isinstance(tools, list) or str(tools).endswith(".json")
 
 
-def read_spec(place: Place, path: Path, reading: Reading, server: str | None = None, prefix: str = "") -> Spec:
-    """The tool spec at the root of a document; `prefix` stands before the names of its tools."""
-    said = _document(place)
-    name = said.name or path.name.partition(".")[0]
-    listed = _tool_list(place, said, path, reading)
+def read_spec(place: Place, path: Path, sources: Sources, server: str | None = None, prefix: str = "") -> Spec:
+    """Read the tool spec at the root of a document. `prefix` is put before the names of its tools to make their ids."""
+    document = _document(place)
+    name = document.name or path.name.partition(".")[0]
+    listed = _tool_list(place, document, path, sources)
     found = usable_tools(listed) if listed is not None else {}
-    errors = {**error_style(said.error_style), **said.errors}
-    wording = VendorWording(_templates(errors)) if errors else plain_failure
+    errors = {**load_error_style(document.error_style), **document.errors}
+    render_failure = VendorErrors(_templates(errors)) if errors else render_plain_failure
     key = server or name
-    tools = {prefix + tool: Tool(prefix + tool, key, at.value, wording) for tool, at in found.items()}
-    entities = {entity: _entity(entity, part) for entity, part in said.entities.items()}
-    check_sim(place.at("sim"), said.sim, found, path.parent)
+    tools = {prefix + tool: Tool(prefix + tool, key, at.value, render_failure) for tool, at in found.items()}
+    entities = {entity: _entity(entity, part) for entity, part in document.entities.items()}
+    check_sim(place.at("sim"), document.sim, found, path.parent)
     return Spec(
-        server=_server(place, name, said, tuple(tools)),
+        server=_server(place, name, document, tuple(tools)),
         tools=tools,
         entities=entities,
-        overrides={prefix + tool: override(part, path.parent) for tool, part in said.sim.items() if tool in found},
-        examples=tuple(_examples(place.at("examples"), said.examples, found, prefix)),
-        links=tuple(_links(place, said)),
+        overrides={
+            prefix + tool: plan_fields(part, path.parent) for tool, part in document.sim.items() if tool in found
+        },
+        examples=tuple(_examples(place.at("examples"), document.examples, found, prefix)),
+        links=tuple(_links(place, document)),
         places={prefix + tool: at for tool, at in found.items()},
-        manners={prefix + tool: manner for tool, manner in read_manners(place.at("sim"), said, found)},
-        stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in said.stubs),
+        interactions={
+            prefix + tool: interaction for tool, interaction in read_interactions(place.at("sim"), document, found)
+        },
+        stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
         root=place,
     )
 
 
 def spec_file(value: str, document: Path) -> Path | str:
-    """The file that a `tools` value means, or why there is none. `document` is the file it stands in."""
+    """Return the file that a `tools` value of a document refers to, or an error message."""
     if is_file_name(value):
         path = document.parent / value
-        return path if is_readable(path) else f"there is no file {value!r} beside {document.name}"
+        return path if is_readable(path) else f"file {value!r} not found in the folder of {document.name}"
     known = shipped("tool_specs")
-    return known.get(value) or f"no tool spec {value!r} ships{did_you_mean(value, known)}"
+    return known.get(value) or f"unknown tool spec {value!r}{did_you_mean(value, known)}"
 
 
-def _server(place: Place, name: str, said: ToolSpecDocument, tools: tuple[str, ...]) -> ServerSpec:
+def _server(place: Place, name: str, document: ToolSpecDocument, tools: tuple[str, ...]) -> ServerSpec:
     return ServerSpec(
         name,
         tools,
-        said.version,
-        said.title,
-        said.instructions,
-        said.unknown_tool,
-        said.description,
-        said.website,
-        dumped(said.icons),
-        said.page_size,
-        read_resources(place.at("resources"), said.resources),
-        read_prompts(place.at("prompts"), said.prompts),
+        document.version,
+        document.title,
+        document.instructions,
+        document.unknown_tool,
+        document.description,
+        document.website,
+        dump_parts(document.icons),
+        document.page_size,
+        read_resources(place.at("resources"), document.resources),
+        read_prompts(place.at("prompts"), document.prompts),
     )
 
 
@@ -140,24 +144,24 @@ def _server(place: Place, name: str, said: ToolSpecDocument, tools: tuple[str, .
 def _document(place: Place) -> ToolSpecDocument:
     if is_tool_list(place.value):
         return ToolSpecDocument.model_construct(mcp_sim=1, tools="")
-    return place.read_what_can_be(ToolSpecDocument, {"mcp_sim": 1, "tools": []})
+    return place.read_leniently(ToolSpecDocument, {"mcp_sim": 1, "tools": []})
 
 
-def _tool_list(place: Place, said: ToolSpecDocument, path: Path, reading: Reading) -> Place | None:
-    """Where the tools stand: here, or in a file of their own."""
+def _tool_list(place: Place, document: ToolSpecDocument, path: Path, sources: Sources) -> Place | None:
+    """Return the place of the list of tools: here, or in a file of its own. None if there is no list."""
     if place.is_list or place.at("tools").is_list:
         return place if place.is_list else place.at("tools")
-    if not isinstance(said.tools, str):
+    if not isinstance(document.tools, str):
         return None
-    file = path.parent / said.tools
+    file = path.parent / document.tools
     if not is_readable(file):
-        place.at("tools").error(f"there is no file {said.tools!r} beside {path.name}")
+        place.at("tools").error(f"file {document.tools!r} not found in the folder of {path.name}")
         return None
-    other = reading.open(file)
+    other = sources.open(file)
     if other is None or other.is_list:
         return other
     if not is_tool_list(other.value):
-        other.error('is no tools/list result: it must be {"tools": [...]}, or the list itself')
+        other.error('is not a tools/list result: expected {"tools": [...]} or a list of tools')
         return None
     return other.at("tools")
 
@@ -185,7 +189,7 @@ def _template(part: ErrorPart) -> Template:
     return Template("text", part.text) if part.text is not None else Template("json", part.json_text)
 
 
-# what is said of tools and entities -----------------------------------------------------------------------------------
+# examples, links, errors ----------------------------------------------------------------------------------------------
 
 
 def _examples(
@@ -194,22 +198,22 @@ def _examples(
     for index, example in enumerate(examples):
         at = place.at(index)
         if example.tool not in tools:
-            at.at("tool").error(f"there is no tool {example.tool!r}{did_you_mean(example.tool, tools)}")
+            at.at("tool").error(f"unknown tool {example.tool!r}{did_you_mean(example.tool, tools)}")
             continue
         definition = tools[example.tool].value
         check_blocks(at.at("blocks"), example.blocks, [definition])
         example_problems(at, definition)
-        result = example.result if example.blocks is None else list(dumped(example.blocks))
+        result = example.result if example.blocks is None else list(dump_parts(example.blocks))
         yield Example(prefix + example.tool, example.arguments, result, example.blocks is not None)
 
 
-def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
-    """Each place where an entity is named."""
-    for entity, part in said.entities.items():
+def _links(place: Place, document: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
+    """Yield each place where an entity is named, with the name."""
+    for entity, part in document.entities.items():
         for name, body in part.fields.items():
             if "link" in body:
                 yield place.at("entities", entity, "fields", name, "link"), body["link"]
-    for tool, part in said.sim.items():
+    for tool, part in document.sim.items():
         if part.entity is not None:
             yield place.at("sim", tool, "entity"), part.entity
         for key in ("also", "owners", "among", "children"):
@@ -218,12 +222,12 @@ def _links(place: Place, said: ToolSpecDocument) -> Iterable[tuple[Place, str]]:
         for value, one in (part.choices or {}).items():
             if one.entity is not None:
                 yield place.at("sim", tool, "choices", value, "entity"), one.entity
-    yield from resource_entities(place.at("resources"), said.resources)
-    yield from prompt_entities(place.at("prompts"), said.prompts)
+    yield from resource_entities(place.at("resources"), document.resources)
+    yield from prompt_entities(place.at("prompts"), document.prompts)
 
 
-def error_style(name: str | None) -> Mapping[str, ErrorPart]:
-    """Return the failures of a style that ships, by kind; none without a name."""
+def load_error_style(name: str | None) -> Mapping[str, ErrorPart]:
+    """Return the failures of a shipped style by kind; none if `name` is None."""
     if name is None:
         return {}
     file = _ERROR_STYLES / f"{name}.yaml"

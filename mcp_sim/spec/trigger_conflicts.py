@@ -1,4 +1,4 @@
-"""Can it ever happen? Triggers beside each other that exclude each other, perturbations that another keeps out."""
+"""Find triggers that can never hold together, and perturbations that can never have an effect."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from mcp_sim.spec.yaml12 import Path
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Stage
 from mcp_sim.types.scenario import Fires, PerturbationEntry, When, in_reach
-from mcp_sim.types.time_bounds import ENDLESS, Numbers, Stretch, are_apart, shared
+from mcp_sim.types.time_bounds import UNLIMITED, CallNumbers, TimeBounds, are_disjoint, intersection
 
 
 class Bound(NamedTuple):
-    """Outside of which part of a world's life something never holds, and what says so."""
+    """The part of a world's life outside which something never holds, and the trigger that says so."""
 
-    says: str
-    stretch: Stretch
+    why: str
+    time_bounds: TimeBounds
 
 
 def contradictions(when: When, start: datetime, around: Sequence[Bound] = ()) -> Iterator[tuple[Path, str]]:
-    """Where a `when` can never hold, and why. `around` is what must hold besides, whatever it says itself."""
-    bounds = [*(around or [Bound("the world's start", Stretch(begin=start))]), *_bounds(when, start)]
-    found = _apart(bounds, len(around)) or _never(when, shared(bound.stretch for bound in bounds))
+    """Yield each path of a `when` that can never hold, and why. `around` are bounds that must hold as well."""
+    bounds = [*(around or [Bound("the world's start", TimeBounds(begin=start))]), *_bounds(when, start)]
+    found = _apart(bounds, len(around)) or _never(when, intersection(bound.time_bounds for bound in bounds))
     if found is not None:
         yield (), f"never holds: {found}"
         return
@@ -35,32 +35,38 @@ def contradictions(when: When, start: datetime, around: Sequence[Bound] = ()) ->
 
 
 def _bounds(when: When, start: datetime) -> list[Bound]:
-    """What the triggers of a mapping demand, and those that stand alone under its `not`."""
-    bounds = [Bound(trigger.why(), trigger.stretch(start)) for trigger in when.triggers]
-    alone = [nested.triggers[0] for nested in when.none if _is_one(nested) and nested.triggers[0].is_clockwork]
-    return bounds + [Bound(f"not {trigger.why()}", trigger.stretch(start).rest) for trigger in alone]
+    """Return the bounds of the triggers of a mapping, and of single triggers under its `not`."""
+    bounds = [Bound(trigger.why(), trigger.time_bounds(start)) for trigger in when.triggers]
+    alone = [nested.triggers[0] for nested in when.none if _is_one(nested) and nested.triggers[0].depends_on_time_only]
+    return bounds + [Bound(f"not {trigger.why()}", trigger.time_bounds(start).outside) for trigger in alone]
 
 
 def _apart(bounds: Sequence[Bound], known: int) -> str | None:
-    """Two that exclude each other; of the first `known` it was told already."""
+    """Return why two bounds exclude each other. The first `known` bounds were already compared with one another."""
     for bound in bounds[known:]:
-        if bound.stretch.is_empty:
-            return f"{bound.says} is over before it begins"
+        if bound.time_bounds.is_empty:
+            return f"{bound.why} ends before it begins"
     for one, other in combinations(bounds, 2):
-        if other in bounds[known:] and shared((one.stretch, other.stretch)).is_empty:
-            return f"{one.says} and {other.says} exclude each other"
+        if other in bounds[known:] and intersection((one.time_bounds, other.time_bounds)).is_empty:
+            return f"{one.why} and {other.why} exclude each other"
     return None
 
 
-def _never(when: When, stretch: Stretch) -> str | None:
-    """Why a mapping never holds within a stretch, as far as its counters and what stands under `not` tell."""
+def _never(when: When, time_bounds: TimeBounds) -> str | None:
+    """Return why a mapping never holds within its bounds, judged by its counters and by its `not`."""
     if any(nested == When(per=nested.per) for nested in when.none):
-        return "what stands under not always holds"
-    counters = [(trigger.why(), numbers) for trigger in when.triggers if (numbers := trigger.numbers()) is not None]
-    if are_apart([numbers for _, numbers in counters]):
-        return f"{' and '.join(says for says, _ in counters)} exclude each other"
-    if stretch.calls < ENDLESS and are_apart([Numbers(range(1, stretch.calls + 1)), *(n for _, n in counters)]):
-        return f"{' and '.join(says for says, _ in counters)} takes more than the {stretch.calls} calls there can be"
+        return "its `not` has no triggers"
+    counters = [
+        (trigger.why(), call_numbers)
+        for trigger in when.triggers
+        if (call_numbers := trigger.call_numbers()) is not None
+    ]
+    if are_disjoint([call_numbers for _, call_numbers in counters]):
+        return f"{' and '.join(why for why, _ in counters)} exclude each other"
+    if time_bounds.calls < UNLIMITED and are_disjoint(
+        [CallNumbers(range(1, time_bounds.calls + 1)), *(n for _, n in counters)]
+    ):
+        return f"{' and '.join(why for why, _ in counters)} needs more than the {time_bounds.calls} calls there can be"
     return None
 
 
@@ -68,12 +74,12 @@ def _is_one(when: When) -> bool:
     return len(when.triggers) == 1 and not (when.any or when.all or when.none)
 
 
-def kept_out(entries: Sequence[PerturbationEntry], domain: Domain) -> list[str | None]:
-    """For each entry the id of another that answers every call in question, so that it never comes to anything."""
+def shadowed_by(entries: Sequence[PerturbationEntry], domain: Domain) -> list[str | None]:
+    """Return for each entry the id of another one that answers all its calls first, None if there is none."""
     reach = [frozenset(tool for tool, one in domain.tools.items() if in_reach(entry.tools, one)) for entry in entries]
     always = [(at, entry) for at, entry in enumerate(entries) if _ends_every_call(entry)]
     return [
-        next((outer.id for n, outer in always if reach[at] <= reach[n] and _stands_before(outer, n, entry, at)), None)
+        next((outer.id for n, outer in always if reach[at] <= reach[n] and _acts_first(outer, n, entry, at)), None)
         for at, entry in enumerate(entries)
     ]
 
@@ -83,8 +89,8 @@ def _ends_every_call(entry: PerturbationEntry) -> bool:
     return entry.enabled and not is_bound and entry.perturbation.ends_calls()
 
 
-def _stands_before(outer: PerturbationEntry, at: int, inner: PerturbationEntry, place: int) -> bool:
-    """Does a call meet `outer`, and then `inner` no more?"""
+def _acts_first(outer: PerturbationEntry, at: int, inner: PerturbationEntry, place: int) -> bool:
+    """Whether a call that `outer` answers never reaches `inner`."""
     stage, other = outer.perturbation.stage, inner.perturbation.stage
     if not inner.enabled or inner.perturbation.is_timed() or other is Stage.CATALOGUE:
         return False
@@ -94,7 +100,7 @@ def _stands_before(outer: PerturbationEntry, at: int, inner: PerturbationEntry, 
 
 
 def conflicts(entries: Sequence[PerturbationEntry], domain: Domain) -> list[tuple[int, str]]:
-    """Where two entries alter the same of a tool at the same time: the place of the second, and what is wrong."""
+    """Return where two entries change the same part of a tool at the same time: the index of the second, and why."""
     found = list[tuple[int, str]]()
     enabled = [(at, entry) for at, entry in enumerate(entries) if entry.enabled]
     for (_, one), (at, other) in combinations(enabled, 2):
@@ -104,12 +110,14 @@ def conflicts(entries: Sequence[PerturbationEntry], domain: Domain) -> list[tupl
             for tool in both
             for what in sorted(one.perturbation.alters(tool) & other.perturbation.alters(tool))
         ]
-        if altered and not shared((_lasts(one, domain), _lasts(other, domain))).is_empty:
-            found.append((at, f"{one.id} changes the {altered[0]} too; let one end before the other begins"))
+        if altered and not intersection((_lasts(one, domain), _lasts(other, domain))).is_empty:
+            found.append((at, f"{one.id} also changes the {altered[0]}; let one end before the other begins"))
     return found
 
 
-def _lasts(entry: PerturbationEntry, domain: Domain) -> Stretch:
-    """The part of a world's life outside of which an entry is never in force, where that is fixed."""
-    is_fixed = entry.when == When(triggers=entry.when.triggers) and all(one.is_clockwork for one in entry.when.triggers)
-    return shared(bound.stretch for bound in _bounds(entry.when, domain.now)) if is_fixed else Stretch()
+def _lasts(entry: PerturbationEntry, domain: Domain) -> TimeBounds:
+    """Return the part of a world's life in which an entry can be in force, all of it if that is not fixed."""
+    is_fixed = entry.when == When(triggers=entry.when.triggers) and all(
+        one.depends_on_time_only for one in entry.when.triggers
+    )
+    return intersection(bound.time_bounds for bound in _bounds(entry.when, domain.now)) if is_fixed else TimeBounds()

@@ -1,4 +1,4 @@
-"""What does a `when` say, what is wrong with it, and can it ever hold?"""
+"""Read and check `when` mappings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_sim.spec.parts.scenario import per
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.trigger_conflicts import contradictions
 from mcp_sim.types import Tool
-from mcp_sim.types.call_matchers import share_problems
+from mcp_sim.types.call_matchers import quota_problems
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, did_you_mean
 from mcp_sim.types.kinds import COMBINATORS, Role, triggers
@@ -18,9 +18,9 @@ from mcp_sim.types.scenario import When
 
 
 def read_when(place: Place) -> When:
-    """A `when` mapping; what is wrong with it is noted, and left out."""
+    """Read a `when` mapping. Invalid parts are noted as errors and left out."""
     if not place.is_mapping:
-        place.error(f"must be a mapping of triggers, not {shown(place.value)}")
+        place.error(f"expected a mapping of triggers, got {shown(place.value)}")
         return When()
     body = place.mapping
     found = [_trigger(place, name) for name in body if name not in COMBINATORS]
@@ -29,7 +29,7 @@ def read_when(place: Place) -> When:
         any=_nested_list(place, "any"),
         all=_nested_list(place, "all"),
         none=(read_when(place.at("not")),) if "not" in body else (),
-        per=_split(place.at("per")) if "per" in body else None,
+        per=_per(place.at("per")) if "per" in body else None,
     )
 
 
@@ -47,11 +47,12 @@ def _nested_list(place: Place, word: str) -> tuple[When, ...]:
         return ()
     at = place.at(word)
     if not at.items:
-        at.error(f"must be a list of mappings of triggers, not {'an empty one' if at.is_list else shown(at.value)}")
+        got = "an empty list" if at.is_list else shown(at.value)
+        at.error(f"expected a list of mappings of triggers, got {got}")
     return tuple(read_when(nested) for nested in at.items)
 
 
-def _split(place: Place) -> str | None:
+def _per(place: Place) -> str | None:
     try:
         return per(place.value)
     except ValueError as error:
@@ -59,31 +60,34 @@ def _split(place: Place) -> str | None:
         return None
 
 
-def judge_when(place: Place, when: When, domain: Domain, tools: Sequence[Tool], *, is_whole: bool) -> None:
-    """Note what is impossible or hardly meant with the tools in reach; whether it never holds, where all was read."""
-    _judge_triggers(place, when, domain, tools)
-    for path, problem in contradictions(when, domain.now) if is_whole else ():
+def check_when(place: Place, when: When, domain: Domain, tools: Sequence[Tool], *, is_complete: bool) -> None:
+    """Note what is impossible or doubtful with these tools.
+
+    If `is_complete` (all of it was read), also note whether it can never hold.
+    """
+    _check_triggers(place, when, domain, tools)
+    for path, problem in contradictions(when, domain.now) if is_complete else ():
         place.at(*path).error(problem)
 
 
-def _judge_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
+def _check_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
     if when.per is not None:
-        _judge_split(place.at("per"), when, tools)
+        _check_per(place.at("per"), when, tools)
     for trigger in when.triggers:
         at = place.at(triggers.name_of(trigger))
         for problem in trigger.problems(domain, tools):
             at.error(problem)
-        for doubt in trigger.doubts(domain, tools):
+        for doubt in trigger.warnings(domain, tools):
             at.warning(doubt)
     for word, group in (("any", when.any), ("all", when.all)):
         for index, nested in enumerate(group):
-            _judge_triggers(place.at(word, index), nested, domain, tools)
+            _check_triggers(place.at(word, index), nested, domain, tools)
     for nested in when.none:
-        _judge_triggers(place.at("not"), nested, domain, tools)
+        _check_triggers(place.at("not"), nested, domain, tools)
 
 
-def _judge_split(place: Place, when: When, tools: Sequence[Tool]) -> None:
+def _check_per(place: Place, when: When, tools: Sequence[Tool]) -> None:
     if not any(trigger.role is Role.COUNTER for trigger in when.triggers):
-        place.warning("splits a counter, and there is none beside it: nth, first, every, burst")
-    for problem in share_problems(when.per or "", tools):
+        place.warning("has no effect without a counter beside it: nth, first, every or burst")
+    for problem in quota_problems(when.per or "", tools):
         place.error(problem)

@@ -13,7 +13,7 @@ import mcp_sim
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.parts.tool_spec import Style
-from mcp_sim.spec.tool_specs import error_style
+from mcp_sim.spec.tool_specs import load_error_style
 from mcp_sim.types import ToolResult
 from mcp_sim.types.error_templates import FAILURES
 
@@ -56,7 +56,7 @@ def test_there_is_a_file_for_every_style_and_a_style_for_every_file() -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_style_words_every_failure(style: str) -> None:
-    assert error_style(style).keys() == WORDED
+    assert load_error_style(style).keys() == WORDED
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -10,14 +10,14 @@ from mcp_sim.types.error_templates import Template, VendorErrors
 
 
 def test_a_template_is_filled_from_the_failure_and_the_call() -> None:
-    wording = VendorErrors({"not_found": Template("text", "{entity} {key}: {message} ({kind}) {tags}")})
-    observation = wording("not_found", "gone", {"entity": "deal", "key": 7, "tags": ["a"]})
+    render_failure = VendorErrors({"not_found": Template("text", "{entity} {key}: {message} ({kind}) {tags}")})
+    observation = render_failure("not_found", "gone", {"entity": "deal", "key": 7, "tags": ["a"]})
     assert observation.body == ToolResult('deal 7: gone (not_found) ["a"]', form="text", is_error=True)
 
 
 def test_a_slot_is_a_plain_name_and_what_it_stands_for_is_not_filled_again() -> None:
-    wording = VendorErrors({"invalid": Template("text", "{a.b} {a[0]} {} {0} {{a}} {a}")})
-    observation = wording("invalid", "", {"a": "{message}"})
+    render_failure = VendorErrors({"invalid": Template("text", "{a.b} {a[0]} {} {0} {{a}} {a}")})
+    observation = render_failure("invalid", "", {"a": "{message}"})
     assert observation.body == ToolResult("{a.b} {a[0]} {} {0} {{message}} {message}", form="text", is_error=True)
 
 
@@ -29,9 +29,11 @@ def test_a_json_template_keeps_the_type_of_a_value() -> None:
 
 
 def test_a_template_of_which_a_slot_cannot_be_filled_gives_way() -> None:
-    wording = VendorErrors({"x": Template("text", "wait {seconds}"), "default": Template("text", "E: {message}")})
-    assert wording("x", "late", {}).body == ToolResult("E: late", form="text", is_error=True)
-    assert wording("x", "late", {"seconds": 3}).body == ToolResult("wait 3", form="text", is_error=True)
+    render_failure = VendorErrors(
+        {"x": Template("text", "wait {seconds}"), "default": Template("text", "E: {message}")}
+    )
+    assert render_failure("x", "late", {}).body == ToolResult("E: late", form="text", is_error=True)
+    assert render_failure("x", "late", {"seconds": 3}).body == ToolResult("wait 3", form="text", is_error=True)
 
 
 def test_a_failure_without_a_template_is_worded_by_default_or_plainly() -> None:

@@ -65,7 +65,7 @@ def test_what_a_preset_and_a_scenario_do_to_each_other_is_told(write: Write) -> 
     assert problem.startswith("x.yaml:3: extends: mine: theirs changes the argument name of create_deal too")
     write("preset: x\nmcp_sim: 1\nperturbations: [{latency: 1s, id: slow}, {lost_ack: {}, id: lost}]\n", "slow.yaml")
     assert told(write(f"{HEAD}extends: slow.yaml\nperturbations: [{{error: 503, id: down}}]\n")) == [
-        "x.yaml:3: warning: extends: lost never comes to anything: down answers every call of these tools before it"
+        "x.yaml:3: warning: extends: lost never has an effect: down answers every call of these tools first"
     ]
 
 
@@ -105,15 +105,15 @@ def test_the_sum_of_a_scenario_depends_on_its_presets(write: Write) -> None:
 
 def test_an_unknown_preset_is_told_with_the_nearest_one(write: Write) -> None:
     assert told(write(f"{HEAD}extends: [flaky, brownot]\n")) == [
-        "x.yaml:3: extends[1]: no preset 'brownot' ships; did you mean 'brownout'?"
+        "x.yaml:3: extends[1]: unknown preset 'brownot'; did you mean 'brownout'?"
     ]
 
 
 def test_a_file_that_is_not_there_or_no_preset_is_told(write: Write) -> None:
     write(HEAD, "calm.yaml")
     assert told(write(f"{HEAD}extends: [gone.yaml, calm.yaml]\n")) == [
-        "x.yaml:3: extends[0]: there is no file 'gone.yaml' beside x.yaml",
-        "calm.yaml:1: is no preset: it has no `preset:` that says what it is for",
+        "x.yaml:3: extends[0]: file 'gone.yaml' not found in the folder of x.yaml",
+        "calm.yaml:1: is not a preset: the key `preset:` with its description is missing",
     ]
 
 
@@ -121,7 +121,7 @@ def test_what_is_wrong_in_a_preset_is_told_with_its_own_file_and_line(write: Wri
     write("mcp_sim: 1\npreset: mine\nperturbations:\n  - lost_akc: {}\n    id: a\n  - latency: 1s\n", "mine.yaml")
     expected = [
         "mine.yaml:4: perturbations[0].lost_akc: unknown perturbation 'lost_akc'; did you mean 'lost_ack'?",
-        "mine.yaml:6: perturbations[1]: needs an id here, by which a scenario may replace it",
+        "mine.yaml:6: perturbations[1]: must have an id in a preset, so that a scenario can replace it",
     ]
     assert told(write(f"{HEAD}extends: mine.yaml\n")) == expected
     assert told("mine.yaml") == expected
@@ -150,7 +150,7 @@ def test_a_preset_of_which_nothing_fits_is_an_error(write: Write) -> None:
     text = "mcp_sim: 1\npreset: mine\nperturbations: [{latency: 1s, id: a, tools: frobnicate}]\n"
     write(text, "mine.yaml")
     (problem,) = told(write(f"{HEAD}extends: mine.yaml\n"))
-    assert problem.startswith("x.yaml:3: extends: none of the faults of 'mine.yaml' can strike these tools")
+    assert problem.startswith("x.yaml:3: extends: none of the faults of 'mine.yaml' fits these tools")
 
 
 def test_hostile_presets_take_the_permission_of_the_scenario(write: Write) -> None:

@@ -26,7 +26,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         [
             "x.yaml:4: perturbations[0].lost_akc: unknown perturbation 'lost_akc'; did you mean 'lost_ack'?",
             "x.yaml:5: perturbations[0].tools: no tool matches 'creat_deal'; did you mean 'create_deal'?",
-            "x.yaml:6: perturbations[0].when.nth: must be at least 1, not 0",
+            "x.yaml:6: perturbations[0].when.nth: must be at least 1, got 0",
         ],
     ),
     "wrong types": (
@@ -34,20 +34,20 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         + "seed: x\nname: 3\nworld:\n  now: 2029\n  clock: {per_call: 3, mode: fast, sped: 2}\n"
         + "  records: {deal: [many]}\n",
         [
-            "x.yaml:3: seed: must be a whole number, not 'x'",
-            'x.yaml:4: name: must be a string, not 3; quote it: "3"',
+            "x.yaml:3: seed: expected a whole number, got 'x'",
+            'x.yaml:4: name: expected a string, got 3; quote it: "3"',
             "x.yaml:6: world.now: 2029 is not a time; write it as 2029-03-01T09:00:00Z",
-            "x.yaml:7: world.clock.mode: must be 'virtual' or 'real', not 'fast'",
+            "x.yaml:7: world.clock.mode: expected 'virtual' or 'real', got 'fast'",
             "x.yaml:7: world.clock.per_call: 3 is not a duration; write 250ms, 30s, 5m, 2h or 1d",
             "x.yaml:7: world.clock.sped: unknown key; did you mean 'speed'?",
-            "x.yaml:8: world.records.deal: must be a whole number, a file, or {count, rows, file}",
+            "x.yaml:8: world.records.deal: expected a count, a file, or {count, rows, file}, got",
         ],
     ),
     "booleans are no numbers": (
         HEAD + "seed: true\nworld: {records: {deal: true}}\n",
         [
-            "x.yaml:3: seed: must be a whole number, not true",
-            "x.yaml:4: world.records.deal: must be a whole number, a file, or {count, rows, file}",
+            "x.yaml:3: seed: expected a whole number, got true",
+            "x.yaml:4: world.records.deal: expected a count, a file, or {count, rows, file}, got",
         ],
     ),
     "entries that are none": (
@@ -55,11 +55,11 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         + "perturbations:\n  - lost_ack\n  - id: x\n  - {error: 500, latency: 1s}\n  - {error: 500, whn: {}}\n"
         + "expect: 3\n",
         [
-            "x.yaml:4: perturbations[0]: must be a mapping with a kind as a key, not 'lost_ack'; write `lost_ack: {}`",
+            "x.yaml:4: perturbations[0]: expected a mapping with a kind as key, got 'lost_ack'; write `lost_ack: {}`",
             "x.yaml:5: perturbations[1]: has no kind; choose from '",
-            "x.yaml:6: perturbations[2]: has several kinds: error, latency; one entry is one kind",
+            "x.yaml:6: perturbations[2]: has several kinds: error, latency; write one entry for each",
             "x.yaml:7: perturbations[3].whn: unknown key; did you mean 'when'?",
-            "x.yaml:8: expect: must be a list, not 3",
+            "x.yaml:8: expect: expected a list, got 3",
         ],
     ),
     "globs that match nothing": (
@@ -75,14 +75,14 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         HEAD
         + "perturbations:\n  - {error: 500, tools: 5}\n  - {error: 500, tools: []}\n  - {error: 500, tools: [5]}\n",
         [
-            "x.yaml:4: perturbations[0].tools: must be a glob, or a list of globs",
+            "x.yaml:4: perturbations[0].tools: expected a glob or a list of globs",
             "x.yaml:5: perturbations[1].tools: must ",
-            'x.yaml:6: perturbations[2].tools[0]: must be a string, not 5; quote it: "5"',
+            'x.yaml:6: perturbations[2].tools[0]: expected a string, got 5; quote it: "5"',
         ],
     ),
     "an id that is taken": (
         HEAD + "perturbations:\n  - error: 500\n    id: a\n  - error: 501\n    id: a\n",
-        ["x.yaml:7: perturbations[1].id: the id 'a' is taken by an earlier entry"],
+        ["x.yaml:7: perturbations[1].id: duplicate id 'a'; an earlier entry has it"],
     ),
     "triggers": (
         HEAD
@@ -90,16 +90,16 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         + "      evry: 3\n      not: {probability: 2}\n      any: []\n      per: x\n",
         [
             "x.yaml:6: perturbations[0].when.evry: unknown trigger; did you mean 'every'?",
-            "x.yaml:7: perturbations[0].when.not.probability: must be at most 1.0, not 2",
-            "x.yaml:8: perturbations[0].when.any: must be a list of mappings of triggers, not an empty one",
-            "x.yaml:9: perturbations[0].when.per: 'x' splits nothing; write tool, entity, or arguments.NAME",
+            "x.yaml:7: perturbations[0].when.not.probability: must be at most 1.0, got 2",
+            "x.yaml:8: perturbations[0].when.any: expected a list of mappings of triggers, got an empty list",
+            "x.yaml:9: perturbations[0].when.per: expected tool, entity or arguments.NAME, got 'x'",
         ],
     ),
     "a when that is no mapping": (
         HEAD + "perturbations:\n  - error: 500\n    when: [nth]\n  - {error: 501, when: }\n",
         [
-            "x.yaml:5: perturbations[0].when: must be a mapping of triggers, not a list",
-            "x.yaml:6: perturbations[1].when: must be a mapping of triggers, not null",
+            "x.yaml:5: perturbations[0].when: expected a mapping of triggers, got a list",
+            "x.yaml:6: perturbations[1].when: expected a mapping of triggers, got null",
         ],
     ),
     "expectations": (
@@ -113,7 +113,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     ),
     "records": (
         HEAD + "world:\n  records:\n    deel: 3\n    company: {count: 0, rows: [{}]}\n",
-        ["x.yaml:6: world.records.company: count is 0, but there are 1 rows, which count includes"],
+        ["x.yaml:6: world.records.company: count includes the rows: it is 0, but there are 1 rows"],
     ),
     "rows": (
         HEAD
@@ -147,39 +147,41 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     ),
     "a tool that nobody answers": (
         HEAD + "world_model:\n  - builtin:\n    tools: ['[!u]*', update_contact]\n",
-        ["x.yaml:3: world_model: no entry answers update_deal"],
+        ["x.yaml:3: world_model: no entry matches update_deal"],
     ),
     "no tools": ("mcp_sim: 1\ntask: x\n", ["x.yaml:1: tools: is missing"]),
     "a spec that does not ship": (
         "mcp_sim: 1\ntools: crn\n",
-        ["x.yaml:2: tools: no tool spec 'crn' ships; did you mean 'crm'?"],
+        ["x.yaml:2: tools: unknown tool spec 'crn'; did you mean 'crm'?"],
     ),
     "a missing file, and an entry that is looked at nevertheless": (
         "mcp_sim: 1\ntools: shop.yaml\nperturbations: [{errr: 500}]\n",
         [
-            "x.yaml:2: tools: there is no file 'shop.yaml' beside x.yaml",
+            "x.yaml:2: tools: file 'shop.yaml' not found in the folder of x.yaml",
             "x.yaml:3: perturbations[0].errr: unknown perturbation 'errr'; did you mean 'error'?",
         ],
     ),
     "tools that are a list": (
         "mcp_sim: 1\ntask: x\ntools: [a]\n",
-        ["x.yaml:3: tools: a list of tools belongs into a tool spec; here goes its file or name"],
+        ["x.yaml:3: tools: expected the file or name of a tool spec, got a list; put the list into a tool spec"],
     ),
     "a server's name": (
         "mcp_sim: 1\nseed: 1\ntools:\n  a/b: crm\n  c: crm\n",
         ["x.yaml:4: tools.a/b: the name of a server consists of letters, digits, `.`, `_` and `-`"],
     ),
-    "another version": ("mcp_sim: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: must be 1, not 2"]),
+    "another version": ("mcp_sim: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: expected 1, got 2"]),
     "no version": ("seed: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: is missing"]),
     "nothing": ("# only a comment\n", ["x.yaml:1: is empty; a scenario or tool spec begins with `mcp_sim: 1`"]),
     "a text": ("flaky_crm", ["x.yaml:1: must be a mapping, not 'flaky_crm'; a scenario or tool spec begins"]),
     "malformed YAML": (
         HEAD + "seed: [1,\n",
-        ["x.yaml:4: is not YAML: while parsing a flow node did not find expected"],
+        ["x.yaml:4: invalid YAML: while parsing a flow node did not find expected"],
     ),
     "a glob that is not quoted": (
         HEAD + "perturbations:\n  - error: 500\n    tools: *_deal\n",
-        ['x.yaml:5: perturbations[0].tools: `*_deal` is an alias of nothing; quote it where a glob is meant: "*_deal"'],
+        [
+            'x.yaml:5: perturbations[0].tools: `*_deal` is an alias without an anchor; quote it if it is a glob: "*_deal"'
+        ],
     ),
     "a duration beyond all worlds": (
         HEAD + "world: {clock: {per_call: 36526d}}\n",
@@ -187,7 +189,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     ),
     "more records than a world can hold": (
         HEAD + "world: {records: {contact: 1000000000000}}\n",
-        ["x.yaml:3: world.records.contact: must be at most 10000000, not 1000000000000"],
+        ["x.yaml:3: world.records.contact: must be at most 10000000, got 1000000000000"],
     ),
     "a time outside the calendar": (
         HEAD + "world: {now: 0001-01-01T00:00:00+14:00}\n",
@@ -222,7 +224,7 @@ def test_a_comparison_by_which_no_single_record_is_found_is_told(told: Told) -> 
     tools = "[{name: drop_before, inputSchema: {type: object, properties: {before: {type: string}}}}]"
     sim = "{drop_before: {verb: delete, entity: plan, filters: {before: {field: day, op: lt}}}}"
     assert told(f"mcp_sim: 1\ntools: {tools}\nsim: {sim}\n") == [
-        "x.yaml:3: warning: sim.drop_before.filters.before.op: a delete finds its record by equal values, not by 'lt'"
+        "x.yaml:3: warning: sim.drop_before.filters.before.op: delete finds its record by equal values only; 'lt' has no effect"
     ]
 
 
@@ -244,14 +246,14 @@ def test_deep_nesting_invalid_utf_8_and_repeated_keys_are_told_in_every_file(wri
     assert told(HEAD + "world_model: " + "[" * 5000)[0].endswith("is nested deeper than 128 levels")
     assert told(b"mcp_sim: 1\nname: \xe9\n") == ["x.yaml:2: is not UTF-8: byte 7 of the line is 0xe9"]
     write('{"tools": [], "tools": []}', "t.json")
-    assert told("mcp_sim: 1\ntools: t.json\n") == ["t.json:1: the key 'tools' is repeated; it stands in line 1 already"]
+    assert told("mcp_sim: 1\ntools: t.json\n") == ["t.json:1: duplicate key 'tools'; it is already in line 1"]
 
 
 def test_what_is_not_there_is_a_usage_error(write: Write, tmp_path: Path) -> None:
     write("", "folder/empty")
     for reference, reason in {
-        "nope.yaml": "there is no such file$",
-        "elsewhere/flaky_crm.yaml": "no such file; 'flaky_crm' ships, and needs no path",
+        "nope.yaml": "file not found$",
+        "elsewhere/flaky_crm.yaml": "file not found; 'flaky_crm' ships with mcp-sim, use it without a path",
         "flaky_crn": "did you mean 'flaky_crm'",
         "folder": "is a folder",
     }.items():
@@ -263,7 +265,7 @@ def test_a_folder_does_not_hide_what_ships_and_a_name_that_no_file_can_have_is_n
     write("", "crm/empty")
     assert load("crm").name == "crm"
     assert [str(problem) for problem in check(["crm"])] == []
-    with pytest.raises(UsageError, match="there is no such file"):
+    with pytest.raises(UsageError, match="no such file or shipped document"):
         load("a" * 5000)
     (problem,) = check([write(f"mcp_sim: 1\ntools: {'a' * 5000}.yaml\n")])
     assert (problem.line, problem.path) == (2, "tools")

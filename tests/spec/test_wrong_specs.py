@@ -8,7 +8,7 @@ import pytest
 from support.pets import PETS, Told
 
 from mcp_sim.simulator.compile import load
-from mcp_sim.spec.lint import has_end
+from mcp_sim.spec.lint import has_finite_value
 
 WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
     "tools that break a client": (
@@ -22,14 +22,14 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
         "  - 7\n"
         "  - {name: e, inputSchema: {type: object}, annotations: {readOnlyHint: 'yes'}, description: 3}\n",
         [
-            'x.yaml:3: tools[0]: has no inputSchema; a tool without arguments has {"type": "object"}',
-            "x.yaml:4: tools[1].inputSchema: is without a type; clients take only schemas with `type: object`",
-            "x.yaml:6: warning: tools[3].name: a second tool 'c' is left out: names are unique within a server",
+            'x.yaml:3: tools[0]: has no inputSchema; for a tool without arguments write {"type": "object"}',
+            "x.yaml:4: tools[1].inputSchema: is without a type; clients accept only `type: object`",
+            "x.yaml:6: warning: tools[3].name: duplicate tool 'c' is left out; names must be unique within a server",
             "x.yaml:7: warning: tools[4].outputSchema: is of type 'array'; clients with a handshake (up to 2025-11-25)",
             "x.yaml:8: tools[5]: has no name",
-            "x.yaml:9: tools[6]: must be a tool, not 7",
-            "x.yaml:10: tools[7].description: must be a string, not 3",
-            "x.yaml:10: tools[7].annotations.readOnlyHint: must be true or false, not 'yes'",
+            "x.yaml:9: tools[6]: expected a tool, got 7",
+            "x.yaml:10: tools[7].description: expected a string, got 3",
+            "x.yaml:10: tools[7].annotations.readOnlyHint: expected true or false, got 'yes'",
         ],
     ),
     "schemas that are none": (
@@ -38,9 +38,9 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
         "      properties:\n        n: {type: strng}\n"
         '  - {name: b, inputSchema: {type: object, properties: {x: {$ref: "#/$defs/q"}}}}\n',
         [
-            "x.yaml:6: tools[0].inputSchema.required: is no valid JSON Schema: 'x' is not of type 'array'",
-            "x.yaml:8: tools[0].inputSchema.properties.n.type: is no valid JSON Schema: 'strng' is not valid",
-            "x.yaml:9: tools[1].inputSchema: is no usable JSON Schema: Pointer '/$defs/q' does not exist",
+            "x.yaml:6: tools[0].inputSchema.required: is not a valid JSON Schema: 'x' is not of type 'array'",
+            "x.yaml:8: tools[0].inputSchema.properties.n.type: is not a valid JSON Schema: 'strng' is not valid",
+            "x.yaml:9: tools[1].inputSchema: is not a usable JSON Schema: Pointer '/$defs/q' does not exist",
         ],
     ),
     "what the spec says of its tools": (
@@ -49,13 +49,13 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
         + "sim:\n  get_pt: {verb: get}\n  get_pet: {key: pt_id, sets: {nme: name}}\n  list_pets: {backend: recrds}\n"
         + "examples:\n  - {tool: get_pet, arguments: {pet_id: 3}, result: {}}\n  - {tool: get_x, result: {}}\n",
         [
-            "x.yaml:15: sim.get_pt: there is no tool 'get_pt'; did you mean 'get_pet'?",
+            "x.yaml:15: sim.get_pt: unknown tool 'get_pt'; did you mean 'get_pet'?",
             "x.yaml:16: sim.get_pet.key: get_pet has no argument 'pt_id'; did you mean 'pet_id'?",
             "x.yaml:16: sim.get_pet.sets.nme: get_pet has no argument 'nme'",
             "x.yaml:17: sim.list_pets.backend: unknown backend; did you mean 'records'?",
             "x.yaml:19: examples[0].arguments: violates the inputSchema of get_pet: pet_id: 3 is not of type 'string'",
             "x.yaml:19: examples[0].result: violates the outputSchema of get_pet: 'id' is a required property",
-            "x.yaml:20: examples[1].tool: there is no tool 'get_x'; did you mean 'get_pet'?",
+            "x.yaml:20: examples[1].tool: unknown tool 'get_x'; did you mean 'get_pet'?",
         ],
     ),
     "links to nowhere": (
@@ -69,20 +69,20 @@ WRONG_SPECS: dict[str, tuple[str, list[str]]] = {
         + "errors: {not_found: {txt: a}, invalid: 3, a: {}, b: {rpc: {code: -32019, message: a}}}\n"
         + "unknown_tool: http\n",
         [
-            'x.yaml:12: version: must be a string, not 1.2; quote it: "1.2"',
-            "x.yaml:14: entities.pet.fields.x: must be a mapping, not 3",
+            'x.yaml:12: version: expected a string, got 1.2; quote it: "1.2"',
+            "x.yaml:14: entities.pet.fields.x: expected a mapping, got 3",
             "x.yaml:14: entities.pet.key_lik: unknown key; did you mean 'key_like'?",
-            "x.yaml:15: sim.get_pet.verb: must be 'create', 'get', 'list'",
+            "x.yaml:15: sim.get_pet.verb: expected 'create', 'get', 'list'",
             "x.yaml:16: errors.not_found.txt: unknown key; did you mean 'text'?",
-            "x.yaml:16: errors.invalid: must be a text, or a mapping with one of text, json, structured, rpc",
+            "x.yaml:16: errors.invalid: expected a text, or a mapping with one of text, json, structured, rpc",
             "x.yaml:16: errors.a: write exactly one of text, json, structured, rpc",
-            "x.yaml:16: errors.b.rpc: code -32019 means a crash of mcp-sim; choose another",
-            "x.yaml:17: unknown_tool: must be 'rpc' or 'is_error', not 'http'",
+            "x.yaml:16: errors.b.rpc: code -32019 is reserved for crashes of mcp-sim; choose another",
+            "x.yaml:17: unknown_tool: expected 'rpc' or 'is_error', got 'http'",
         ],
     ),
     "a file of tools that is missing": (
         "mcp_sim: 1\ntools: pets.tools.json\n",
-        ["x.yaml:2: tools: there is no file 'pets.tools.json' beside x.yaml"],
+        ["x.yaml:2: tools: file 'pets.tools.json' not found in the folder of x.yaml"],
     ),
 }
 
@@ -125,11 +125,11 @@ def test_a_schema_that_no_value_fits_is_told_with_its_tool_and_its_place(told: T
         "x.yaml:6: warning: tools[0].inputSchema.properties.label: "
         "no value fits in make_box: its minLength is 5, its maxLength 3",
         "x.yaml:7: warning: tools[0].outputSchema: "
-        "no value fits in make_box: what is required holds itself, without an end",
+        "no value fits in make_box: a required part contains itself, without end",
         "x.yaml:9: warning: tools[0].outputSchema.properties.sides.items: "
         "no value fits in make_box: its minimum is 7, its maximum 6",
     ]
-    assert not [problem for problem in told(IMPOSSIBLE % "inner") if "without an end" in problem]
+    assert not [problem for problem in told(IMPOSSIBLE % "inner") if "without end" in problem]
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_a_schema_that_no_value_fits_is_told_with_its_tool_and_its_place(told: T
     ],
 )
 def test_a_schema_comes_to_an_end_unless_what_it_requires_holds_itself(schema: dict[str, Any], *, ends: bool) -> None:
-    assert has_end(schema) is ends
+    assert has_finite_value(schema) is ends

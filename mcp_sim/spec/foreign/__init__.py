@@ -1,1 +1,1 @@
-"""What do the importers share? Reading foreign documents, filling in placeholders, keeping secrets, naming things."""
+"""Documents of other programs: files, secrets, OpenAPI, and dialects of JSON Schema. Shared by the importers."""

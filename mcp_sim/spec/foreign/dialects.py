@@ -1,16 +1,16 @@
-"""What does a schema say in JSON Schema that was written in a dialect: OpenAPI 3.0, Python's or Java's type names?"""
+"""Convert dialects to JSON Schema: OpenAPI 3.0, and type names of Python or Java."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
-from mcp_sim.spec.foreign.naming import shortened
+from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 Doubt: TypeAlias = Callable[[str], None]
-"""Takes a sentence about something that was not understood."""
+"""Takes a message about something that was not understood."""
 
 TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _TYPES: Mapping[str, str | None] = {
@@ -21,7 +21,7 @@ _TYPES: Mapping[str, str | None] = {
     "list": "array", "tuple": "array", "set": "array", "arraylist": "array",
     "none": "null", "nil": "null", "any": None, "mixed": None, "unknown": None,
 }  # fmt: skip
-"""Names of types that are none of JSON Schema's; None stands for any type at all."""
+"""Type names that JSON Schema does not have; None stands for any type."""
 
 _MAPS = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 _PARTS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
@@ -29,27 +29,27 @@ _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _ONLY_OPENAPI = ("example", "xml", "externalDocs", "discriminator")
 
 
-def proper(schema: Json, doubt: Doubt, path: str = "") -> Json:
-    """The schema as JSON Schema. What is no schema at all is left as it is."""
+def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
+    """Return the schema as JSON Schema. A value that is not a schema is returned unchanged."""
     if not isinstance(schema, dict):
         return schema
     body = {
-        key: part for key, part in _reached(cast("Record", schema), doubt, path).items() if key not in _ONLY_OPENAPI
+        key: part for key, part in _with_nested(cast("Record", schema), doubt, path).items() if key not in _ONLY_OPENAPI
     }
     body = _with_bounds(_with_type(body, doubt, path))
     return _with_null(body) if body.pop("nullable", False) is True else body
 
 
-def _reached(body: Record, doubt: Doubt, path: str) -> Record:
-    """The schema with the schemas in it made proper."""
+def _with_nested(body: Record, doubt: Doubt, path: str) -> Record:
+    """Return the schema with its nested schemas converted."""
     inner: Record = {}
     for key, part in body.items():
         if key in _MAPS and isinstance(part, dict):
-            inner[key] = {name: proper(one, doubt, f"{path}.{name}") for name, one in as_object(part).items()}
+            inner[key] = {name: to_json_schema(one, doubt, f"{path}.{name}") for name, one in as_object(part).items()}
         elif key in _PARTS:
-            inner[key] = proper(part, doubt, f"{path}.{key}")
+            inner[key] = to_json_schema(part, doubt, f"{path}.{key}")
         elif key in _LISTS and isinstance(part, list):
-            inner[key] = [proper(one, doubt, f"{path}.{key}[{n}]") for n, one in enumerate(as_list(part))]
+            inner[key] = [to_json_schema(one, doubt, f"{path}.{key}[{n}]") for n, one in enumerate(as_list(part))]
         else:
             inner[key] = part
     return inner
@@ -58,12 +58,13 @@ def _reached(body: Record, doubt: Doubt, path: str) -> Record:
 def _with_type(body: Record, doubt: Doubt, path: str) -> Record:
     if not isinstance(body.get("type"), str | list):
         return body
-    told: list[Json] = as_list(body["type"]) or [body["type"]]
-    names = [_type(name) for name in told]
+    declared: list[Json] = as_list(body["type"]) or [body["type"]]
+    names = [_type(name) for name in declared]
     if None in names:
-        unknown = next(name for name, meant in zip(told, names, strict=True) if meant is None)
+        unknown = next(name for name, known in zip(declared, names, strict=True) if known is None)
         if str(unknown).lower() not in _TYPES:
-            doubt(f"{path.removeprefix('.') or 'the schema'}: {shortened(unknown)!r} is no type; any value is taken")
+            where = path.removeprefix(".") or "the schema"
+            doubt(f"{where}: unknown type {shortened(unknown)!r}; any value is accepted")
         return {key: part for key, part in body.items() if key != "type"}
     return {**body, "type": names if isinstance(body["type"], list) else names[0]}
 
@@ -74,7 +75,7 @@ def _type(name: Json) -> str | None:
 
 
 def _with_bounds(body: Record) -> Record:
-    """`exclusiveMinimum: true` beside a minimum is a bound of its own."""
+    """Replace `exclusiveMinimum: true` beside a minimum by an exclusive minimum, and the same for maximum."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if isinstance(body.get(exclusive), bool):
             is_open = body.pop(exclusive) and bound in body
@@ -84,7 +85,7 @@ def _with_bounds(body: Record) -> Record:
 
 
 def _with_null(body: Record) -> Record:
-    """The schema, which also takes null."""
+    """Let the schema accept null too."""
     if "type" not in body:
         return {"anyOf": [body, {"type": "null"}]} if body else body
     types: list[Json] = as_list(body["type"]) or [body["type"]]

@@ -1,4 +1,4 @@
-"""What does an OpenAPI document say of its operations? Read leniently: what is broken is left out, and told."""
+"""Read the operations of OpenAPI documents leniently: invalid parts are left out and reported."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from mcp_sim.spec.foreign.naming import shortened
+from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import as_list, as_object, referred
+from mcp_sim.types.json_schema.expansion import resolve_reference
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options", "trace")
 _MOST_ROUNDS = 20
@@ -20,12 +21,15 @@ _MOST_ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: `parameters` are those of its path too, references resolved; `success` is the schema of what it
-    answers where all is well, None where it says nothing."""
+    """An operation.
+
+    `definition` is the operation as the document has it. `parameters` includes those of its path, with references
+    resolved. `success` is the schema of a successful response, None if none is declared.
+    """
 
     method: str
     path: str
-    said: Record
+    definition: Record
     parameters: tuple[Record, ...]
     body: Json
     is_body_required: bool
@@ -36,10 +40,10 @@ class Operation:
         return f"{self.method.upper()} {self.path}"
 
 
-def parsed(value: Json, source: str, doubts: list[str]) -> Record:
-    """The document, judged by the parser of its version; operations and components that it refuses are left out.
+def parse_document(value: Json, source: str, doubts: list[str]) -> Record:
+    """Return the document as validated by the parser of its version, without invalid operations and components.
 
-    Raises UsageError where it is no OpenAPI document, or nothing of it is left.
+    Raises `UsageError` if it is not an OpenAPI document, or nothing valid is left.
     """
     document = deepcopy(as_object(value))
     model = _model(document, source, doubts)
@@ -50,14 +54,14 @@ def parsed(value: Json, source: str, doubts: list[str]) -> Record:
             if not _drop(document, error, doubts):
                 first = error.errors()[0]
                 place = ".".join(str(part) for part in first["loc"])
-                raise UsageError(f"{source}: is no OpenAPI document: {place}: {first['msg']}") from None
+                raise UsageError(f"{source}: is not an OpenAPI document: {place}: {first['msg']}") from None
         else:
             return document
-    raise UsageError(f"{source}: is no OpenAPI document that could be read")
+    raise UsageError(f"{source}: is not a readable OpenAPI document")
 
 
 def operations(document: Record, doubts: list[str]) -> Iterator[Operation]:
-    """Every operation, in the document's order."""
+    """Yield every operation, in the document's order."""
     for path, item in as_object(document.get("paths")).items():
         shared = _resolved(document, as_object(item), path, doubts)
         for method in METHODS:
@@ -66,26 +70,26 @@ def operations(document: Record, doubts: list[str]) -> Iterator[Operation]:
 
 
 def _operation(document: Record, method: str, path: str, item: Record, doubts: list[str]) -> Operation:
-    said = as_object(item[method])
+    definition = as_object(item[method])
     label = f"{method.upper()} {path}"
-    listed = [*as_list(item.get("parameters")), *as_list(said.get("parameters"))]
+    listed = [*as_list(item.get("parameters")), *as_list(definition.get("parameters"))]
     found = [_resolved(document, as_object(part), label, doubts) for part in listed]
     latest = {(part.get("in"), part.get("name")): part for part in found}
-    body = _resolved(document, as_object(said.get("requestBody")), label, doubts)
+    body = _resolved(document, as_object(definition.get("requestBody")), label, doubts)
     return Operation(
         method,
         path,
-        said,
+        definition,
         tuple(latest.values()),
         _content(body, label, doubts),
         body.get("required") is True,
-        _success(document, said, label, doubts),
+        _success(document, definition, label, doubts),
     )
 
 
-def _success(document: Record, said: Record, label: str, doubts: list[str]) -> Json:
-    """The schema of the first answer that says all is well."""
-    responses = as_object(said.get("responses"))
+def _success(document: Record, definition: Record, label: str, doubts: list[str]) -> Json:
+    """Return the schema of the first successful response that has one."""
+    responses = as_object(definition.get("responses"))
     good = [code for code in responses if str(code).startswith("2")]
     for code in [*sorted(good), *(["default"] if "default" in responses and not good else [])]:
         schema = _content(_resolved(document, as_object(responses[code]), label, doubts), label, [])
@@ -95,29 +99,29 @@ def _success(document: Record, said: Record, label: str, doubts: list[str]) -> J
 
 
 def _content(holder: Record, label: str, doubts: list[str]) -> Json:
-    """The schema of a body: of its JSON, else of a form; None where there is none."""
+    """Return the schema of a body: of its JSON, else of its form; None without a body."""
     content = as_object(holder.get("content"))
     if not content:
         return None
     usable = [kind for kind in content if "json" in kind] or [kind for kind in content if "form" in kind]
     if not usable:
-        doubts.append(f"{label}: a body of {', '.join(content)} is taken as one text")
+        doubts.append(f"{label}: a body of {', '.join(content)} is read as one string")
         return {"type": "string"}
     return as_object(content[usable[0]]).get("schema")
 
 
 def _resolved(document: Record, part: Record, label: str, doubts: list[str]) -> Record:
-    """What a reference points to; the part itself where it is none."""
+    """Return the target of a reference, or the part itself if it is not a reference."""
     reference = part.get("$ref")
     if not isinstance(reference, str):
         return part
-    found = referred(document, reference)
+    found = resolve_reference(document, reference)
     if not found:
-        doubts.append(f"{label}: {shortened(reference)} leads nowhere within the document, and is left out")
+        doubts.append(f"{label}: {shortened(reference)} does not exist in the document, and is left out")
     return {**found, **{key: value for key, value in part.items() if key != "$ref"}}
 
 
-# judging --------------------------------------------------------------------------------------------------------------
+# validation -----------------------------------------------------------------------------------------------------------
 
 
 def _model(document: Record, source: str, doubts: list[str]) -> Any:
@@ -130,7 +134,7 @@ def _model(document: Record, source: str, doubts: list[str]) -> Any:
         document["openapi"] = "3.0.3"
         return OpenAPI
     if not version.startswith("3."):
-        raise UsageError(f"{source}: is no OpenAPI document of version 3; it has no `openapi: 3...`")
+        raise UsageError(f"{source}: is not an OpenAPI document of version 3; it has no `openapi: 3...`")
     if not version.startswith("3.1"):
         doubts.append(f"OpenAPI {version} is read as if it were 3.1")
     from openapi_pydantic.v3.v3_1 import OpenAPI  # noqa: PLC0415 (only for documents of this version)
@@ -140,7 +144,7 @@ def _model(document: Record, source: str, doubts: list[str]) -> Any:
 
 
 def _drop(document: Record, error: ValidationError, doubts: list[str]) -> bool:
-    """Leave out what the parser refuses; False where that is the document itself."""
+    """Remove what the parser rejects. Return False if that is the document itself."""
     dropped = False
     for detail in error.errors():
         at = [part for part in detail["loc"] if not _is_branch(part)]
@@ -156,7 +160,7 @@ def _place(at: list[int | str]) -> str:
 
 
 def _removed(document: Record, at: list[str]) -> str | None:
-    """Take the operation, path or component at a place out; what was taken, None where there is none."""
+    """Remove the operation, path or component at a place. Return what was removed, None if there is none."""
     if at[:1] == ["paths"] and len(at) > 1:
         item = as_object(as_object(document["paths"]).get(at[1]))
         method = next((part for part in at[2:] if part in METHODS and part in item), None)
@@ -174,7 +178,7 @@ def _removed(document: Record, at: list[str]) -> str | None:
 
 
 def _is_branch(part: int | str) -> bool:
-    """Is it the name of a model that was tried, and no key of the document?"""
+    """Whether part of a location is the name of a model that was tried, not a key of the document."""
     return isinstance(part, str) and part[:1].isupper() and part.isalnum() and part in _TRIED
 
 
@@ -182,7 +186,7 @@ _TRIED = frozenset({"Reference", "Schema", "Parameter", "RequestBody", "Response
 
 
 def _is_gone(document: Record, place: tuple[int | str, ...]) -> bool:
-    """Was what the parser refuses left out already, with something else that it refused?"""
+    """Whether a rejected part was already removed together with another one."""
     value: Json = document
     if len(place) < 2:
         return False

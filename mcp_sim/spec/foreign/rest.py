@@ -1,4 +1,4 @@
-"""What does a method on a path do to which entity, and which of a document's schemas are entities?"""
+"""Derive entities and plans from OpenAPI documents: component schemas, and methods on paths."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from mcp_sim.spec.foreign.openapi import Operation
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import IMPOSSIBLE, as_list, as_object, expanded, main_type, properties
-from mcp_sim.types.lexicon.words import plural, singular, snake
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
+from mcp_sim.types.lexicon.english import plural, singular, snake
 
 _PARAMETER = re.compile(r"\{([^}]+)\}")
 _KEYS = ("id", "uuid", "guid", "key", "_id")
@@ -21,7 +22,7 @@ _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A component schema that is an entity: its name there, the entity's name, its key, and its schema, expanded."""
+    """A component schema that is an entity: the component's name, the entity's name, its key, its expanded schema."""
 
     component: str
     entity: str
@@ -30,7 +31,7 @@ class Resource:
 
 
 def resources(document: Record) -> dict[str, Resource]:
-    """The component schemas of objects that have a key, by entity."""
+    """Return the component schemas of objects that have a key, by entity."""
     found: dict[str, Resource] = {}
     schemas = as_object(as_object(document.get("components")).get("schemas"))
     for component in schemas:
@@ -43,7 +44,7 @@ def resources(document: Record) -> dict[str, Resource]:
 
 
 def _key(entity: str, fields: Mapping[str, Record]) -> str | None:
-    """The field that identifies a record, if one is named as if it did."""
+    """Return the field that identifies a record, None if no field has such a name."""
     named = {snake(name): name for name in reversed(list(fields))}
     for name in (*_KEYS, f"{entity}_id", f"{entity}_key", f"{entity}_number"):
         if snake(name) in named and main_type(fields[named[snake(name)]]) in {"string", "integer"}:
@@ -52,13 +53,13 @@ def _key(entity: str, fields: Mapping[str, Record]) -> str | None:
 
 
 def entity_entry(resource: Resource) -> Record:
-    """What a tool spec says of the entity: its key, an id if there is an example, and its plain fields."""
+    """Return the entity's entry in a tool spec: its key, an example id if there is one, and its short fields."""
     fields = properties(resource.schema)
     example = _example(fields[resource.key]) or as_object(resource.schema.get("example")).get(resource.key)
     like = {"key_like": example} if isinstance(example, str | int) and not isinstance(example, bool) else {}
     plain = {name: part for name, part in fields.items() if len(str(part)) <= _LONGEST_FIELD and part != IMPOSSIBLE}
-    needed = [name for name in as_list(resource.schema.get("required")) if name in plain]
-    return {"key": resource.key, **like, "fields": plain, **({"required": needed} if needed else {})}
+    required = [name for name in as_list(resource.schema.get("required")) if name in plain]
+    return {"key": resource.key, **like, "fields": plain, **({"required": required} if required else {})}
 
 
 def _example(schema: Record) -> Json:
@@ -69,9 +70,9 @@ def _example(schema: Record) -> Json:
 def sim_entry(
     operation: Operation, known: Mapping[str, Resource], names: Mapping[str, str], arguments: Collection[str]
 ) -> Record | None:
-    """What an operation does, where method, path and schemas leave no doubt.
+    """Return the `sim` entry of an operation, None unless method, path and schemas leave no doubt.
 
-    `names` are the arguments of its parameters, `arguments` all that there are.
+    `names` maps its parameters to arguments; `arguments` are all arguments.
     """
     parts = [part for part in operation.path.split("/") if part]
     ends_with_key = bool(parts) and _PARAMETER.fullmatch(parts[-1]) is not None
@@ -84,13 +85,13 @@ def sim_entry(
         verb = _VERBS[operation.method]
         return None if argument is None else {"verb": verb, "entity": entity, "key": argument}
     if operation.method == "post" and not ends_with_key and _is_of(operation.body, known[entity]):
-        return {"verb": "create", "entity": entity, **_said("sets", parts, known, entity, names, arguments)}
+        return {"verb": "create", "entity": entity, **_argument_fields("sets", parts, known, entity, names, arguments)}
     if operation.method == "get" and not ends_with_key:
-        return {"verb": "list", "entity": entity, **_said("filters", parts, known, entity, names, arguments)}
+        return {"verb": "list", "entity": entity, **_argument_fields("filters", parts, known, entity, names, arguments)}
     return None
 
 
-def _said(
+def _argument_fields(
     role: str,
     parts: list[str],
     known: Mapping[str, Resource],
@@ -98,7 +99,7 @@ def _said(
     names: Mapping[str, str],
     arguments: Collection[str],
 ) -> Record:
-    """Which field each argument is, where that of the path goes by another name than the field that it is."""
+    """Return the field of each argument if an argument of the path has another name than its field."""
     fields = properties(known[entity].schema)
     owners = _owners(parts, known, fields, names)
     others = {name: name for name in arguments if name in fields and name not in owners}
@@ -108,7 +109,7 @@ def _said(
 def _owners(
     parts: list[str], known: Mapping[str, Resource], fields: Collection[str], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """Whose the record is, by argument: in `/books/{id}/loans` the argument `id` is the `bookId` of a loan."""
+    """Return the field that names the owner, by argument: in `/books/{id}/loans`, `id` is the `bookId` of a loan."""
     named = {snake(name): name for name in fields}
     found: dict[str, str] = {}
     for place, inside in pairwise(parts):
@@ -121,7 +122,7 @@ def _owners(
 
 
 def _entities(parts: list[str], known: Mapping[str, Resource]) -> Iterator[str]:
-    """The entity that a part of a path names in the plural."""
+    """Yield the entities that parts of a path name in the plural."""
     for part in parts:
         name = snake(part)
         if singular(name) in known and plural(singular(name)) == name:
@@ -129,7 +130,7 @@ def _entities(parts: list[str], known: Mapping[str, Resource]) -> Iterator[str]:
 
 
 def _is_of(body: Json, resource: Resource) -> bool:
-    """Does what is sent look like the record: a schema with a name, or one that shares half of its fields?"""
+    """Whether a body looks like the record: a named schema, or one that shares at least half of its fields."""
     sent = as_object(body)
     if "$ref" in sent:
         return True

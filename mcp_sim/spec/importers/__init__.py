@@ -1,1 +1,1 @@
-"""What tools are there elsewhere? One kind per file, found by its name."""
+"""Importers of tool lists: one kind per file, found by its name."""

@@ -1,4 +1,4 @@
-"""The MCP servers that a client is configured with, all at once."""
+"""Import all MCP servers that a client is configured with."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from typing import Any
 import anyio
 from pydantic import Field
 
-from mcp_sim.spec.foreign.naming import distinct, file_name
-from mcp_sim.spec.foreign.placeholders import Unfilled, filled
-from mcp_sim.spec.foreign.reading import read_value
+from mcp_sim.spec.foreign.files import distinct, file_name, read_value
+from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
 AT_ONCE = 8
-"""How many servers are asked at the same time."""
+"""The most servers that are asked at the same time."""
 
 _SERVERS = ("mcpServers", "servers", "context_servers", "mcp_servers")
-"""The keys under which clients keep their servers."""
+"""The keys under which clients list their servers."""
 
 
 class _Unusable(Exception):
-    """An entry says no server that could be asked; why."""
+    """An entry does not describe a server that can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A server as a configuration has it, and the names that clients fill in beside the environment."""
+    """The entry of a server in a configuration. `folders` are placeholders that clients fill in themselves."""
 
     name: str
-    said: Record
+    definition: Record
     folders: Mapping[str, str]
 
 
@@ -45,17 +44,17 @@ class _Entry:
 class Client(Importer):
     """Reads the configuration of an MCP client, and asks every server in it for its tools.
 
-    It takes `.mcp.json`, the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf and Zed, and whatever else
-    has servers under `mcpServers` or `servers`, with comments or without. Variables, headers and arguments are used and
-    not written anywhere. `${NAME}` and `${env:NAME}` are filled in from the environment, and `${input:name}` from the
-    variable NAME. What is disabled is left out; one server that does not answer does not keep the others.
+    Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf and Zed, and other
+    files with servers under `mcpServers` or `servers`. Comments are allowed. Variables, headers and arguments are used
+    but not written anywhere. `${NAME}` and `${env:NAME}` are filled in from the environment, `${input:name}` from the
+    variable NAME. Disabled servers are skipped. A server that does not answer does not stop the others.
     """
 
     sources: tuple[str, ...] = Field(
-        min_length=1, description="The files of clients.", examples=[["~/.cursor/mcp.json"]]
+        min_length=1, description="Configuration files of clients.", examples=[["~/.cursor/mcp.json"]]
     )
-    servers: tuple[str, ...] = Field(default=(), description="Globs of the servers that are asked. Default: all.")
-    timeout: float = Field(default=60.0, gt=0, description="How many seconds each may take.")
+    servers: tuple[str, ...] = Field(default=(), description="Globs of servers to ask. Default: all.")
+    timeout: float = Field(default=60.0, gt=0, description="Time limit for each server, in seconds.")
 
     async def imported(self) -> Sequence[Imported | Unreached]:
         chosen = self._chosen()
@@ -76,19 +75,19 @@ class Client(Importer):
         entries = [entry for source in self.sources for entry in _entries(Path(source).expanduser())]
         chosen = [entry for entry in entries if self._is_wanted(entry)]
         if not chosen:
-            told = ", ".join(entry.name for entry in entries) or "none"
-            raise UsageError(f"{', '.join(self.sources)}: no server to import; there are: {told}")
+            names = ", ".join(entry.name for entry in entries) or "none"
+            raise UsageError(f"{', '.join(self.sources)}: no server to import; configured servers: {names}")
         return chosen
 
     def _is_wanted(self, entry: _Entry) -> bool:
         if self.servers:
             return any(fnmatchcase(entry.name, glob) for glob in self.servers)
-        return entry.said.get("disabled") is not True and entry.said.get("enabled") is not False
+        return entry.definition.get("disabled") is not True and entry.definition.get("enabled") is not False
 
     async def _asked(self, entry: _Entry, name: str) -> Imported | Unreached:
         try:
             options = _options(entry)
-        except (Unfilled, _Unusable) as error:
+        except (MissingValue, _Unusable) as error:
             return Unreached(name, str(error))
         importer = importers["mcp"].model_validate({"name": name, "timeout": self.timeout, **options})
         (found,) = await importer.imported()
@@ -99,21 +98,21 @@ class Client(Importer):
 
 
 def _entries(path: Path) -> Iterator[_Entry]:
-    """The servers in a file, in its order."""
+    """Yield the servers in a file, in its order."""
     value = read_value(path)
     here = str(path.absolute().parent)
     project = str(Path(here).parent) if Path(here).name in {".vscode", ".cursor"} else here
     folders = {"workspaceFolder": project, "userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep}
     found = False
-    for name, said in _servers(as_object(value)):
+    for name, definition in _servers(as_object(value)):
         found = True
-        yield _Entry(name, as_object(said), folders)
+        yield _Entry(name, as_object(definition), folders)
     if not found:
-        raise UsageError(f"{path}: names no MCP servers; clients keep them under `mcpServers` or `servers`")
+        raise UsageError(f"{path}: has no MCP servers; expected them under `mcpServers` or `servers`")
 
 
 def _servers(value: Record) -> Iterator[tuple[str, Json]]:
-    """The entries under every key that holds servers: at the top, in settings of VS Code, in Claude Code's projects."""
+    """Yield the servers by name: at the top level, in settings of VS Code, in projects of Claude Code."""
     for key in _SERVERS:
         yield from as_object(value.get(key)).items()
     yield from (pair for key in ("mcp", "mcp.servers") for pair in _nested(key, value))
@@ -136,37 +135,37 @@ def _is_server(value: Json) -> bool:
 
 
 def _options(entry: _Entry) -> dict[str, Any]:
-    """What the importer of live servers is told; raises Unfilled, _Unusable."""
-    said = entry.said
-    command = as_object(said["command"]) if isinstance(said.get("command"), dict) else said
-    url = said.get("url") or said.get("serverUrl") or said.get("httpUrl")
+    """Return the options for the importer of live servers. Raises `MissingValue` or `_Unusable`."""
+    definition = entry.definition
+    command = as_object(definition["command"]) if isinstance(definition.get("command"), dict) else definition
+    url = definition.get("url") or definition.get("serverUrl") or definition.get("httpUrl")
     if isinstance(url, str):
-        headers = _texts(said.get("headers"), entry)
-        is_old = said.get("type") == "sse" or said.get("transport") == "sse"
-        whole = _text(url, entry)
-        hidden = () if whole == url else (whole.partition("?")[2],)
+        headers = _texts(definition.get("headers"), entry)
+        is_old = definition.get("type") == "sse" or definition.get("transport") == "sse"
+        filled = _text(url, entry)
+        secrets = () if filled == url else (filled.partition("?")[2],)
         transport = "sse" if is_old else "http"
-        return {"sources": (whole,), "headers": headers, "transport": transport, "secrets": hidden}
+        return {"sources": (filled,), "headers": headers, "transport": transport, "secrets": secrets}
     program = command.get("command") or command.get("path")
     if not isinstance(program, str) or not program:
         raise _Unusable("has neither a command nor a URL")
     written = [program, *map(str, as_list(command.get("args")))]
     words = [_text(word, entry) for word in written]
-    hidden = tuple(
+    secrets = tuple(
         word for word, before in zip(words, written, strict=True) if word != before and "Folder}" not in before
     )
-    env = {**_from_file(said.get("envFile"), entry), **_texts(command.get("env"), entry)}
-    folder = said.get("cwd")
+    env = {**_from_file(definition.get("envFile"), entry), **_texts(command.get("env"), entry)}
+    folder = definition.get("cwd")
     return {
         "sources": words,
         "env": env,
         "folder": _text(folder, entry) if isinstance(folder, str) else None,
-        "secrets": hidden,
+        "secrets": secrets,
     }
 
 
 def _text(text: str, entry: _Entry) -> str:
-    return filled(text, os.environ, entry.folders)
+    return fill_placeholders(text, os.environ, entry.folders)
 
 
 def _texts(value: Json, entry: _Entry) -> dict[str, str]:
@@ -175,7 +174,7 @@ def _texts(value: Json, entry: _Entry) -> dict[str, str]:
 
 
 def _from_file(value: Json, entry: _Entry) -> dict[str, str]:
-    """The variables in a file of lines NAME=VALUE."""
+    """Return the variables in a file with lines NAME=VALUE."""
     if not isinstance(value, str):
         return {}
     try:

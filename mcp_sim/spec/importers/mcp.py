@@ -1,4 +1,4 @@
-"""A live MCP server: a command that starts one, or a URL."""
+"""Import the tools of a live MCP server: a command that starts one, or a URL."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import anyio
 from pydantic import Field, ValidationError
 
-from mcp_sim.spec.foreign.naming import file_name, shortened
-from mcp_sim.spec.foreign.secrecy import secrets_of
+from mcp_sim.spec.foreign.files import file_name, shortened
+from mcp_sim.spec.foreign.secrets import find_secrets
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
@@ -24,84 +24,84 @@ MOST_PAGES = 200
 _SHOWN_LINES = 3
 _SHOWN_BYTES = 4096
 _OTHER = ("resources", "prompts")
-_TOLD = {
+_SERVER_INFO = {
     "version": "version",
     "title": "title",
     "description": "description",
     "websiteUrl": "website",
     "icons": "icons",
 }
-"""What a server says of itself -> the key of a tool spec."""
+"""Key of a server's info -> key of a tool spec."""
 
 
 @importers.register("mcp")
 class Mcp(Importer):
-    """Asks a live server for its tools: a command that starts one and speaks over stdio, or the URL of one.
+    """Asks a live server for its tools: a command that starts a server on stdio, or the URL of a server.
 
-    Everything a server lists is kept as it came, also what no client would take. It is asked for its list and nothing
-    else: no tool is called.
+    The list is kept unchanged, even parts that clients would reject. The server is asked for its list only; no tool is
+    called.
     """
 
     sources: tuple[str, ...] = Field(
         min_length=1, description="A command and its arguments, or one URL.", examples=[["npx", "some-server"]]
     )
-    name: str | None = Field(default=None, description="The server's name. Default: what it calls itself.")
+    name: str | None = Field(default=None, description="Name of the server. Default: the name it reports.")
     headers: dict[str, str] = Field(default_factory=dict[str, str], description="HTTP headers.", repr=False)
     env: dict[str, str] = Field(
         default_factory=dict[str, str],
-        description="Variables for the command, beside those of this process.",
+        description="Environment variables for the command, added to those of this process.",
         repr=False,
     )
-    folder: Path | None = Field(default=None, description="Where the command runs.")
+    folder: Path | None = Field(default=None, description="Working directory of the command.")
     transport: Literal["http", "sse"] = Field(
-        default="http", description="How a URL is spoken to: streamable HTTP, or the older HTTP+SSE."
+        default="http", description="Transport for a URL: streamable HTTP, or the older HTTP+SSE."
     )
-    secrets: tuple[str, ...] = Field(default=(), description="More that must not be shown.", repr=False)
-    timeout: float = Field(default=60.0, gt=0, description="How many seconds it may take in all.")
+    secrets: tuple[str, ...] = Field(default=(), description="Further values to redact from messages.", repr=False)
+    timeout: float = Field(default=60.0, gt=0, description="Time limit in seconds.")
 
     async def imported(self) -> Sequence[Imported | Unreached]:
         return [await self._asked()]
 
     async def _asked(self) -> Imported | Unreached:
-        """What the server said, or why it said nothing; no secret is in either."""
-        secrets = secrets_of(self.sources, [*self.env.values(), *self.secrets], self.headers)
-        with TemporaryFile() as said:
+        """Return what the server lists, or why it did not answer, without secrets."""
+        secrets = find_secrets(self.sources, [*self.env.values(), *self.secrets], self.headers)
+        with TemporaryFile() as stderr:
             try:
                 with anyio.fail_after(self.timeout):
-                    return await self._imported(said)
+                    return await self._imported(stderr)
             except (BaseExceptionGroup, *_failures()) as error:
                 _stop_if_interrupted()
                 reason = self._reason(error)
                 asked = f"{self.sources[0]}: " if self._is_url else ""
-                return Unreached(self._called, secrets.hidden(asked + reason + _last_lines(said)))
+                return Unreached(self._default_name, secrets.redact(asked + reason + _last_lines(stderr)))
 
     def _reason(self, error: BaseException) -> str:
-        """What went wrong, in a sentence; raises again what is no failure of the server."""
+        """Return what went wrong. Raises the error again if it is not a failure of the server."""
         leaves = list(_leaves(error))
         if not all(isinstance(leaf, _failures()) for leaf in leaves):
             raise error
         if any(isinstance(leaf, TimeoutError) for leaf in leaves):
-            return f"gave no answer within {self.timeout:g} seconds"
-        return "; ".join(dict.fromkeys(map(_sentence, leaves)))
+            return f"did not answer within {self.timeout:g} seconds"
+        return "; ".join(dict.fromkeys(map(_message, leaves)))
 
-    async def _imported(self, said: IO[bytes]) -> Imported:
+    async def _imported(self, stderr: IO[bytes]) -> Imported:
         from mcp import Client  # noqa: PLC0415 (half a second, only where a server is asked)
 
         seen: list[Record] = []
-        async with Client(cast("Any", _tapped(self._transport(said), seen)), cache=None) as client:
+        async with Client(cast("Any", _tapped(self._transport(stderr), seen)), cache=None) as client:
             tools, doubts = await _listed(client, seen)
-            info = client.server_info
-            told = info.model_dump(by_alias=True, exclude_none=True, mode="json") if info else {}
+            server = client.server_info
+            info = server.model_dump(by_alias=True, exclude_none=True, mode="json") if server else {}
             capabilities = client.server_capabilities.model_dump(exclude_none=True)
             instructions = client.instructions
-        spec = {key: told[name] for name, key in _TOLD.items() if told.get(name)}
+        spec = {key: info[name] for name, key in _SERVER_INFO.items() if info.get(name)}
         spec |= {"instructions": instructions} if instructions else {}
-        more = [f"it offers {kind} too; they are not imported" for kind in _OTHER if kind in capabilities]
-        return Imported(file_name(self.name or told.get("name") or self._called), tools, spec, (*doubts, *more))
+        more = [f"it also offers {kind}; they are not imported" for kind in _OTHER if kind in capabilities]
+        return Imported(file_name(self.name or info.get("name") or self._default_name), tools, spec, (*doubts, *more))
 
-    def _transport(self, said: IO[bytes]) -> AbstractAsyncContextManager[Any]:
+    def _transport(self, stderr: IO[bytes]) -> AbstractAsyncContextManager[Any]:
         if not self._is_url:
-            return _started(self.sources, {**os.environ, **self.env}, self.folder, said)
+            return _started(self.sources, {**os.environ, **self.env}, self.folder, stderr)
         return _sse(self.sources[0], self.headers) if self.transport == "sse" else _http(self.sources[0], self.headers)
 
     @property
@@ -109,8 +109,8 @@ class Mcp(Importer):
         return len(self.sources) == 1 and urlsplit(self.sources[0]).scheme in {"http", "https"}
 
     @property
-    def _called(self) -> str:
-        """A name for a server that gives itself none."""
+    def _default_name(self) -> str:
+        """Return the name for a server that reports none."""
         first = self.sources[0]
         return file_name(self.name or (urlsplit(first).hostname or "" if self._is_url else PurePath(first).stem))
 
@@ -120,14 +120,14 @@ class Mcp(Importer):
 
 @asynccontextmanager
 async def _started(
-    command: Sequence[str], environment: dict[str, str], folder: Path | None, said: IO[bytes]
+    command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: IO[bytes]
 ) -> AsyncGenerator[Any]:
-    """The pipes of a process that ends with the block, whatever ends it."""
+    """Start a process for the duration of the block, and yield its pipes."""
     from mcp import StdioServerParameters  # noqa: PLC0415 (see above)
     from mcp.client.stdio import stdio_client  # noqa: PLC0415 (see above)
 
     parameters = StdioServerParameters(command=command[0], args=[*command[1:]], env=environment, cwd=folder)
-    async with stdio_client(parameters, errlog=cast("Any", said)) as streams:
+    async with stdio_client(parameters, errlog=cast("Any", stderr)) as streams:
         yield streams
 
 
@@ -150,7 +150,7 @@ def _sse(url: str, headers: dict[str, str]) -> AbstractAsyncContextManager[Any]:
 
 
 class _Tap:
-    """A stream of messages that keeps the results in it as they came, before anyone judges them."""
+    """A stream of messages that also keeps the results in it, unvalidated."""
 
     def __init__(self, stream: Any, seen: list[Record]) -> None:
         self._stream, self._seen = stream, seen
@@ -190,11 +190,11 @@ async def _tapped(transport: AbstractAsyncContextManager[Any], seen: list[Record
         yield _Tap(read, seen), write
 
 
-# what is said ---------------------------------------------------------------------------------------------------------
+# answers --------------------------------------------------------------------------------------------------------------
 
 
 async def _listed(client: Any, seen: list[Record]) -> tuple[list[Json], list[str]]:
-    """The tools of all pages, as they came, and what is doubtful about them."""
+    """Return the tools of all pages unchanged, and what is doubtful about them."""
     from mcp_types import PaginatedRequestParams  # noqa: PLC0415 (see above)
 
     tools: list[Json] = []
@@ -206,13 +206,13 @@ async def _listed(client: Any, seen: list[Record]) -> tuple[list[Json], list[str
         if not cursor:
             return tools, []
         if cursor in cursors:
-            return tools, ["its list of tools comes back to a cursor that it gave before; the rest is not here"]
+            return tools, ["its list of tools repeats a cursor; the rest is not imported"]
         cursors.append(cursor)
-    return tools, [f"its list of tools has more than {MOST_PAGES} pages; the rest is not here"]
+    return tools, [f"its list of tools has more than {MOST_PAGES} pages; the rest is not imported"]
 
 
 async def _page(session: Any, params: Any, seen: list[Record]) -> Record:
-    """One page as it came, valid or not."""
+    """Return one page unchanged, valid or not."""
     seen.clear()
     try:
         await session.list_tools(params=params)
@@ -224,7 +224,7 @@ async def _page(session: Any, params: Any, seen: list[Record]) -> Record:
 
 
 def _failures() -> tuple[type[BaseException], ...]:
-    """What a server may do wrong; anything else is a bug of this program."""
+    """Return the exceptions that a server can cause; any other one is a bug of mcp-sim."""
     from httpx2 import HTTPError, InvalidURL  # noqa: PLC0415 (see above)
     from mcp import MCPError  # noqa: PLC0415 (see above)
 
@@ -232,7 +232,7 @@ def _failures() -> tuple[type[BaseException], ...]:
 
 
 def _stop_if_interrupted() -> None:
-    """Ctrl-C is no failure of the server, though a client that is torn down for it may raise as for one."""
+    """Raise `CancelledError` after Ctrl-C, when the client being closed may raise as if the server had failed."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
@@ -246,18 +246,18 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _sentence(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
-        return f"there is no program or folder {error.filename!r}"
+        return f"program or folder {error.filename!r} not found"
     if isinstance(error, ValidationError):
-        return "its answer is none of MCP"
+        return "its answer is not a valid MCP message"
     text = shortened(" ".join(str(error).split()), 300)
     return text or type(error).__name__
 
 
-def _last_lines(said: IO[bytes]) -> str:
-    """What the server's process said last on stderr, for whoever must find out why."""
-    end = said.seek(0, os.SEEK_END)
-    said.seek(max(0, end - _SHOWN_BYTES))
-    lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return f"; it says: {' | '.join(lines[-_SHOWN_LINES:])}" if lines else ""
+def _last_lines(stderr: IO[bytes]) -> str:
+    """Return the last lines that the server's process wrote to stderr."""
+    end = stderr.seek(0, os.SEEK_END)
+    stderr.seek(max(0, end - _SHOWN_BYTES))
+    lines = [line.strip() for line in stderr.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    return f"; its stderr: {' | '.join(lines[-_SHOWN_LINES:])}" if lines else ""

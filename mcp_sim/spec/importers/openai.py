@@ -1,4 +1,4 @@
-"""Functions as they are written for language models."""
+"""Import functions in the formats of language models."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mcp_sim.spec.foreign.dialects import proper
-from mcp_sim.spec.foreign.naming import file_name
-from mcp_sim.spec.foreign.reading import read_value
+from mcp_sim.spec.foreign.dialects import to_json_schema
+from mcp_sim.spec.foreign.files import file_name, read_value
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -23,15 +22,15 @@ _KEPT = ("title", "description", "annotations")
 
 @importers.register("openai")
 class Openai(Importer):
-    """Reads functions as OpenAI, Anthropic, Gemini and BFCL write them: JSON, or a function in each line.
+    """Reads functions in the formats of OpenAI, Anthropic, Gemini and BFCL: JSON, or one function per line.
 
-    OpenAI's `{type: function, function: {...}}` and the flat form of the Responses API, Anthropic's `input_schema`,
-    Gemini's `functionDeclarations`, and BFCL's functions, with type names like `dict` and `float`. Where there is a
-    `response` schema, it becomes the outputSchema.
+    Supported are OpenAI's `{type: function, function: {...}}` and the flat form of the Responses API, Anthropic's
+    `input_schema`, Gemini's `functionDeclarations`, and BFCL's functions with type names like `dict` and `float`. A
+    `response` schema becomes the outputSchema.
     """
 
     sources: tuple[str, ...] = Field(min_length=1, description="The files.", examples=[["functions.json"]])
-    name: str | None = Field(default=None, description="The server's name. Default: the file's.")
+    name: str | None = Field(default=None, description="Name of the server. Default: the file's name.")
 
     async def imported(self) -> Sequence[Imported | Unreached]:
         return [self._server(Path(source)) for source in self.sources]
@@ -40,17 +39,17 @@ class Openai(Importer):
         doubts: list[str] = []
         tools = list(_tools(read_value(path), doubts))
         if not tools:
-            raise UsageError(f"{path}: holds no functions as OpenAI, Anthropic, Gemini or BFCL write them")
+            raise UsageError(f"{path}: has no functions in the formats of OpenAI, Anthropic, Gemini or BFCL")
         return Imported(file_name(self.name or path.name.split(".")[0]), tools, {}, tuple(dict.fromkeys(doubts)))
 
 
 def _tools(value: Json, doubts: list[str]) -> Iterator[Json]:
-    """The functions in a value, wherever lists of them stand, as MCP lists tools; the same one only once."""
+    """Yield the functions anywhere in a value as MCP tools, each one once."""
     seen: list[Json] = []
-    for said in _functions(value):
-        if said not in seen:
-            seen.append(said)
-            yield _tool(said, len(seen), doubts)
+    for function in _functions(value):
+        if function not in seen:
+            seen.append(function)
+            yield _tool(function, len(seen), doubts)
 
 
 def _functions(value: Json) -> Iterator[Record]:
@@ -70,24 +69,24 @@ def _functions(value: Json) -> Iterator[Record]:
         yield body
 
 
-def _tool(said: Record, number: int, doubts: list[str]) -> Record:
-    name = said.get("name")
+def _tool(function: Record, number: int, doubts: list[str]) -> Record:
+    name = function.get("name")
     where = name if isinstance(name, str) else f"function {number}"
-    if not any(key in said for key in (*_INPUTS, "description")):
-        doubts.append(f"{where}: has no parameters ({said.get('type', 'nothing is said of them')}); it takes any")
+    if not any(key in function for key in (*_INPUTS, "description")):
+        doubts.append(f"{where}: has no parameters ({function.get('type', 'none declared')}); it accepts any")
     tool = {} if name is None else {"name": name}
-    tool |= {key: said[key] for key in _KEPT if said.get(key) is not None}
-    told: list[Json] = [said[key] for key in _INPUTS if said.get(key) is not None]
-    tool["inputSchema"] = proper(
-        told[0] if told else {"type": "object"}, lambda sentence: doubts.append(f"{where}: {sentence}")
+    tool |= {key: function[key] for key in _KEPT if function.get(key) is not None}
+    schemas: list[Json] = [function[key] for key in _INPUTS if function.get(key) is not None]
+    tool["inputSchema"] = to_json_schema(
+        schemas[0] if schemas else {"type": "object"}, lambda message: doubts.append(f"{where}: {message}")
     )
-    output = next((as_object(said[key]) for key in _OUTPUTS if as_object(said.get(key))), None)
+    output = next((as_object(function[key]) for key in _OUTPUTS if as_object(function.get(key))), None)
     return tool if output is None else _with_output(tool, output, where, doubts)
 
 
 def _with_output(tool: Record, output: Record, where: str, doubts: list[str]) -> Record:
-    schema = as_object(proper(output, lambda sentence: doubts.append(f"{where}, its response: {sentence}")))
+    schema = as_object(to_json_schema(output, lambda message: doubts.append(f"{where}, its response: {message}")))
     if schema.get("type") != "object":
-        doubts.append(f"{where}: its response is no object, and so no outputSchema; it is left out")
+        doubts.append(f"{where}: its response is not an object and cannot be an outputSchema; it is left out")
         return tool
     return {**tool, "outputSchema": schema}

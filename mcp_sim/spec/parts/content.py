@@ -1,4 +1,4 @@
-"""What can be written of content: texts, pictures, sounds, resources, links, icons?"""
+"""Content in documents: text, images, audio, resources, links, icons."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mcp_sim.types import Json
 
 
 class Part(BaseModel):
-    """A part of a document: unknown keys are errors, values have exactly the type that is asked for."""
+    """A part of a document. Unknown keys are errors, and values are not converted to other types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 def one_of(part: Part, *keys: str) -> None:
-    """Raises ValueError unless exactly one of the keys is written."""
+    """Raise `ValueError` unless exactly one of the keys is written."""
     if len(part.model_fields_set & set(keys)) != 1:
         names = [type(part).model_fields[key].alias or key for key in keys]
         raise ValueError(f"write exactly one of {', '.join(names)}")
@@ -35,26 +35,26 @@ def _base64(value: Any) -> Any:
 
 
 Base64 = Annotated[str, BeforeValidator(_base64, json_schema_input_type=str)]
-Meta = Annotated[dict[str, Json] | None, Field(alias="_meta", description="Passed on as it is.")]
+Meta = Annotated[dict[str, Json] | None, Field(alias="_meta", description="Passed on unchanged.")]
 Annotations = Annotated[
-    dict[str, Json] | None, Field(description="audience, priority, lastModified; passed on as it is.")
+    dict[str, Json] | None, Field(description="audience, priority, lastModified; passed on unchanged.")
 ]
 
 
 class IconPart(Part):
     """An icon."""
 
-    src: str = Field(description="Its URL, or a data: URI.")
-    mimeType: str | None = Field(default=None, description="Its type.")  # noqa: N815 (as the protocol writes it)
-    sizes: list[str] | None = Field(default=None, description="Its sizes.", examples=[["48x48"]])
-    theme: Literal["light", "dark"] | None = Field(default=None, description="The background it is made for.")
+    src: str = Field(description="URL, or a data: URI.")
+    mimeType: str | None = Field(default=None, description="MIME type.")  # noqa: N815 (name in the protocol)
+    sizes: list[str] | None = Field(default=None, description="Sizes in pixels.", examples=[["48x48"]])
+    theme: Literal["light", "dark"] | None = Field(default=None, description="Background that the icon is made for.")
 
 
 class TextBlock(Part):
     """A text."""
 
     type: Literal["text"]
-    text: str = Field(description="The text; {slots} are filled.")
+    text: str = Field(description="Text; {slots} are filled.")
     annotations: Annotations = None
     meta: Meta = None
 
@@ -63,25 +63,25 @@ class ImageBlock(Part):
     """An image."""
 
     type: Literal["image"]
-    data: Base64 = Field(description="Base64.")
-    mimeType: str = Field(description="Its type.", examples=["image/png"])  # noqa: N815 (as the protocol writes it)
+    data: Base64 = Field(description="Data in Base64.")
+    mimeType: str = Field(description="MIME type.", examples=["image/png"])  # noqa: N815 (name in the protocol)
     annotations: Annotations = None
     meta: Meta = None
 
 
 class AudioBlock(ImageBlock):
-    """A sound."""
+    """An audio clip."""
 
-    type: Literal["audio"]  # pyright: ignore[reportIncompatibleVariableOverride] (the tag is all that differs)
+    type: Literal["audio"]  # pyright: ignore[reportIncompatibleVariableOverride] (only the tag differs)
 
 
 class ContentsPart(Part):
-    """The contents of an embedded resource."""
+    """The contents of an embedded resource: exactly one of text, blob."""
 
-    uri: str = Field(description="Its URI; {slots} are filled.")
-    mimeType: str | None = Field(default=None, description="Its type.")  # noqa: N815 (as the protocol writes it)
-    text: str | None = Field(default=None, description="A text; {slots} are filled.")
-    blob: Base64 | None = Field(default=None, description="Base64.")
+    uri: str = Field(description="URI; {slots} are filled.")
+    mimeType: str | None = Field(default=None, description="MIME type.")  # noqa: N815 (name in the protocol)
+    text: str | None = Field(default=None, description="Text; {slots} are filled.")
+    blob: Base64 | None = Field(default=None, description="Data in Base64.")
     meta: Meta = None
 
     @model_validator(mode="after")
@@ -103,12 +103,12 @@ class LinkBlock(Part):
     """A link to a resource."""
 
     type: Literal["resource_link"]
-    uri: str = Field(description="Its URI; {slots} are filled.")
-    name: str = Field(description="Its name.")
-    title: str | None = Field(default=None, description="Its name for people.")
-    description: str | None = Field(default=None, description="What it is.")
-    mimeType: str | None = Field(default=None, description="Its type.")  # noqa: N815 (as the protocol writes it)
-    size: int | None = Field(default=None, description="Its size in bytes.")
+    uri: str = Field(description="URI; {slots} are filled.")
+    name: str = Field(description="Name.")
+    title: str | None = Field(default=None, description="Name for people.")
+    description: str | None = Field(default=None, description="Description.")
+    mimeType: str | None = Field(default=None, description="MIME type.")  # noqa: N815 (name in the protocol)
+    size: int | None = Field(default=None, description="Size in bytes.")
     icons: list[IconPart] | None = None
     annotations: Annotations = None
     meta: Meta = None
@@ -124,6 +124,6 @@ Block = Annotated[
         _as_block, json_schema_input_type=str | TextBlock | ImageBlock | AudioBlock | ResourceBlock | LinkBlock
     ),
 ]
-"""A content block as the protocol has it; a string is a block of text."""
+"""A content block as in the protocol; a string is a block of text."""
 
 Blocks = Annotated[list[Block], Field(min_length=1)]

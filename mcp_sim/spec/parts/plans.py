@@ -1,4 +1,4 @@
-"""What can be written of what one tool does to which records?"""
+"""Plans in tool specs: what one tool does to which records."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from mcp_sim.types.plans import How, Operator, Verb
 class FilterPart(Part):
     """An argument that narrows a list."""
 
-    field: str = Field(description="The field it looks at.")
-    op: Operator = Field(default="equals", description="How the field is compared with the argument.")
-    only: Json = Field(default=None, description="What the field must hold where the argument is true.")
-    unless: Json = Field(default=None, description="What the field must not hold where the argument is not true.")
+    field: str = Field(description="Field that is compared with the argument.")
+    op: Operator = Field(default="equals", description="Comparison.")
+    only: Json = Field(default=None, description="Value that the field must have if the argument is true.")
+    unless: Json = Field(default=None, description="Value that the field must not have unless the argument is true.")
 
 
 class PagingPart(Part):
     """The arguments that choose a page."""
 
-    limit: str | None = Field(default=None, description="The argument with the size of a page.")
-    offset: str | None = Field(default=None, description="The argument that says how many records are skipped.")
-    page: str | None = Field(default=None, description="The argument with the number of a page.")
-    cursor: str | None = Field(default=None, description="The argument with the cursor of the page before.")
-    size: Count = Field(default=20, description="The size of a page where none is asked for.")
-    most: Count | None = Field(default=None, description="The largest page.")
-    first_page: CountFromZero = Field(default=1, description="The number of the first page.")
+    limit: str | None = Field(default=None, description="Argument with the page size.")
+    offset: str | None = Field(default=None, description="Argument with the number of records to skip.")
+    page: str | None = Field(default=None, description="Argument with the page number.")
+    cursor: str | None = Field(default=None, description="Argument with the cursor from the previous page.")
+    size: Count = Field(default=20, description="Default page size, in records.")
+    most: Count | None = Field(default=None, description="Largest page size, in records.")
+    first_page: CountFromZero = Field(default=1, description="Number of the first page.")
 
 
 class EnvelopePart(Part):
-    """Where things stand in a result, as dotted paths; '' is the whole result."""
+    """Paths of values in a result, dotted; '' is the whole result."""
 
-    record: str | None = Field(default=None, description="The record.")
-    rows: str | None = Field(default=None, description="The list of records.")
-    total: str | None = Field(default=None, description="How many there are on all pages.")
-    cursor: str | None = Field(default=None, description="The cursor of the next page.")
-    more: str | None = Field(default=None, description="Whether there is a next page.")
-    key: str | None = Field(default=None, description="The id of the record.")
-    success: str | None = Field(default=None, description="Whether it worked.")
+    record: str | None = Field(default=None, description="Path of the record.")
+    rows: str | None = Field(default=None, description="Path of the list of records.")
+    total: str | None = Field(default=None, description="Path of the number of records on all pages.")
+    cursor: str | None = Field(default=None, description="Path of the next page's cursor.")
+    more: str | None = Field(default=None, description="Path of the flag for a next page.")
+    key: str | None = Field(default=None, description="Path of the record's id.")
+    success: str | None = Field(default=None, description="Path of the flag for success.")
     text: str | None = Field(
-        default=None, description="The property that holds all of it as JSON text; the paths are those within."
+        default=None, description="Property that contains the result as JSON text; the other paths are inside it."
     )
     echoes: dict[str, str] = Field(
-        default_factory=dict[str, str], description="Path in the result -> argument that is returned as given."
+        default_factory=dict[str, str], description="Path in the result -> argument that is returned unchanged."
     )
 
 
@@ -57,38 +57,38 @@ def _as_filter(value: Any) -> Any:
 
 
 class AlsoPart(Part):
-    """What a tool does to a record of another entity."""
+    """A change to a record of another entity."""
 
-    entity: str = Field(description="The entity of that record.")
-    field: str = Field(description="The field that is written.")
+    entity: str = Field(description="Entity of that record.")
+    field: str = Field(description="Field to write.")
     key: str | None = Field(
-        default=None, description="What names it: an argument, or a field of the record. Default: the only record."
+        default=None, description="Argument, or field of the tool's record, with its key. Default: the only record."
     )
-    how: How = Field(default="set", description="How the value gets into the field.")
+    how: How = Field(default="set", description="How the value is combined with the existing one.")
     value: str | None = Field(
-        default=None, description="What is written: an argument, or a field of the record. Default: `fixed`."
+        default=None, description="Argument, or field of the tool's record, with the value. Default: `fixed`."
     )
-    fixed: Json = Field(default=1, description="The value that is written, where none is named.")
-    requires: Json = Field(default=None, description="What the field must hold before, else the call is refused.")
+    fixed: Json = Field(default=1, description="Value to write if `value` is left out.")
+    requires: Json = Field(default=None, description="Value that the field must have before, else the call fails.")
 
 
 class SwapPart(Part):
-    """Which parts of a record a call exchanges for others."""
+    """The parts of a record that a call exchanges for others."""
 
-    field: str = Field(description="The field with the list of parts.")
-    key: str = Field(description="What names a part in it.")
-    old: str = Field(description="The argument that lists the parts that go.")
-    new: str = Field(description="The argument that lists, in the same order, the records that take their places.")
-    entity: str = Field(description="The kind of these records.")
+    field: str = Field(description="Field with the list of parts.")
+    key: str = Field(description="Key of a part.")
+    old: str = Field(description="Argument with the list of parts to remove.")
+    new: str = Field(description="Argument with the list of their replacements, in the same order.")
+    entity: str = Field(description="Entity of the replacements.")
 
 
 class OwnerPart(Part):
-    """To whom the record must belong that `key` names: by its own field `link`, or by the owner's list `listed`."""
+    """The required owner of the record that `key` names: exactly one of link, listed."""
 
-    argument: str = Field(description="The argument that names the owner.")
-    entity: str = Field(description="The owner's kind of record.")
-    link: str | None = Field(default=None, description="The field of the record that names its owner.")
-    listed: str | None = Field(default=None, description="The field of the owner with the keys of what it has.")
+    argument: str = Field(description="Argument with the owner's key.")
+    entity: str = Field(description="Entity of the owner.")
+    link: str | None = Field(default=None, description="Field of the record with the key of its owner.")
+    listed: str | None = Field(default=None, description="Field of the owner with the keys of its records.")
 
     @model_validator(mode="after")
     def _either(self) -> Self:
@@ -98,28 +98,28 @@ class OwnerPart(Part):
 
 
 class AmongPart(Part):
-    """An id that must be among those of the parts which another record has."""
+    """An id that must be among the parts of another record."""
 
-    argument: str = Field(description="The argument with the id.", examples=["payments.*.card_id"])
-    entity: str = Field(description="The other record's kind.")
-    by: str = Field(description="What names that record: an argument, or a field of the record that is written.")
-    field: str = Field(description="The field of that record in which the parts stand.")
+    argument: str = Field(description="Argument with the id.", examples=["payments.*.card_id"])
+    entity: str = Field(description="Entity of the other record.")
+    by: str = Field(description="Argument, or field of the written record, with the key of the other record.")
+    field: str = Field(description="Field of the other record with the parts.")
 
 
 class ChildrenPart(Part):
-    """Records that are made together with the one that the tool makes."""
+    """Records that are created together with the tool's record."""
 
-    entity: str = Field(description="Their kind.")
-    listed: str = Field(description="The argument that lists them.", examples=["tasks"])
-    sets: dict[str, str] = Field(description="What an item says -> their field.", examples=[{"tasks.title": "title"}])
-    link: str | None = Field(default=None, description="Their field that names the record.")
+    entity: str = Field(description="Entity of the children.")
+    listed: str = Field(description="Argument with the list of children.", examples=["tasks"])
+    sets: dict[str, str] = Field(description="Value of an item -> field.", examples=[{"tasks.title": "title"}])
+    link: str | None = Field(default=None, description="Field of the children with the key of the tool's record.")
 
 
 class PickedPart(Part):
-    """The argument that picks one entry of the mapping which records have in a field."""
+    """An argument that selects one entry of a mapping in a field of the record."""
 
-    argument: str = Field(description="The argument with the key of the entry.")
-    field: str = Field(description="The field with the mapping.")
+    argument: str = Field(description="Argument with the key of the entry.")
+    field: str = Field(description="Field with the mapping.")
 
 
 def _as_list(value: Any) -> Any:
@@ -127,91 +127,86 @@ def _as_list(value: Any) -> Any:
 
 
 class SimPart(Part):
-    """What one tool does; what is left out is inferred."""
+    """What one tool does. What is left out is inferred."""
 
-    verb: Verb | None = Field(default=None, description="What it does.")
-    entity: str | None = Field(default=None, description="To which kind of record.")
-    backend: str | None = Field(default=None, description="The way it works on the world; default: records.")
-    operation: str | None = Field(default=None, description="What it does, in the words of its backend.")
+    verb: Verb | None = Field(default=None, description="What the tool does to records.")
+    entity: str | None = Field(default=None, description="Entity of the records.")
+    backend: str | None = Field(default=None, description="Kind of store the tool works on. Default: records.")
+    operation: str | None = Field(default=None, description="Operation of the backend.")
     python: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
-        description="The function that answers it: module:function; the module lies beside the spec, or is installed.",
+        description="Python function that answers the tool, as module:function. The module is in the spec's folder, "
+        "or installed.",
         examples=["shipping:quote"],
     )
-    arguments: dict[str, str] | None = Field(
-        default=None, description="What the operation needs -> the argument that gives it."
-    )
-    key: str | None = Field(default=None, description="The argument that names the record.")
-    sets: dict[str, str] | None = Field(default=None, description="Argument (dotted where nested) -> field it writes.")
-    fixed: dict[str, Json] | None = Field(default=None, description="Field -> value that the tool itself stands for.")
+    arguments: dict[str, str] | None = Field(default=None, description="Role in the operation -> argument.")
+    key: str | None = Field(default=None, description="Argument with the record's key.")
+    sets: dict[str, str] | None = Field(default=None, description="Argument (dotted if nested) -> field it writes.")
+    fixed: dict[str, Json] | None = Field(default=None, description="Field -> value that the tool always writes.")
     how: dict[str, How] | None = Field(
-        default=None, description="Field -> how a value gets in, where it does not take the place of the one there."
+        default=None, description="Field -> how a value is combined with the existing one. Default: it replaces it."
     )
-    each: str | None = Field(default=None, description="The argument with a list, for each item of which it is done.")
+    each: str | None = Field(default=None, description="Argument with a list; the tool acts on each of its items.")
     requires: dict[str, Annotated[list[Json], BeforeValidator(_as_list, json_schema_input_type=Json)]] | None = Field(
-        default=None, description="Field -> the values, one of which it must have before."
+        default=None, description="Field -> value, or list of values, that it must have before the call."
     )
-    positive: list[str] | None = Field(default=None, description="Arguments that must be more than nothing.")
+    positive: list[str] | None = Field(default=None, description="Arguments that must be greater than 0.")
     if_exists: Literal["refuse", "update", "keep"] | None = Field(
-        default=None, description="What a create does where the record exists."
+        default=None, description="What a create does if the record exists."
     )
-    copies: str | None = Field(default=None, description="The argument that names the record which a create copies.")
-    holder: str | None = Field(
-        default=None, description="The argument that names the record in which those of this kind stand."
-    )
+    copies: str | None = Field(default=None, description="Argument with the key of the record that a create copies.")
+    holder: str | None = Field(default=None, description="Argument with the key of the record that contains this one.")
     counter: str | None = Field(
-        default=None, description="The field of an only record that holds the next id.", examples=["state.next_id"]
+        default=None, description="Field of a singleton entity with the next id.", examples=["state.next_id"]
     )
     from_state: dict[str, str] | None = Field(
-        default=None, description="Field of a new record -> the field of an only record that it takes its value from."
+        default=None, description="Field of a new record -> field of a singleton entity that provides its value."
     )
-    also: list[AlsoPart] | None = Field(default=None, description="What it does to records of other entities.")
-    owners: list[OwnerPart] | None = Field(default=None, description="Those to whom the record must belong.")
+    also: list[AlsoPart] | None = Field(default=None, description="Changes to records of other entities.")
+    owners: list[OwnerPart] | None = Field(default=None, description="Required owners of the record.")
     among: list[AmongPart] | None = Field(
-        default=None, description="Ids that must be among those of the parts of another record."
+        default=None, description="Ids that must be among the parts of another record."
     )
-    children: list[ChildrenPart] | None = Field(default=None, description="What is made together with the record.")
+    children: list[ChildrenPart] | None = Field(
+        default=None, description="Records that are created together with this one."
+    )
     shows: dict[str, str] | None = Field(
-        default=None, description="Place in the result -> the field that stands there under another name."
+        default=None, description="Path in the result -> field that it shows under another name."
     )
     only: list[str] | None = Field(
         default=None,
-        description="The fields of the record that are shown, and no others; by a link, of what it links to.",
+        description="Fields that the result shows; no others. A dotted path follows a link.",
         examples=[["id", "plan_id.price"]],
     )
-    picked: PickedPart | None = Field(
-        default=None, description="The one entry of a mapping that is shown in the place of all."
-    )
-    swap: SwapPart | None = Field(default=None, description="The parts of the record that are exchanged.")
-    choice: str | None = Field(default=None, description="The argument that says which of `choices` is meant.")
+    picked: PickedPart | None = Field(default=None, description="Entry of a mapping that is shown instead of all.")
+    swap: SwapPart | None = Field(default=None, description="Parts of the record that are exchanged.")
+    choice: str | None = Field(default=None, description="Argument that selects one of `choices`.")
     choices: dict[str, SimPart] | None = Field(
-        default=None, description="Value of that argument -> what the tool does then; what is left out is inferred."
+        default=None, description="Value of that argument -> what the tool does then. What is left out is inferred."
     )
     caller: str | None = Field(
         default=None,
-        description="The field of an only record that tells who calls: the argument `(caller)`, which nobody gives.",
+        description="Field of a singleton entity with the caller's key, used as the implicit argument `(caller)`.",
         examples=["session.current_user"],
     )
-    within: str | None = Field(
-        default=None, description="The one argument that holds all others; these are then named as if it did not."
-    )
+    within: str | None = Field(default=None, description="Argument that wraps all others; these are named without it.")
     login: str | None = Field(
         default=None,
-        description="The field of an only record that tells whether somebody is logged in; else the call is refused.",
+        description="Field of a singleton entity that is set while someone is logged in; else the call fails.",
         examples=["session.current_user"],
     )
     filters: dict[str, Annotated[FilterPart, BeforeValidator(_as_filter, json_schema_input_type=str | FilterPart)]] | (
         None
-    ) = Field(default=None, description="Argument -> field that it narrows a list by, or {field, op}.")
-    query: str | None = Field(default=None, description="The argument with a text to search for.")
-    searched: list[str] | None = Field(default=None, description="The fields that are searched.")
-    sort: str | None = Field(default=None, description="The argument that names the field to sort by.")
-    order: str | None = Field(default=None, description="The argument that says ascending or descending.")
-    paging: PagingPart | None = Field(default=None, description="The arguments that choose a page.")
-    envelope: EnvelopePart | None = Field(default=None, description="Where things stand in the result.")
+    ) = Field(default=None, description="Argument -> field it filters a list by, or {field, op}.")
+    query: str | None = Field(default=None, description="Argument with the text to search for.")
+    searched: list[str] | None = Field(default=None, description="Fields that are searched.")
+    sort: str | None = Field(default=None, description="Argument with the field to sort by.")
+    order: str | None = Field(default=None, description="Argument with the direction, ascending or descending.")
+    paging: PagingPart | None = Field(default=None, description="Arguments that select a page.")
+    envelope: EnvelopePart | None = Field(default=None, description="Paths of values in the result.")
     blocks: Blocks | None = Field(
-        default=None, description="The result as content blocks; {slots} are fields of the result, answers, arguments."
+        default=None, description="Result as content blocks; {slots} are fields of the result, answers, arguments."
     )
-    ask: Asks | None = Field(default=None, description="What the client is asked before anything is done.")
-    notify: list[NotifyPart] | None = Field(default=None, description="What is sent while the call is under way.")
+    ask: Asks | None = Field(default=None, description="Questions to the client, asked before the tool acts.")
+    notify: list[NotifyPart] | None = Field(default=None, description="Notifications sent during the call.")

@@ -1,4 +1,4 @@
-"""What can be written in a scenario? Entries of kinds are read by `entries`; here they are mappings."""
+"""The keys of scenarios and presets. Entries of registered kinds are plain mappings here; `entries` reads them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import Root
@@ -22,15 +23,15 @@ def _listed(value: Any) -> Any:
 
 def _as_globs(value: Any) -> Any:
     if not isinstance(value, str | list):
-        raise ValueError("must be a glob, or a list of globs")
+        raise ValueError("expected a glob or a list of globs")
     return _listed(cast("Any", value))
 
 
 def per(value: Any) -> Any:
-    """`tool`, `entity` or `arguments.NAME`, what a counter may be split by; raises ValueError on anything else."""
+    """Return what a counter is split by: `tool`, `entity` or `arguments.NAME`. Raises `ValueError` for other values."""
     if value is None or value in ("tool", "entity") or re.fullmatch(r"arguments\..+", str(value)):
         return value
-    raise ValueError(f"{value!r} splits nothing; write tool, entity, or arguments.NAME")
+    raise ValueError(f"expected tool, entity or arguments.NAME, got {value!r}")
 
 
 Globs = Annotated[
@@ -47,29 +48,29 @@ Per = Annotated[
 
 
 EVERY = "*"
-"""In the place of an entity: every one that a file has."""
+"""The key for a file with records of any entities."""
 
 
 class RecordsPart(Part):
-    """The records of one entity at the world's start; those of the file come first, then the rows."""
+    """The records of one entity at the world's start. Those of the file come first, then the rows."""
 
     file: str | None = Field(
         default=None,
-        description="A file of data relative to the document: JSON, YAML, CSV, SQLite, or a folder of such.",
+        description="Data file, relative to the document: JSON, YAML, CSV, SQLite, or a folder of these.",
         examples=["contacts.csv"],
     )
 
     count: CountFromZero | None = Field(
-        default=None, le=10_000_000, description="How many, rows included. Default: the rows alone."
+        default=None, le=10_000_000, description="Number of records, rows included. Default: the number of rows."
     )
     rows: list[dict[str, Json]] = Field(
-        default_factory=list[dict[str, Any]], description="Records as given; what a row leaves out is generated."
+        default_factory=list[dict[str, Any]], description="Given records; missing fields are generated."
     )
 
     @model_validator(mode="after")
     def _count_includes_rows(self) -> Self:
         if self.count is not None and self.count < len(self.rows):
-            raise ValueError(f"count is {self.count}, but there are {len(self.rows)} rows, which count includes")
+            raise ValueError(f"count includes the rows: it is {self.count}, but there are {len(self.rows)} rows")
         return self
 
 
@@ -80,12 +81,12 @@ def _as_records(value: Any) -> Any:
         return {"count": value}
     if isinstance(value, str):
         return {"file": value}
-    raise ValueError("must be a whole number, a file, or {count, rows, file}")
+    raise ValueError(f"expected a count, a file, or {{count, rows, file}}, got {shown(value)}")
 
 
 def _as_all_records(value: Any) -> Any:
     if not isinstance(value, str | dict):
-        raise ValueError("must be a mapping from entities to records, or a file with all of them")
+        raise ValueError(f"expected a mapping from entities to records, or a file, got {shown(value)}")
     return {EVERY: value} if isinstance(value, str) else cast("Any", value)
 
 
@@ -97,7 +98,7 @@ AllRecords = Annotated[
 
 def _as_state(value: Any) -> Any:
     if not isinstance(value, str | dict):
-        raise ValueError("must be a mapping, or the file that holds one")
+        raise ValueError(f"expected a mapping or a file, got {shown(value)}")
     return cast("Any", value)
 
 
@@ -107,37 +108,41 @@ State = Annotated[Json, BeforeValidator(_as_state, json_schema_input_type=str | 
 class ClockPart(Part):
     """How the world's time passes."""
 
-    mode: Mode | None = Field(default=None, description="virtual never sleeps, real is felt. Default: the command's.")
-    per_call: Duration = Field(
-        default=timedelta(seconds=1), description="How far the virtual clock moves at each call."
+    mode: Mode | None = Field(
+        default=None, description="virtual: delays take no real time; real: they do. Default: set by the command."
     )
-    speed: float = Field(default=1.0, gt=0, description="How many times as fast as real time the real clock runs.")
+    per_call: Duration = Field(
+        default=timedelta(seconds=1), description="Time by which each call advances the virtual clock."
+    )
+    speed: float = Field(default=1.0, gt=0, description="Speed of the real clock, as a multiple of real time.")
 
 
 class WorldPart(Part):
-    """What is true at the start."""
+    """The state of the world at the start."""
 
-    description: str = Field(default="", description="What the world is about: for the generator and for a model.")
-    now: Moment = Field(default=DEFAULT_NOW, description="The world's time at its start.")
+    description: str = Field(default="", description="Description of the world, for the generator and for models.")
+    now: Moment = Field(default=DEFAULT_NOW, description="Time in the world at the start.")
     records: AllRecords = Field(
         default_factory=dict[str, RecordsPart],
-        description="Entity -> how many records, a file, or {count, rows, file}; '*' -> a file with tables of any "
-        "entities. A file alone stands for {'*': FILE}.",
+        description="Entity -> number of records, a file, or {count, rows, file}; '*' -> a file with tables of any "
+        "entities. A file alone means {'*': FILE}.",
     )
     state: State | None = Field(
         default=None,
-        description="All that is true at the start, in any form: what has keys becomes records, a tree of files files, "
-        "the rest settings. What it does not mention is empty, unless `records` says how many there are. Or the JSON "
-        "or YAML file that holds it.",
+        description="The whole state at the start, in any form, or a JSON or YAML file with it. Values with keys "
+        "become records, a tree of files becomes files, the rest becomes settings. Entities that are not mentioned "
+        "are empty unless `records` gives their number.",
     )
     clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
     open: bool = Field(
         default=False,
-        description="true: the world model may make up a record that nobody mentioned yet; it exists from then on, "
-        "exactly so. Default: the world knows all its records, and any other id is not found.",
+        description="true: the world model may add a record the first time it is requested; it then exists as "
+        "answered. Default: unknown ids are not found.",
     )
     namespaces: bool = Field(
-        default=False, description="Entities of several servers are kept apart, as server.entity; else shared by name."
+        default=False,
+        description="true separates the entities of several servers, as server.entity. Default: they are shared by "
+        "name.",
     )
 
 
@@ -146,16 +151,16 @@ def _as_fires(value: Any) -> Any:
 
 
 class FiresPart(Part):
-    """How often a perturbation is applied."""
+    """Limits on how often a perturbation is applied."""
 
-    max: Count | None = Field(default=None, description="At most so often.")
-    per: Per | None = Field(default=None, description="Counted per tool, entity or arguments.NAME.")
-    cooldown: SpanText | None = Field(default=None, description="How long it rests after each time.")
+    max: Count | None = Field(default=None, description="Largest number of times.")
+    per: Per | None = Field(default=None, description="Count separately per tool, entity or arguments.NAME.")
+    cooldown: SpanText | None = Field(default=None, description="Pause after each time.")
 
     @model_validator(mode="after")
     def _counts_something(self) -> Self:
         if self.per is not None and self.max is None:
-            raise ValueError("per goes with max: at most how often for each?")
+            raise ValueError("per needs max, the limit for each")
         return self
 
 
@@ -163,39 +168,39 @@ Fires = Annotated[FiresPart, BeforeValidator(_as_fires, json_schema_input_type=C
 
 
 class PerturbationKeys(Part):
-    """What stands beside the kind in an entry of `perturbations`."""
+    """The keys beside the kind in an entry of `perturbations`."""
 
-    id: str | None = Field(default=None, min_length=1, description="How the ledger and `recovered:` name it.")
+    id: str | None = Field(default=None, min_length=1, description="Name in the ledger and in `recovered:`.")
     tools: Globs | None = Field(default=None, description="Globs of tools. Default: every tool.")
     when: Json = Field(default=None, description="Triggers; all must hold. Default: every call.")
-    fires: Fires = Field(default=FiresPart(), description="At most so often: N, or {max, per, cooldown}.")
+    fires: Fires = Field(default=FiresPart(), description="Limit on how often: N, or {max, per, cooldown}.")
     visible: Literal["explicit", "implicit"] | None = Field(
-        default=None, description="Does the agent get a sign that something is wrong? Default: as the kind says."
+        default=None, description="Whether the agent can see that something is wrong. Default: depends on the kind."
     )
-    group: str | None = Field(default=None, description="Of one group at most one is applied per call.")
-    enabled: bool = Field(default=True, description="false leaves it out.")
+    group: str | None = Field(default=None, description="At most one perturbation of a group is applied per call.")
+    enabled: bool = Field(default=True, description="false disables it.")
 
 
 class ExpectationKeys(Part):
-    """What stands beside the kind in an entry of `expect`."""
+    """The keys beside the kind in an entry of `expect`."""
 
-    id: str | None = Field(default=None, min_length=1, description="How verdicts name it.")
-    weight: float = Field(default=1.0, ge=0, description="Its weight among the others.")
-    gate: bool = Field(default=False, description="If it fails, nothing else counts.")
-    optional: bool = Field(default=False, description="Reported, not graded.")
+    id: str | None = Field(default=None, min_length=1, description="Name in verdicts.")
+    weight: float = Field(default=1.0, ge=0, description="Weight relative to the other expectations.")
+    gate: bool = Field(default=False, description="true: if it fails, no other expectation counts.")
+    optional: bool = Field(default=False, description="true: it is reported but not graded.")
 
 
 class WorldModelKeys(Part):
-    """What stands beside the kind in an entry of a `world_model` list."""
+    """The keys beside the kind in an entry of a `world_model` list."""
 
-    tools: Globs | None = Field(default=None, description="Globs of the tools it answers. Default: every tool.")
+    tools: Globs | None = Field(default=None, description="Globs of tools that it answers. Default: every tool.")
 
 
 def _as_servers(value: Any) -> Any:
     if isinstance(value, list):
-        raise ValueError("a list of tools belongs into a tool spec; here goes its file or name")
+        raise ValueError("expected the file or name of a tool spec, got a list; put the list into a tool spec")
     if not isinstance(value, str | dict):
-        raise ValueError("must be the file or the name of a tool spec, or a mapping server -> tool spec")
+        raise ValueError(f"expected the file or name of a tool spec, or a mapping of these, got {shown(value)}")
     return {"": value} if isinstance(value, str) else cast("Any", value)
 
 
@@ -207,38 +212,41 @@ Servers = Annotated[
 
 
 class ScenarioDocument(Root):
-    """What happens to an agent: tools, world, faults, and what is expected of it."""
+    """A scenario: tools, world, faults, and what is expected of the agent."""
 
-    mcp_sim: Literal[1] = Field(description="The version of the format.")
-    name: str | None = Field(default=None, min_length=1, description="What it is called. Default: the file's name.")
+    mcp_sim: Literal[1] = Field(description="Version of the format.")
+    name: str | None = Field(default=None, min_length=1, description="Name. Default: the file's name.")
     extends: Presets = Field(
         default_factory=list[str],
         description="Presets whose faults come first: shipped names, or files relative to this one.",
     )
-    task: str = Field(default="", description="What the agent is asked to do; the server never shows it.")
+    task: str = Field(default="", description="Task of the agent. The server never shows it.")
     tools: Servers = Field(
-        description="A tool spec: a file relative to this one, or a shipped name. Or a mapping server -> tool spec."
+        description="Tool spec: a file relative to this one, or a shipped name. Or a mapping server -> tool spec."
     )
-    seed: int = Field(default=0, description="Everything random follows from it.")
-    world: WorldPart = Field(default=WorldPart(), description="What is true at the start.")
-    world_model: Json = Field(default="builtin", description="Who answers: a kind, or a list of entries with `tools`.")
+    seed: int = Field(default=0, description="Seed of everything random.")
+    world: WorldPart = Field(default=WorldPart(), description="State of the world at the start.")
+    world_model: Json = Field(
+        default="builtin", description="What answers the calls: a kind, or a list of entries with `tools`."
+    )
     stubs: list[StubPart] = Field(default_factory=list[StubPart], description="Canned answers.")
-    perturbations: list[Json] = Field(default_factory=list[Any], description="The faults.")
-    expect: list[Json] = Field(default_factory=list[Any], description="What is judged at the end.")
+    perturbations: list[Json] = Field(default_factory=list[Any], description="Faults.")
+    expect: list[Json] = Field(default_factory=list[Any], description="Expectations, judged at the end of a run.")
     intensity: float = Field(
-        default=1.0, ge=0, le=1, description="Probabilities and severities of the faults are multiplied by it."
+        default=1.0, ge=0, le=1, description="Scale of fault probability and severity, from 0 to 1."
     )
     allow_adversarial: bool = Field(
-        default=False, description="Are faults allowed that try to turn the agent against its user?"
+        default=False, description="true allows faults that try to turn the agent against its user."
     )
     advertise_output_schema: Literal["auto", "always", "never"] = Field(
-        default="auto", description="auto: tools whose answers a fault may break are listed without outputSchema."
+        default="auto",
+        description="Whether tools are listed with their outputSchema. auto: not if a fault may break their answers.",
     )
 
 
 class PresetDocument(Root):
-    """Faults that scenarios can take over, by `extends`."""
+    """Faults that scenarios include with `extends`."""
 
-    mcp_sim: Literal[1] = Field(description="The version of the format.")
-    preset: str = Field(min_length=1, description="What it does to an agent, and what the agent should do about it.")
-    perturbations: list[Json] = Field(description="The faults; each has an id, by which a scenario may replace it.")
+    mcp_sim: Literal[1] = Field(description="Version of the format.")
+    preset: str = Field(min_length=1, description="What it does to an agent, and how the agent should respond.")
+    perturbations: list[Json] = Field(description="Faults. Each has an id, so that a scenario can replace it.")

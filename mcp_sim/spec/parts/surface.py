@@ -1,4 +1,4 @@
-"""What can be written of a server beside its tools: resources, prompts, and how a tool asks, tells and answers?"""
+"""Resources, prompts, questions, notifications and stubs in documents."""
 
 from __future__ import annotations
 
@@ -29,21 +29,23 @@ Level = Literal["debug", "info", "notice", "warning", "error", "critical", "aler
 
 
 class AskPart(Part):
-    """A question to the client, which it passes on to its user or its model: exactly one of message, sample, roots."""
+    """A question to the client, for its user or its model: exactly one of message, sample, roots."""
 
-    message: str | None = Field(default=None, description="What the user is asked; {slots} are filled.")
+    message: str | None = Field(default=None, description="Question to the user; {slots} are filled.")
     form: dict[str, Json] | None = Field(
         default=None,
         alias="schema",
-        description="JSON Schema (an object of plain values) of what the user fills in.",
+        description="JSON Schema of the form the user fills in: an object of plain values.",
         examples=[{"type": "object", "properties": {"name": {"type": "string"}}}],
     )
-    url: str | None = Field(default=None, description="Where the user goes instead of filling in a form.")
+    url: str | None = Field(default=None, description="URL that the user opens instead of filling in a form.")
     sample: str | dict[str, Json] | None = Field(
-        default=None, description="What the client's model is asked: a text, or the params of sampling/createMessage."
+        default=None, description="Question to the client's model: a text, or the params of sampling/createMessage."
     )
-    roots: Literal[True] | None = Field(default=None, description="Asks for the client's roots.")
-    optional: bool = Field(default=False, description="true: a client that cannot is not asked; else it is refused.")
+    roots: Literal[True] | None = Field(default=None, description="true asks for the client's roots.")
+    optional: bool = Field(
+        default=False, description="true skips the question if the client does not support it. Default: the call fails."
+    )
 
     @model_validator(mode="after")
     def _one_question(self) -> Self:
@@ -51,9 +53,9 @@ class AskPart(Part):
         if self.message is not None:
             one_of(self, "form", "url")
         elif self.model_fields_set & {"form", "url"}:
-            raise ValueError("schema and url belong to a message")
+            raise ValueError("schema and url need a message")
         if isinstance(self.sample, dict) and not {"messages", "maxTokens"} <= self.sample.keys():
-            raise ValueError("the params of sampling/createMessage hold at least messages and maxTokens")
+            raise ValueError("the params of sampling/createMessage must have messages and maxTokens")
         return self
 
 
@@ -65,41 +67,41 @@ Asks = Annotated[
     list[dict[str, AskPart]],
     BeforeValidator(_as_rounds, json_schema_input_type=dict[str, AskPart] | list[dict[str, AskPart]]),
 ]
-"""Name -> question; or a list of such mappings, put one after the other."""
+"""Name -> question; or a list of such mappings, asked one after another."""
 
 
 class NotifyPart(Part):
-    """A notification in the course of a call: exactly one of progress, log, changed, updated."""
+    """A notification during a call: exactly one of progress, log, changed, updated."""
 
-    progress: float | None = Field(default=None, description="How far the call is, for a client that wants to know.")
-    total: float | None = Field(default=None, description="What progress is counted to.")
-    message: str | None = Field(default=None, description="What goes with the progress; {slots} are filled.")
-    log: Json = Field(default=None, description="What is logged: a text, or data; {slots} are filled.")
-    level: Level = Field(default="info", description="How grave the log entry is.")
-    logger: str | None = Field(default=None, description="Who logs it.")
-    changed: Literal["tools", "prompts", "resources"] | None = Field(default=None, description="A list has changed.")
-    updated: str | None = Field(default=None, description="The URI of a resource that has changed.")
-    after: Duration = Field(default=timedelta(0), description="How long after the one before, or the call's start.")
+    progress: float | None = Field(default=None, description="Progress of the call, sent to clients that ask for it.")
+    total: float | None = Field(default=None, description="Progress at the end of the call.")
+    message: str | None = Field(default=None, description="Text sent with the progress; {slots} are filled.")
+    log: Json = Field(default=None, description="Log entry: a text, or data; {slots} are filled.")
+    level: Level = Field(default="info", description="Severity of the log entry.")
+    logger: str | None = Field(default=None, description="Name of the logger.")
+    changed: Literal["tools", "prompts", "resources"] | None = Field(default=None, description="List that changed.")
+    updated: str | None = Field(default=None, description="URI of a resource that changed.")
+    after: Duration = Field(default=timedelta(0), description="Time after the previous one, or after the call's start.")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         one_of(self, "progress", "log", "changed", "updated")
         for key, owner in (("total", "progress"), ("message", "progress"), ("level", "log"), ("logger", "log")):
             if key in self.model_fields_set and owner not in self.model_fields_set:
-                raise ValueError(f"{key} belongs to {owner}")
+                raise ValueError(f"{key} needs {owner}")
         return self
 
 
 class StubPart(Part):
-    """A canned answer: the first that matches answers in the world's place; nothing is committed."""
+    """A canned answer. The first one that matches answers instead of the world, and nothing is committed."""
 
-    tool: str = Field(description="A glob of tools.")
+    tool: str = Field(description="Glob of tools.")
     arguments: dict[str, MatcherSource] = Field(
-        default_factory=dict[str, Any], description="Argument -> matcher; all must hold."
+        default_factory=dict[str, Any], description="Argument -> matcher; all must match."
     )
-    result: Json = Field(default=None, description="The result: structured content, or a text.")
-    blocks: Blocks | None = Field(default=None, description="The result as content blocks; {slots} are filled.")
-    error: str | None = Field(default=None, description="The text of an error.")
+    result: Json = Field(default=None, description="Result: structured content, or a text.")
+    blocks: Blocks | None = Field(default=None, description="Result as content blocks; {slots} are filled.")
+    error: str | None = Field(default=None, description="Text of an error.")
 
     @model_validator(mode="after")
     def _either(self) -> Self:
@@ -108,45 +110,45 @@ class StubPart(Part):
 
 
 class ChoicesPart(Part):
-    """Values out of the world."""
+    """Values of records of the world."""
 
-    entity: str = Field(description="The kind of record.")
-    field: str | None = Field(default=None, description="The field with the values. Default: the key.")
+    entity: str = Field(description="Entity of the records.")
+    field: str | None = Field(default=None, description="Field with the values. Default: the key.")
 
 
 Complete = list[str] | ChoicesPart
 
 
 class ListedPart(Part):
-    """What a list shows of a resource or a prompt; passed on as it is."""
+    """What a list shows of a resource or a prompt; passed on unchanged."""
 
-    title: str | None = Field(default=None, description="Its name for people.")
-    description: str | None = Field(default=None, description="What it is.")
-    icons: list[IconPart] | None = Field(default=None, description="Its icons.")
+    title: str | None = Field(default=None, description="Name for people.")
+    description: str | None = Field(default=None, description="Description.")
+    icons: list[IconPart] | None = Field(default=None, description="Icons.")
     meta: Meta = None
 
 
 class ResourcePart(ListedPart):
     """A resource (uri) or a template of resources (uriTemplate), and its contents: text, blob, record or records."""
 
-    uri: str | None = Field(default=None, description="The URI of one resource.")
-    uriTemplate: str | None = Field(  # noqa: N815 (as the protocol writes it)
-        default=None, description="The URIs of many, with variables.", examples=["crm://contact/{id}"]
+    uri: str | None = Field(default=None, description="URI of one resource.")
+    uriTemplate: str | None = Field(  # noqa: N815 (name in the protocol)
+        default=None, description="URIs of several resources, with variables.", examples=["crm://contact/{id}"]
     )
-    name: str = Field(description="Its name.")
-    mimeType: str | None = Field(default=None, description="Its type.")  # noqa: N815 (as the protocol writes it)
-    size: int | None = Field(default=None, description="Its size in bytes.")
+    name: str = Field(description="Name.")
+    mimeType: str | None = Field(default=None, description="MIME type.")  # noqa: N815 (name in the protocol)
+    size: int | None = Field(default=None, description="Size in bytes.")
     annotations: Annotations = None
     text: str | None = Field(
-        default=None, description="The text; {slots} are variables of the URI and, with record, fields of the record."
+        default=None, description="Text; {slots} are variables of the URI and, with record, fields of the record."
     )
-    blob: Base64 | None = Field(default=None, description="Base64.")
+    blob: Base64 | None = Field(default=None, description="Data in Base64.")
     record: str | None = Field(
-        default=None, description="The entity whose record it shows: the one with the variable's value as its key."
+        default=None, description="Entity of the record to show; the last variable is the record's key."
     )
-    records: str | None = Field(default=None, description="The entity all of whose records it shows.")
+    records: str | None = Field(default=None, description="Entity whose records are all shown.")
     complete: dict[str, Complete] = Field(
-        default_factory=dict[str, Any], description="Variable -> values that can be completed, or {entity, field}."
+        default_factory=dict[str, Any], description="Variable -> values for completion, or {entity, field}."
     )
 
     @model_validator(mode="after")
@@ -157,27 +159,27 @@ class ResourcePart(ListedPart):
         else:
             one_of(self, "text", "blob", "record", "records")
         if self.record is not None and self.uriTemplate is None:
-            raise ValueError("record needs a uriTemplate, whose variable names the record")
+            raise ValueError("record needs a uriTemplate with a variable for the record's key")
         return self
 
 
 class ArgumentPart(Part):
     """An argument of a prompt."""
 
-    name: str = Field(description="Its name.")
-    title: str | None = Field(default=None, description="Its name for people.")
-    description: str | None = Field(default=None, description="What it is.")
-    required: bool | None = Field(default=None, description="Whether it must be given.")
+    name: str = Field(description="Name.")
+    title: str | None = Field(default=None, description="Name for people.")
+    description: str | None = Field(default=None, description="Description.")
+    required: bool | None = Field(default=None, description="Whether the argument is required.")
     complete: Complete | None = Field(
-        default=None, description="The values that can be completed, or {entity, field}: those of records."
+        default=None, description="Values for completion, or {entity, field} for values of records."
     )
 
 
 class MessagePart(Part):
     """A message of a prompt."""
 
-    role: Literal["user", "assistant"] = Field(default="user", description="Who says it.")
-    content: Block = Field(description="What is said: a text, or a content block.")
+    role: Literal["user", "assistant"] = Field(default="user", description="Role of the speaker.")
+    content: Block = Field(description="Content: a text, or a content block.")
 
 
 def _as_message(value: Any) -> Any:
@@ -198,9 +200,9 @@ Message = Annotated[
 class PromptPart(ListedPart):
     """A prompt."""
 
-    name: str = Field(description="Its name.")
-    arguments: list[ArgumentPart] | None = Field(default=None, description="Its arguments.")
+    name: str = Field(description="Name.")
+    arguments: list[ArgumentPart] | None = Field(default=None, description="Arguments.")
     messages: Annotated[list[Message], Field(min_length=1)] = Field(
-        description="Its messages: {role, content}, or what the user says; {slots} are arguments and answers."
+        description="Messages: {role, content}, or the content of a user message; {slots} are arguments and answers."
     )
-    ask: Asks = Field(default_factory=list[dict[str, AskPart]], description="What is asked first.")
+    ask: Asks = Field(default_factory=list[dict[str, AskPart]], description="Questions asked before the answer.")

@@ -1,4 +1,4 @@
-"""What can be written in a tool spec? `mcp_sim: 1`, the tools of one server, and what they do not tell themselves."""
+"""The keys of tool specs: the tools of one server, and what is declared about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_sim.types.options import Count
 
 
 class Root(Part):
-    """A whole document. A key that is null is as good as left out: so it looks when all under it is commented out."""
+    """A whole document. A null key counts as left out, as when everything under it is commented out."""
 
     @model_validator(mode="before")
     @classmethod
@@ -33,32 +33,35 @@ def _empty_for_null(value: Any) -> Any:
 class EntityPart(Part):
     """A kind of record."""
 
-    key: str = Field(default="id", description="The field that identifies a record.")
+    key: str = Field(default="id", description="Field that identifies a record.")
     key_like: str | int | None = Field(
-        default=None, description="An example id; the next ids follow its pattern.", examples=["con_00001"]
+        default=None, description="Example id; generated ids follow its pattern.", examples=["con_00001"]
     )
     fields: dict[str, dict[str, Json]] = Field(
         default_factory=dict[str, dict[str, Any]],
-        description="Field -> JSON Schema; {link: ENTITY} where the value is the id of another record, {hidden: true} "
-        "where no tool shows it but one that asks for it.",
+        description="Field -> JSON Schema. {link: ENTITY} if the value is the id of another record; {hidden: true} if "
+        "only tools that ask for the field show it.",
         examples=[{"email": {"type": "string"}, "company_id": {"link": "company"}}],
     )
     required: list[str] = Field(
-        default_factory=list[str], description="The fields among them that every record has.", examples=[["email"]]
+        default_factory=list[str], description="Fields that every record has.", examples=[["email"]]
     )
-    singleton: bool = Field(default=False, description="There is one, and no more: settings, an account, a volume.")
+    singleton: bool = Field(
+        default=False, description="true: there is exactly one record, such as settings or an account."
+    )
     natural: bool = Field(
-        default=False, description="The key is a name or a path that callers choose, free again when it is gone."
+        default=False,
+        description="true: the key is a name or path that callers choose; it can be used again after a delete.",
     )
     open: bool = Field(
-        default=False, description="There is a record for whatever is asked for; it is made up at the first question."
+        default=False, description="true: every requested record exists; it is generated when first requested."
     )
 
     @model_validator(mode="after")
     def _required_are_fields(self) -> Self:
         for name in self.required:
             if name not in self.fields:
-                raise ValueError(f"required: there is no field {name!r}{did_you_mean(name, self.fields)}")
+                raise ValueError(f"required: unknown field {name!r}{did_you_mean(name, self.fields)}")
         return self
 
     @field_validator("fields")
@@ -75,24 +78,24 @@ class EntityPart(Part):
 class RpcPart(Part):
     """A JSON-RPC error."""
 
-    code: int = Field(description="The code.", examples=[-32602])
-    message: str = Field(description="The message; {slots} are filled.")
-    data: Json = Field(default=None, description="The data; {slots} in its strings are filled.")
+    code: int = Field(description="Error code.", examples=[-32602])
+    message: str = Field(description="Message; {slots} are filled.")
+    data: Json = Field(default=None, description="Data; {slots} in its strings are filled.")
 
     @model_validator(mode="after")
     def _no_crash(self) -> Self:
         if self.code == CRASH_CODE:
-            raise ValueError(f"code {CRASH_CODE} means a crash of mcp-sim; choose another")
+            raise ValueError(f"code {CRASH_CODE} is reserved for crashes of mcp-sim; choose another")
         return self
 
 
 class ErrorPart(Part):
-    """A failure that is more than a text: exactly one of these."""
+    """A failure: exactly one of text, json, structured, rpc."""
 
-    text: str | None = Field(default=None, description="A text; {slots} are filled.")
-    json_text: Json = Field(default=None, alias="json", description="A JSON value, sent as text.")
-    structured: dict[str, Json] | None = Field(default=None, description="A JSON object, sent as structured content.")
-    rpc: RpcPart | None = Field(default=None, description="A JSON-RPC error instead of a result.")
+    text: str | None = Field(default=None, description="Text; {slots} are filled.")
+    json_text: Json = Field(default=None, alias="json", description="JSON value, sent as text.")
+    structured: dict[str, Json] | None = Field(default=None, description="JSON object, sent as structured content.")
+    rpc: RpcPart | None = Field(default=None, description="JSON-RPC error, sent instead of a result.")
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
@@ -103,10 +106,10 @@ class ErrorPart(Part):
 class ExamplePart(Part):
     """A recorded call."""
 
-    tool: str = Field(description="The name of the tool.")
-    arguments: dict[str, Json] = Field(default_factory=dict[str, Any], description="What it was called with.")
-    result: Json = Field(default=None, description="The structured content of its result, or its text.")
-    blocks: Blocks | None = Field(default=None, description="Its result, where it is made of content blocks.")
+    tool: str = Field(description="Name of the tool.")
+    arguments: dict[str, Json] = Field(default_factory=dict[str, Any], description="Arguments of the call.")
+    result: Json = Field(default=None, description="Structured content of the result, or its text.")
+    blocks: Blocks | None = Field(default=None, description="Result as content blocks.")
 
     @model_validator(mode="after")
     def _either(self) -> Self:
@@ -116,7 +119,7 @@ class ExamplePart(Part):
 
 def _as_error(value: Any) -> Any:
     if not isinstance(value, str | dict):
-        raise ValueError("must be a text, or a mapping with one of text, json, structured, rpc")
+        raise ValueError("expected a text, or a mapping with one of text, json, structured, rpc")
     return {"text": value} if isinstance(value, str) else cast("Any", value)
 
 
@@ -127,54 +130,54 @@ Entity = Annotated[EntityPart, BeforeValidator(_empty_for_null, json_schema_inpu
 
 def _tools(value: Any) -> Any:
     if not isinstance(value, str | list):
-        raise ValueError("must be the name of a file with a tools/list result, or the list itself")
+        raise ValueError("expected a file with a tools/list result, or a list of tools")
     return cast("Any", value)
 
 
 class ToolSpecDocument(Root):
-    """What one MCP server offers, and what its tools do not tell themselves."""
+    """A tool spec: what one MCP server offers, and what its tools do."""
 
-    mcp_sim: Literal[1] = Field(description="The version of the format.")
+    mcp_sim: Literal[1] = Field(description="Version of the format.")
     name: str | None = Field(
-        default=None, min_length=1, description="What the server calls itself. Default: the file's name."
+        default=None, min_length=1, description="Name that the server reports. Default: the file's name."
     )
-    version: str = Field(default="1.0.0", description="The server's version.")
-    title: str | None = Field(default=None, description="The server's name for people.")
-    description: str | None = Field(default=None, description="What the server is.")
-    instructions: str | None = Field(default=None, description="What the server tells a client that connects.")
-    website: str | None = Field(default=None, description="The URL of a page about the server.")
-    icons: list[IconPart] = Field(default_factory=list[IconPart], description="The server's icons.")
+    version: str = Field(default="1.0.0", description="Version of the server.")
+    title: str | None = Field(default=None, description="Name of the server for people.")
+    description: str | None = Field(default=None, description="Description of the server.")
+    instructions: str | None = Field(default=None, description="Instructions sent to clients that connect.")
+    website: str | None = Field(default=None, description="URL of a page about the server.")
+    icons: list[IconPart] = Field(default_factory=list[IconPart], description="Icons of the server.")
     page_size: Count | None = Field(
-        default=None, description="Lists are served in pages of this size. Default: whole, since clients read one page."
+        default=None, description="Page size of lists. Default: one page, since many clients read only the first."
     )
     tools: Annotated[Json, BeforeValidator(_tools, json_schema_input_type=str | list[dict[str, Json]])] = Field(
-        description="A file with a tools/list result, relative to this one, or the list itself."
+        description="File with a tools/list result, relative to this one, or the list of tools."
     )
     entities: dict[str, Entity] = Field(
-        default_factory=dict[str, EntityPart], description="The kinds of records, where the tools do not tell."
+        default_factory=dict[str, EntityPart], description="Entity -> its key and fields. What is left out is inferred."
     )
     sim: dict[str, SimPart] = Field(
         default_factory=dict[str, SimPart],
-        description="Tool -> what it does, where `mcp-sim plan` shows a wrong guess.",
+        description="Tool -> what it does. Corrects wrong guesses that `mcp-sim plan` shows.",
     )
     errors: dict[str, Error] = Field(
         default_factory=dict[str, ErrorPart],
-        description="Failure (not_found, invalid, timeout, rate_limited, conflict, ..., default) -> how it is worded.",
+        description="Failure (not_found, invalid, timeout, rate_limited, conflict, ..., default) -> its message.",
         examples=[{"not_found": "Contact {contact_id} not found"}],
     )
     error_style: Style | None = Field(
-        default=None, description="Failures are worded as this vendor does; `errors` replaces single ones."
+        default=None, description="Vendor whose error messages are used; `errors` replaces single ones."
     )
     examples: list[ExamplePart] = Field(
-        default_factory=list[ExamplePart], description="Recorded calls: ground for format and wording."
+        default_factory=list[ExamplePart], description="Recorded calls, used for the format of answers."
     )
     stubs: list[StubPart] = Field(
-        default_factory=list[StubPart], description="Canned answers, after those of the scenario."
+        default_factory=list[StubPart], description="Canned answers, tried after those of the scenario."
     )
     resources: list[ResourcePart] = Field(
-        default_factory=list[ResourcePart], description="What can be read: resources, and templates of them."
+        default_factory=list[ResourcePart], description="Resources and resource templates."
     )
-    prompts: list[PromptPart] = Field(default_factory=list[PromptPart], description="The prompts.")
+    prompts: list[PromptPart] = Field(default_factory=list[PromptPart], description="Prompts.")
     unknown_tool: Literal["rpc", "is_error"] = Field(
-        default="rpc", description="How a call of a tool that does not exist is answered: JSON-RPC error, or isError."
+        default="rpc", description="Answer to a call of an unknown tool: a JSON-RPC error, or a result with isError."
     )

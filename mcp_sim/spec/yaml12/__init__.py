@@ -1,8 +1,8 @@
-"""What JSON value does a YAML or JSON text hold, and on which line does each part of it stand?
+"""Read and write YAML and JSON, with the line of each part.
 
-Values are exactly JSON's: `NO`, `on`, `12:30`, `0o7` and dates are strings. Repeated keys, keys that are no strings,
-tags, and texts that are too large, too deep or grow too far through aliases are refused. JSON is read by the JSON
-parser; its lines are looked up only when there is something to report.
+Values are exactly those of JSON: `NO`, `on`, `12:30`, `0o7` and dates are strings. Duplicate keys, keys that are not
+strings, tags, and texts that are too large, too deep or grow too much through aliases are errors. JSON is read by the
+JSON parser; its line numbers are computed only when there is something to report.
 """
 
 from mcp_sim.spec.yaml12.reading import LARGEST, Document, load

@@ -1,4 +1,4 @@
-"""How do entries get into the text of a document that somebody wrote, so that all else stays as it is, to the byte?"""
+"""Insert entries into the text of a document without changing any other byte."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mcp_sim.types.errors import UsageError
 
 _STEP = 2
 _SECTION = 2
-"""The entries of a new part of the document stand in lines of their own, as those of a mapping do."""
+"""Block levels of a new top-level key: each of its entries gets a line."""
 
 
 class _Edit(NamedTuple):
-    """The text between two places is replaced."""
+    """A replacement of the text between two offsets."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class _Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry of a mapping as it stands in the text. `is_elsewhere`: the value is an alias of another place."""
+    """An entry of a mapping in the text. `is_elsewhere`: the value is an alias of another place."""
 
     key: Any
     value: Any
@@ -43,43 +43,43 @@ class _Entry:
         return self.value.tag == "tag:yaml.org,2002:null" and not self.is_elsewhere
 
 
-def with_entries(
+def insert_entries(
     text: str, entries: Record, is_open: Callable[[Path], bool], comments: Mapping[Path, str] | None = None
 ) -> str:
-    """The text of a mapping, with the entries laid in that it does not have.
+    """Return the text of a mapping with the entries inserted that it lacks.
 
-    What it has stays as it is; a mapping in it at a path that `is_open` is gone into. `comments` are put above new
-    entries, where these stand in lines of their own. Raises UsageError where it cannot be done.
+    Existing entries stay unchanged; nested mappings at paths that `is_open` accepts are completed in the same way.
+    `comments` are put above new entries that have a line of their own. Raises `UsageError` if nothing can be inserted.
     """
     if not text.strip():
         return dump(entries)
     if text.count("\r\n") == text.count("\n") > 0:
-        return with_entries(text.replace("\r\n", "\n"), entries, is_open, comments).replace("\n", "\r\n")
+        return insert_entries(text.replace("\r\n", "\n"), entries, is_open, comments).replace("\n", "\r\n")
     before = load(text.encode(), "document").value
     edits = sorted(_Insertion(text, is_open, comments or {}).edits(entries))
     after = text
     for edit in reversed(edits):
         after = after[: edit.start] + edit.text + after[edit.end :]
     if load(after.encode(), "document").value != merged(before, entries, is_open):
-        raise UsageError("the document is written in a way into which nothing can be inserted")
+        raise UsageError("nothing can be inserted into a document written this way; insert the entries by hand")
     return after
 
 
 def merged(value: Json, entries: Record, is_open: Callable[[Path], bool], path: Path = ()) -> Json:
-    """The value that the text with these entries has."""
+    """Return the value of the text after the insertion."""
     known = cast("Record", value)
-    whole = dict(known)
+    result = dict(known)
     for name, part in entries.items():
         here = (*path, name)
         if known.get(name) is None:
-            whole[name] = part
+            result[name] = part
         elif isinstance(known[name], dict) and isinstance(part, dict) and is_open(here):
-            whole[name] = merged(known[name], cast("Record", part), is_open, here)
-    return whole
+            result[name] = merged(known[name], cast("Record", part), is_open, here)
+    return result
 
 
 class _Insertion:
-    """Finds where in a text the entries belong."""
+    """Finds the places in a text where entries belong."""
 
     def __init__(self, text: str, is_open: Callable[[Path], bool], comments: Mapping[Path, str]) -> None:
         yaml: Any = import_module("yaml")
@@ -91,7 +91,7 @@ class _Insertion:
         return self._into(self.root, entries, ())
 
     def _into(self, node: Any, entries: Record, path: Path) -> Iterator[_Edit]:
-        """The edits that bring entries into one mapping."""
+        """Yield the edits that insert entries into one mapping."""
         known = {key.value: _Entry(key, value) for key, value in node.value}
         fresh = {name: part for name, part in entries.items() if name not in known}
         for name in entries.keys() & known.keys():
@@ -104,7 +104,7 @@ class _Insertion:
             yield self._below(node, fresh, path)
 
     def _onto(self, entry: _Entry, part: Json, path: Path, node: Any) -> Iterator[_Edit]:
-        """The edits for an entry that is there already."""
+        """Yield the edits for an existing entry."""
         if entry.is_null:
             yield self._in_place(entry, part, path, in_braces=node.flow_style)
         elif not (isinstance(part, dict) and hasattr(entry.value, "flow_style") and self.is_open(path)):
@@ -112,14 +112,14 @@ class _Insertion:
         elif entry.is_elsewhere:
             if cast("Record", part).keys() <= {key.value for key, _ in entry.value.value}:
                 return
-            raise UsageError(f"{dotted(path)} is an alias of another part; nothing can be inserted there")
+            raise UsageError(f"{dotted(path)} is an alias of another part, so nothing can be inserted there")
         elif not entry.value.value and not node.flow_style:
             yield self._in_place(entry, part, path, in_braces=False)
         elif entry.value.tag == "tag:yaml.org,2002:map":
             yield from self._into(entry.value, cast("Record", part), path)
 
     def _in_place(self, entry: _Entry, part: Json, path: Path, *, in_braces: bool) -> _Edit:
-        """A value in the place of null or of an empty mapping."""
+        """Replace null or an empty mapping by a value."""
         start, end = entry.value.start_mark.index, entry.value.end_mark.index
         if in_braces:
             return _Edit(start, end, self._flow(part))
@@ -129,7 +129,7 @@ class _Insertion:
         return _Edit(min(start, at), at, f"{kept.lstrip(' ')}\n{lines.removesuffix(chr(10))}")
 
     def _in_braces(self, node: Any, fresh: Record) -> _Edit:
-        """Entries behind the last one in `{...}`, each in a line of its own where the others stand so."""
+        """Add entries after the last one in `{...}`, in separate lines if the existing ones are."""
         first = node.value[0][0] if node.value else None
         last = _end(node.value[-1][1]) if node.value else node.start_mark.index + 1
         is_tall = first is not None and first.start_mark.line > node.start_mark.line
@@ -138,11 +138,11 @@ class _Insertion:
         return _Edit(last, last, f",{gap}{body}" if node.value else body)
 
     def _below(self, node: Any, fresh: Record, path: Path) -> _Edit:
-        """Entries in lines behind the last one of a block."""
+        """Add lines with entries after the last one of a block."""
         last = _Entry(*node.value[-1])
         at = self._line_end(max(last.key.end_mark.index, 0 if last.is_elsewhere else _end(last.value)))
         lines = "".join(self._lines(fresh, node.value[0][0].start_mark.column, path))
-        if at > 0 and self.text[at - 1 : at] == "\n" and at == _end(last.value):  # behind a text in lines of its own
+        if at > 0 and self.text[at - 1 : at] == "\n" and at == _end(last.value):  # after a block scalar
             return _Edit(at, at, lines)
         return _Edit(at, at, f"\n{lines.removesuffix(chr(10))}")
 
@@ -162,7 +162,7 @@ class _Insertion:
         return json.dumps(value, ensure_ascii=False) if self.is_json else flow(value)
 
     def _line_end(self, at: int) -> int:
-        """The end of the line that a place is in; the place itself where a line begins there."""
+        """Return the end of the line at an offset; the offset itself if a line begins there."""
         if self.text[at - 1 : at] == "\n":
             return at
         end = self.text.find("\n", at)
@@ -170,7 +170,7 @@ class _Insertion:
 
 
 def _end(node: Any) -> int:
-    """Where the text of a value ends: of a block, where its last part does."""
+    """Return the offset at which the text of a value ends: for a block, where its last part ends."""
     if not hasattr(node, "flow_style") or node.flow_style or not node.value:
         return node.end_mark.index
     last: Any = node.value[-1]

@@ -1,4 +1,4 @@
-"""How is a document read? JSON by the JSON parser, everything else event by event."""
+"""Read documents: JSON with the JSON parser, everything else from YAML events."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from itertools import chain
 from math import isinf
 from typing import Any, cast
 
-from mcp_sim.spec.yaml12.events import json_events, yaml_events
-from mcp_sim.spec.yaml12.tree import DEEPEST, Tree
+from mcp_sim.spec.yaml12.tree import DEEPEST, Tree, json_events, yaml_events
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem
 
 LARGEST = 64 * 1024 * 1024
-"""How many bytes a document may have."""
+"""The largest document, in bytes."""
 
 _HALF = re.compile(r"\\u[dD][89abAB]\w{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]\w\w)\\u[dD][c-fC-F]")
-"""An escape of half a character, unless a backslash before it makes it none."""
+"""An escape of one half of a surrogate pair, unless a backslash precedes it."""
 
 _NO_JSON = {"NaN", "Infinity", "-Infinity"}
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
@@ -29,7 +28,7 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\ud
 
 @dataclass(frozen=True)
 class Document:
-    """A text that was read: its value, and the lines of its parts."""
+    """A text with its value, and the lines of its parts."""
 
     file: str
     text: str
@@ -37,7 +36,7 @@ class Document:
     is_json: bool
 
     def line(self, path: Sequence[Hashable]) -> int:
-        """The line (from 1) of a part; of the nearest part around it where there is none."""
+        """Return the line of a part, counted from 1. If the part does not exist, return the line of its container."""
         value, lines = self._places
         line = 1
         for part in path:
@@ -49,14 +48,14 @@ class Document:
 
     @cached_property
     def _places(self) -> tuple[Json, dict[int, dict[Any, int]]]:
-        """The value once more, and by container (its id) the line of each part."""
+        """Return the value, read again, and the line of each part by the `id()` of its container."""
         tree = Tree(self.file)
-        tree.grow(json_events(self.text) if self.is_json else yaml_events(self.text))
+        tree.build(json_events(self.text) if self.is_json else yaml_events(self.text))
         return tree.root, tree.lines
 
 
 def load(data: bytes, file: str) -> Document:
-    """The document in these bytes; `file` is the name that problems bear. Raises DocumentError."""
+    """Return the document in these bytes. `file` is the name that problems show. Raises `DocumentError`."""
     text = _decoded(data, file)
     strict = file.endswith(".json")
     if strict or text.lstrip()[:1] in {"{", "[", '"'}:
@@ -86,11 +85,11 @@ def _refused(file: str, line: int, message: str) -> DocumentError:
 
 
 class _Unusual(Exception):
-    """The JSON parser met something that has to be reported with its place."""
+    """The JSON parser found something that must be reported with its line."""
 
 
 def _from_json(text: str, file: str, *, strict: bool) -> Document | None:
-    """The document, if the text is JSON; None if it is not and need not be."""
+    """Return the document if the text is JSON, None if it is not and `strict` is false."""
     try:
         value = json.loads(
             text, object_pairs_hook=_unrepeated, parse_float=_finite, parse_int=_whole, parse_constant=_refuse_constant
@@ -102,18 +101,18 @@ def _from_json(text: str, file: str, *, strict: bool) -> Document | None:
     except json.JSONDecodeError as error:
         if not strict:
             return None
-        raise _refused(file, error.lineno, f"is not JSON: {error.msg} at column {error.colno}") from None
+        raise _refused(file, error.lineno, f"invalid JSON: {error.msg} at column {error.colno}") from None
     except UnicodeEncodeError:
         line = text.count("\n", 0, cast("re.Match[str]", _HALF.search(text)).start()) + 1
-        raise _refused(file, line, "a character escape is half of one: \\ud800 to \\udfff come in pairs") from None
+        raise _refused(file, line, "incomplete character escape: \\ud800 to \\udfff come in pairs") from None
     except (_Unusual, RecursionError):
         pass
     tree = Tree(file)
-    tree.grow(json_events(text))
+    tree.build(json_events(text))
     if not strict:
         return None
     line = next(event.line for event in json_events(text) if event.text in _NO_JSON)
-    raise _refused(file, line, "NaN and Infinity are no JSON")
+    raise _refused(file, line, "NaN and Infinity are not allowed in JSON")
 
 
 def _unrepeated(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -142,7 +141,7 @@ def _refuse_constant(_: str) -> Json:
 
 
 def _height(value: Json) -> int:
-    """How deep a value is nested; stops counting one above the limit."""
+    """Return how deep a value is nested, at most one above the limit."""
     height = 0
     layer: list[Json] = [value] if isinstance(value, dict | list) else []
     while layer and height <= DEEPEST:
@@ -165,27 +164,29 @@ def _from_yaml(text: str, file: str) -> Document:
     control = CONTROL.search(text)
     if control:
         line = text.count("\n", 0, control.start()) + 1
-        raise _refused(file, line, f"the character U+{ord(control[0]):04X} must be written as an escape in quotes")
+        raise _refused(
+            file, line, f"the character U+{ord(control[0]):04X} is not allowed; write it as an escape in quotes"
+        )
     tree = Tree(file)
     events = yaml_events(text)
     try:
-        tree.grow(events)
+        tree.build(events)
     except DocumentError:
         raise
     except import_module("yaml").MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        tree.problems.append(Problem(file, mark.line + 1 if mark else 0, "", _yaml_sentence(error)))
+        tree.problems.append(Problem(file, mark.line + 1 if mark else 0, "", _yaml_message(error)))
         raise DocumentError(tree.problems) from None
     document = Document(file, text, tree.root, is_json=False)
     document.__dict__["_places"] = (tree.root, tree.lines)
     return document
 
 
-def _yaml_sentence(error: Any) -> str:
-    """What the YAML parser found, and what is usually meant by it."""
+def _yaml_message(error: Any) -> str:
+    """Return what the YAML parser found, with a hint for common mistakes."""
     column = f" at column {error.problem_mark.column + 1}" if error.problem_mark else ""
     if "alias" in (error.context or ""):
-        return f'`*` begins an alias in YAML{column}; quote it where a glob is meant: "*_contact"'
-    hint = "; quote the text if it is one" if "cannot start any token" in error.problem else ""
+        return f'`*` begins an alias in YAML{column}; quote it if it is a glob: "*_contact"'
+    hint = "; if it is text, quote it" if "cannot start any token" in error.problem else ""
     context = f" {error.context}" if error.context else ""
-    return f"is not YAML:{context} {error.problem}{column}{hint}".replace(":  ", ": ")
+    return f"invalid YAML:{context} {error.problem}{column}{hint}".replace(":  ", ": ")

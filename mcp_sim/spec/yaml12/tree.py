@@ -1,40 +1,95 @@
-"""What value do the events of a text make, with the line of each part? What it may not hold is noted with its place."""
+"""Build a value from the events of a YAML or JSON text, with the line of each part."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
-from mcp_sim.spec.yaml12.events import Event
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem
 
 Path: TypeAlias = tuple[str | int, ...]
-"""Where in a value: keys and indexes from the root."""
+"""A place in a value: keys and indexes from the root."""
 
 DEEPEST = 128
-"""How deep a value may be nested."""
+"""The deepest nesting of a value."""
 
 MOST_ALIASED = 100_000
-"""How many values the aliases of a document may stand for in all."""
+"""The most values that the aliases of a document may expand to in total."""
 
 LONGEST_PATH = 12
-"""A problem's path is cut after so many parts."""
+"""The most parts of a path that a problem shows."""
 
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|([{}\[\]])|(\n)|([^\s{}\[\],:"]+)', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
 def dotted(path: Sequence[str | int]) -> str:
-    """`perturbations[0].when.nth`"""
+    """Return a path as text, such as `perturbations[0].when.nth`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+# events ---------------------------------------------------------------------------------------------------------------
+
+
+class Event(NamedTuple):
+    """One step through a text. `sign` is one of `{ } [ ]`, `value`, `plain` (a scalar without quotes) or `alias`."""
+
+    sign: str
+    line: int
+    text: str = ""
+    anchor: str | None = None
+    tag: str | None = None
+
+
+def json_events(text: str) -> Iterator[Event]:
+    """Yield the events of a JSON text. The JSON parser has accepted it, except perhaps its numbers, keys and depth."""
+    line = 1
+    for token in _TOKEN.finditer(text):
+        string, bracket, newline, bare = token.groups()
+        if newline:
+            line += 1
+        elif string:
+            yield Event("value", line, json.loads(string, strict=False))
+        else:
+            yield Event(bracket or "plain", line, bare or "")
+
+
+def yaml_events(text: str) -> Iterator[Event]:
+    """Yield the events of a YAML text. Raises what the YAML parser raises."""
+    yaml: Any = import_module("yaml")  # not needed for JSON
+    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    signs: dict[Any, str] = {
+        yaml.MappingStartEvent: "{",
+        yaml.MappingEndEvent: "}",
+        yaml.SequenceStartEvent: "[",
+        yaml.SequenceEndEvent: "]",
+        yaml.AliasEvent: "alias",
+        yaml.DocumentStartEvent: "document",
+    }
+    try:
+        while (event := parser.get_event()) is not None:
+            line = event.start_mark.line + 1
+            if isinstance(event, yaml.ScalarEvent):
+                sign = "plain" if event.implicit[0] else "value"
+                yield Event(sign, line, event.value, event.anchor, event.tag)
+            elif sign := signs.get(type(event)):
+                yield Event(sign, line, "", getattr(event, "anchor", None), getattr(event, "tag", None))
+    finally:
+        parser.dispose()
+
+
+# values ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Open:
-    """A container that is being read. `size` and `height` include what its aliases stand for."""
+    """A container that is being read. `size` and `height` include its expanded aliases."""
 
     value: Json
     anchor: str | None
@@ -46,8 +101,8 @@ class _Open:
     lines: dict[Any, int] = field(default_factory=dict[Any, int])
 
 
-class _Kept(NamedTuple):
-    """What an anchor names."""
+class _Anchored(NamedTuple):
+    """The value that an anchor names."""
 
     value: Json
     size: int
@@ -55,7 +110,7 @@ class _Kept(NamedTuple):
 
 
 class Tree:
-    """Grows a value from events, with the line of each part. Collects what is wrong, as far as it can be gone on."""
+    """Builds a value from events, with the line of each part. Collects problems and continues where it can."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -63,12 +118,12 @@ class Tree:
         self.lines: dict[int, dict[Any, int]] = {}
         self.problems: list[Problem] = []
         self._open: list[_Open] = []
-        self._anchors: dict[str, _Kept] = {}
+        self._anchors: dict[str, _Anchored] = {}
         self._aliased = 0
         self._documents = 0
 
-    def grow(self, events: Iterator[Event]) -> None:
-        """Read all events. Raises DocumentError with all that is wrong."""
+    def build(self, events: Iterator[Event]) -> None:
+        """Read all events. Raises `DocumentError` with all problems."""
         steps: dict[str, Callable[[Event], None]] = {
             "{": lambda event: self._begin({}, event),
             "[": lambda event: self._begin([], event),
@@ -81,7 +136,7 @@ class Tree:
         }
         for event in events:
             if event.tag is not None:
-                self._note(event.line, f"the tag {event.tag!r} is not allowed: values are JSON's")
+                self._note(event.line, f"the tag {event.tag!r} is not allowed; write plain JSON values")
             steps[event.sign](event)
         if self.problems:
             raise DocumentError(self.problems)
@@ -89,7 +144,7 @@ class Tree:
     def _document(self, event: Event) -> None:
         self._documents += 1
         if self._documents > 1:
-            self._stop(event.line, "holds a second document; one file is one document")
+            self._stop(event.line, "has a second document; a file holds one document")
 
     def _begin(self, value: dict[str, Json] | list[Json], event: Event) -> None:
         if len(self._open) >= DEEPEST:
@@ -104,7 +159,7 @@ class Tree:
         self._place(done.value, done.line, done.anchor, done.size, done.height)
 
     def _plain(self, event: Event) -> None:
-        """A scalar without quotes: a JSON word, a JSON number, or a string."""
+        """Read a scalar without quotes: a JSON literal, a JSON number, or a string."""
         text = event.text
         if self._expects_key():
             if text in _WORDS or _NUMBER.fullmatch(text):
@@ -128,32 +183,32 @@ class Tree:
             return self._place(value, event.line, event.anchor, 1, 0)
         mapping = self._open[-1]
         if value in mapping.value:
-            self._note(event.line, f"the key {value!r} is repeated; it stands in line {mapping.lines[value]} already")
+            self._note(event.line, f"duplicate key {value!r}; it is already in line {mapping.lines[value]}")
         mapping.key, mapping.key_line = value, event.line
         if event.anchor:
-            self._anchors[event.anchor] = _Kept(value, 1, 0)
+            self._anchors[event.anchor] = _Anchored(value, 1, 0)
         return None
 
     def _alias(self, event: Event) -> None:
         name = event.anchor or ""
         if name not in self._anchors:
-            self._note(event.line, f'`*{name}` is an alias of nothing; quote it where a glob is meant: "*{name}"')
-        kept = self._anchors.get(name, _Kept(None, 1, 0))
-        self._aliased += kept.size
+            self._note(event.line, f'`*{name}` is an alias without an anchor; quote it if it is a glob: "*{name}"')
+        target = self._anchors.get(name, _Anchored(None, 1, 0))
+        self._aliased += target.size
         if self._aliased > MOST_ALIASED:
-            self._stop(event.line, f"its aliases stand for more than {MOST_ALIASED} values")
-        if len(self._open) + kept.height > DEEPEST:
+            self._stop(event.line, f"its aliases expand to more than {MOST_ALIASED} values")
+        if len(self._open) + target.height > DEEPEST:
             self._stop(event.line, f"is nested deeper than {DEEPEST} levels through the alias *{name}")
         if not self._expects_key():
-            return self._place(kept.value, event.line, None, kept.size, kept.height)
-        if not isinstance(kept.value, str):
+            return self._place(target.value, event.line, None, target.size, target.height)
+        if not isinstance(target.value, str):
             self._stop(event.line, "a key must be a string")
-        return self._scalar(kept.value, event._replace(anchor=None))
+        return self._scalar(target.value, event._replace(anchor=None))
 
     def _place(self, value: Json, line: int, anchor: str | None, size: int, height: int) -> None:
-        """Put a finished value where it belongs."""
+        """Put a finished value into its container."""
         if anchor:
-            self._anchors[anchor] = _Kept(value, size, height)
+            self._anchors[anchor] = _Anchored(value, size, height)
         if not self._open:
             self.root = value
             return

@@ -1,4 +1,4 @@
-"""How is a value written so that it is read back the same, and a person likes to read it?"""
+"""Write values as readable YAML that is read back unchanged."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from mcp_sim.spec.yaml12.reading import CONTROL
 from mcp_sim.types import Json
 
 WIDTH = 116
-"""What is shorter than this stands in one line."""
+"""The longest line, in characters, for a value written in one line."""
 
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./()%+-]*(?: [A-Za-z0-9_$./()%+-]+)*")
 _TAKEN = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"])
-"""Words that some reader of YAML takes for something else than a text."""
+"""Words that some YAML parsers do not read as strings."""
 
 
 def dump(value: Json, indent: int = 0, blocks: int = 1) -> str:
-    """The lines of a value as YAML, indented, each with its newline.
+    """Return a value as YAML, indented by `indent` spaces.
 
-    Mappings and lists are blocks where they are long, and so many levels of them wherever they hold anything.
+    Long mappings and lists are written as blocks. The outer `blocks` levels always are, unless they are empty.
     """
     return "".join(f"{' ' * indent}{line}\n" for line in _lines(value, WIDTH - indent, blocks - 1))
 
 
 def flow(value: Json) -> str:
-    """A value in one line."""
+    """Return a value as YAML in one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{scalar(key)}: {flow(part)}" for key, part in _items(value)) + "}"
     if isinstance(value, list):
@@ -36,7 +36,7 @@ def flow(value: Json) -> str:
 
 
 def scalar(value: Json) -> str:
-    """A text, number, boolean or null; a text without quotes where nobody could take it for something else."""
+    """Return a string, number, boolean or null as YAML. Strings are quoted only if they could be misread."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _TAKEN:
         return value
     return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
@@ -76,5 +76,5 @@ def _item(part: Json, width: int, blocks: int) -> Iterator[str]:
 
 
 def _fits(line: str, part: Json, width: int, blocks: int) -> bool:
-    """Does a value stand behind its key?"""
+    """Whether a value is written in the same line as its key."""
     return not (isinstance(part, dict | list) and part) or (blocks <= 0 and len(line) <= width)

@@ -1,0 +1,123 @@
+"""Files of other programs: read and recognise them, and derive names from them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mcp_sim.spec import yaml12
+from mcp_sim.types import Json, Record
+from mcp_sim.types.errors import DocumentError, UsageError
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*[}\]])', re.DOTALL)
+
+
+def read_value(path: Path) -> Json:
+    """Return the value in a file of JSON, JSON with comments, JSON lines, or YAML.
+
+    Raises `UsageError` if the file cannot be read, `DocumentError` if it has none of these formats.
+    """
+    data = _bytes(path)
+    try:
+        return yaml12.load(data, str(path)).value
+    except DocumentError:
+        for attempt in (_with_comments, _lines):
+            value = attempt(data, str(path))
+            if value is not None:
+                return value
+        raise
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(yaml12.LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _with_comments(data: bytes, name: str) -> Json:
+    """Return the value of JSON with comments and trailing commas, None if the text is not that."""
+    try:
+        text = data.decode("utf-8-sig")
+        return yaml12.load(_TOKEN.sub(_kept, text).encode(), name).value
+    except (UnicodeDecodeError, DocumentError):
+        return None
+
+
+def _kept(token: re.Match[str]) -> str:
+    return token[0] if token[0].startswith('"') else "\n" * token[0].count("\n")
+
+
+def _lines(data: bytes, name: str) -> Json:
+    """Return the values of lines of JSON as a list, None if some line is not JSON."""
+    try:
+        lines = [line for line in data.decode("utf-8-sig").splitlines() if line.strip()]
+        return [yaml12.load(line.encode(), f"{name}.json").value for line in lines] or None
+    except (UnicodeDecodeError, DocumentError, json.JSONDecodeError):
+        return None
+
+
+# recognition ----------------------------------------------------------------------------------------------------------
+
+_MARKS = {
+    "openapi": ("openapi", "an OpenAPI document"),
+    "swagger": ("openapi", "an OpenAPI document"),
+    "mcpServers": ("client", "the configuration of an MCP client"),
+    "functionDeclarations": ("openai", "a list of functions"),
+}
+"""Top-level key of a file -> the importer that reads it, and what the file is."""
+
+_PARAMETERS = ("function", "parameters", "input_schema")
+
+
+def import_hint(value: Json) -> str | None:
+    """Return what a file of another program is and which command imports it, to be put after its name; else None."""
+    body = as_object(value)
+    if "mcp_sim" in body:
+        return None
+    found = next((_MARKS[key] for key in body if key in _MARKS), None)
+    if found is None and _are_functions(value if isinstance(value, list) else body.get("tools")):
+        found = _MARKS["functionDeclarations"]
+    return None if found is None else f"is {found[1]}; convert it with `mcp-sim import {found[0]} FILE`"
+
+
+def _are_functions(value: Json) -> bool:
+    """Whether a value lists functions for language models, rather than the tools of an MCP server."""
+    parts = as_list(value)
+    return bool(parts) and all(_is_function(as_object(part)) for part in parts)
+
+
+def _is_function(part: Record) -> bool:
+    return "inputSchema" not in part and any(isinstance(part.get(key), dict) for key in _PARAMETERS)
+
+
+# names ----------------------------------------------------------------------------------------------------------------
+
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+LONGEST = 64
+
+
+def file_name(text: str, otherwise: str = "server") -> str:
+    """Return a name of letters, digits, `.`, `_` and `-`, made from any text."""
+    return _NOT_IN_A_NAME.sub("_", text).strip("._-")[:LONGEST] or otherwise
+
+
+def distinct(names: list[str]) -> Iterator[str]:
+    """Yield the names in order; a repeated one, ignoring case, gets a number."""
+    taken: set[str] = set()
+    for name in names:
+        own, number = name, 2
+        while own.lower() in taken:
+            own, number = f"{name}-{number}", number + 1
+        taken.add(own.lower())
+        yield own
+
+
+def shortened(value: Json, most: int = 60) -> str:
+    """Return a value as a message shows it, cut after `most` characters."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= most else f"{text[:most]}..."

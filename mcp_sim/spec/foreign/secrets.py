@@ -1,0 +1,90 @@
+"""Secrets: redact them from messages, and fill them in from the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+MASK = "***"
+_SHORTEST = 4
+_SECRET_NAME = re.compile(r"(?i)token|secret|passw|passphrase|api.?key|auth|credential|bearer|(?:^|[_-])key$")
+_LIKE_A_SECRET = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The values that are redacted, wherever they appear in a text."""
+
+    values: frozenset[str]
+
+    def redact(self, text: str) -> str:
+        """Return the text with the values masked; longer ones first, since they may contain shorter ones."""
+        for value in sorted(self.values, key=len, reverse=True):
+            text = text.replace(value, MASK)
+        return text
+
+
+def find_secrets(words: Iterable[str], values: Iterable[str], headers: Mapping[str, str]) -> Secrets:
+    """Return what must not be shown of a command or URL and of headers. `values` are secret as a whole."""
+    found = {*values, *headers.values(), *_in_words(list(words))}
+    found |= {part for value in headers.values() for part in value.split()}
+    return Secrets(frozenset(value for value in found if len(value) >= _SHORTEST))
+
+
+def _in_words(words: list[str]) -> Iterator[str]:
+    before = ""
+    for word in words:
+        name, sign, value = word.partition("=")
+        if "://" in word:
+            yield from _in_url(word)
+        elif _SECRET_NAME.search(name) and name.startswith("-") and sign:
+            yield value
+        elif before.startswith("-") and _SECRET_NAME.search(before) and "=" not in before and not word.startswith("-"):
+            yield word
+        elif _LIKE_A_SECRET.fullmatch(value or word) and re.search(r"\d", word) and "/" not in word:
+            yield value or word
+        before = word
+
+
+def _in_url(url: str) -> Iterator[str]:
+    parts = urlsplit(url)
+    for value in (parts.username, parts.password):
+        if value:
+            yield from (value, unquote(value))
+    yield from (value for _, value in parse_qsl(parts.query))
+    yield from (part for part in parts.query.split("&") if part)
+
+
+# placeholders ---------------------------------------------------------------------------------------------------------
+
+_PLACE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+?)(?::-(?P<otherwise>[^}]*))?\}")
+
+
+class MissingValue(Exception):
+    """A placeholder has no value; `variable` is the environment variable that would give it one."""
+
+    def __init__(self, place: str, variable: str) -> None:
+        self.place, self.variable = place, variable
+        super().__init__(f"{place} has no value: set the environment variable {variable}")
+
+
+def fill_placeholders(text: str, environment: Mapping[str, str], folders: Mapping[str, str] | None = None) -> str:
+    """Return the text with `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}` and `${input:name}` filled in.
+
+    An input is taken from the variable NAME, in capitals. `folders` has further names, such as `workspaceFolder`.
+    Raises `MissingValue`.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found["name"]
+        if folders is not None and name in folders:
+            return folders[name]
+        variable = re.sub(r"\W", "_", name).upper() if found["kind"] == "input" else name
+        given = environment.get(variable) or found["otherwise"]
+        if given is None:
+            raise MissingValue(found[0], variable)
+        return given
+
+    return _PLACE.sub(value, text)
