@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.backend_answers import STRING, refused, simulator, told, tool
+from support.backend_answers import STRING, error_text, simulator, success_value, tool
 
 BOOLEAN = {"type": "boolean"}
 LOGIN = tool("login", {"username": STRING, "password": STRING}, {"success": BOOLEAN, "message": STRING})
@@ -16,24 +16,24 @@ ADA = {"username": "ada", "password": "s3cret"}
 
 async def test_a_user_is_logged_in_until_they_log_out(tmp_path: Path) -> None:
     async with simulator(tmp_path, [LOGIN, LOGOUT, STATUS, WHO]) as sim, sim.open() as world:
-        assert told(await world.call("is_logged_in", {})) == {"logged_in": False}
-        assert "No user" in refused(await world.call("get_current_user", {}))
-        answer = told(await world.call("login", ADA))
+        assert success_value(await world.call("is_logged_in", {})) == {"logged_in": False}
+        assert "No user" in error_text(await world.call("get_current_user", {}))
+        answer = success_value(await world.call("login", ADA))
         assert answer["success"] is True
         assert "ada" in answer["message"]
-        assert told(await world.call("is_logged_in", {})) == {"logged_in": True}
-        assert told(await world.call("get_current_user", {})) == {"username": "ada"}
+        assert success_value(await world.call("is_logged_in", {})) == {"logged_in": True}
+        assert success_value(await world.call("get_current_user", {})) == {"username": "ada"}
         assert world.view.get("session", "session") == {"current_user": "ada"}
-        assert told(await world.call("logout", {})) == {"success": True}
-        assert told(await world.call("logout", {})) == {"success": False}
+        assert success_value(await world.call("logout", {})) == {"success": True}
+        assert success_value(await world.call("logout", {})) == {"success": False}
 
 
 async def test_given_credentials_are_checked(tmp_path: Path) -> None:
     async with simulator(tmp_path, [LOGIN, STATUS], state={**ADA, "authenticated": False}) as sim, sim.open() as world:
-        assert refused(await world.call("login", {**ADA, "password": "guess"})) == "Invalid username or password"
-        assert told(await world.call("is_logged_in", {})) == {"logged_in": False}
-        assert told(await world.call("login", ADA))["success"] is True
-        assert told(await world.call("is_logged_in", {})) == {"logged_in": True}
+        assert error_text(await world.call("login", {**ADA, "password": "guess"})) == "Invalid username or password"
+        assert success_value(await world.call("is_logged_in", {})) == {"logged_in": False}
+        assert success_value(await world.call("login", ADA))["success"] is True
+        assert success_value(await world.call("is_logged_in", {})) == {"logged_in": True}
 
 
 async def test_each_login_of_a_server_has_its_own_session(tmp_path: Path) -> None:
@@ -50,14 +50,14 @@ async def test_each_login_of_a_server_has_its_own_session(tmp_path: Path) -> Non
     ]
     state = {"Mail": {"current_user": "u1"}, "Bank": {"access_token": None, "token_expires_in": 600}}
     async with simulator(tmp_path, tools, state=state) as sim, sim.open() as world:
-        assert told(await world.call("mail_get_login_status", {})) == {"status": True}
-        assert told(await world.call("bank_get_login_status", {})) == {"status": False}
-        told(await world.call("signOut", {}))
-        token = told(await world.call("authenticate_bank", {"client_id": "me", "client_secret": "x"}))
+        assert success_value(await world.call("mail_get_login_status", {})) == {"status": True}
+        assert success_value(await world.call("bank_get_login_status", {})) == {"status": False}
+        success_value(await world.call("signOut", {}))
+        token = success_value(await world.call("authenticate_bank", {"client_id": "me", "client_secret": "x"}))
         assert token["expires_in"] == 600
         assert len(token["access_token"]) == 32
-        assert told(await world.call("mail_get_login_status", {})) == {"status": False}
-        assert told(await world.call("bank_get_login_status", {})) == {"status": True}
+        assert success_value(await world.call("mail_get_login_status", {})) == {"status": False}
+        assert success_value(await world.call("bank_get_login_status", {})) == {"status": True}
 
 
 async def test_tools_that_only_mention_logins_do_not_match(tmp_path: Path) -> None:
@@ -78,19 +78,19 @@ async def test_a_tool_that_requires_a_login_is_refused_without_one(tmp_path: Pat
     export = tool("export_posts", {}, about="Export all posts. Requires authentication.")
     state = {"authenticated": False, "posts": {"1": {"id": 1, "content": "Hello"}}}
     async with simulator(tmp_path, [LOGIN, LOGOUT, POST, READ, export], state) as sim, sim.open() as world:
-        assert refused(await world.call("create_post", {"content": "New"})).startswith("Not logged in")
-        assert refused(await world.call("export_posts", {})).startswith("Not logged in")
-        assert told(await world.call("get_post", {"post_id": 1}))["content"] == "Hello"
-        told(await world.call("login", ADA))
-        assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
-        told(await world.call("logout", {}))
-        assert refused(await world.call("create_post", {"content": "Newer"})).startswith("Not logged in")
+        assert error_text(await world.call("create_post", {"content": "New"})).startswith("Not logged in")
+        assert error_text(await world.call("export_posts", {})).startswith("Not logged in")
+        assert success_value(await world.call("get_post", {"post_id": 1}))["content"] == "Hello"
+        success_value(await world.call("login", ADA))
+        assert success_value(await world.call("create_post", {"content": "New"}))["content"] == "New"
+        success_value(await world.call("logout", {}))
+        assert error_text(await world.call("create_post", {"content": "Newer"})).startswith("Not logged in")
 
 
 async def test_without_a_login_status_in_the_state_no_login_is_required(tmp_path: Path) -> None:
     state = {"posts": {"1": {"id": 1, "content": "Hello"}}}
     async with simulator(tmp_path, [LOGIN, POST, READ], state) as sim, sim.open() as world:
-        assert told(await world.call("create_post", {"content": "New"}))["content"] == "New"
+        assert success_value(await world.call("create_post", {"content": "New"}))["content"] == "New"
 
 
 async def test_descriptions_that_negate_or_only_mention_a_login_do_not_require_one(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 from support.matched_tools import backends
 
 QUERY = {"query": STRING, "count": INTEGER}
@@ -31,26 +31,28 @@ PAGES = [
 
 async def test_a_generated_page_is_found_read_by_address_and_found_again(tmp_path: Path) -> None:
     async with simulator(tmp_path, WEB) as sim, sim.open() as world, sim.open("other") as other:
-        rows = told(await world.call("web_search", {"query": "vector databases", "count": 4}))["results"]
+        rows = success_value(await world.call("web_search", {"query": "vector databases", "count": 4}))["results"]
         assert len({row["link"] for row in rows}) == 4
         assert all("ector databases" in row["title"] for row in rows)
-        assert rows == told(await other.call("web_search", {"query": "vector databases", "count": 4}))["results"]
-        text = told(await world.call("fetch_page", {"url": rows[2]["link"]}))
+        assert (
+            rows == success_value(await other.call("web_search", {"query": "vector databases", "count": 4}))["results"]
+        )
+        text = success_value(await world.call("fetch_page", {"url": rows[2]["link"]}))
         assert text.startswith(f"# {rows[2]['title']}\n")
         assert rows[2]["snippet"] in text
-        assert told(await world.call("fetch_page", {"url": rows[2]["link"], "max_length": 9})) == text[:9]
-        assert "empty" in refused(await world.call("web_search", {"query": " "}))
+        assert success_value(await world.call("fetch_page", {"url": rows[2]["link"], "max_length": 9})) == text[:9]
+        assert "empty" in error_text(await world.call("web_search", {"query": " "}))
         calls = [step for step in world.ledger.steps if step["entry"] == "call"]
         assert [step["guessed"] for step in calls] == [True, True, True, False]
 
 
 async def test_given_pages_are_the_only_pages(tmp_path: Path) -> None:
     async with simulator(tmp_path, DOCS, {"documents": PAGES}) as sim, sim.open() as world:
-        found = told(await world.call("search_docs", {"query": "upgrade installer"}))["results"]
+        found = success_value(await world.call("search_docs", {"query": "upgrade installer"}))["results"]
         assert [row["title"] for row in found] == ["Upgrade", "Install"]
-        assert told(await world.call("fetch", {"id": "install"})) == {"text": "Run the installer once."}
-        assert told(await world.call("search_docs", {"query": "zebra"})) == {"results": []}
-        assert "nowhere" in refused(await world.call("fetch", {"id": "nowhere"}))
+        assert success_value(await world.call("fetch", {"id": "install"})) == {"text": "Run the installer once."}
+        assert success_value(await world.call("search_docs", {"query": "zebra"})) == {"results": []}
+        assert "nowhere" in error_text(await world.call("fetch", {"id": "nowhere"}))
 
 
 def test_what_a_server_creates_is_searched_as_records(tmp_path: Path) -> None:

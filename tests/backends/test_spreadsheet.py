@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.backend_answers import INTEGER, STRING, Json, refused, simulator, told, tool
+from support.backend_answers import INTEGER, STRING, Json, error_text, simulator, success_value, tool
 
 from mcp_sim.backends.spreadsheet import grids
 
@@ -36,23 +36,28 @@ PLACE = {**BOOK, "sheet_name": "Sheet1"}
 
 async def test_written_cells_are_read_back(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
-        told(await world.call("create_workbook", BOOK))
-        told(
+        success_value(await world.call("create_workbook", BOOK))
+        success_value(
             await world.call(
                 "write_data_to_excel", {**PLACE, "data": [["name", "sum"], ["Ada", 3]], "start_cell": "B2"}
             )
         )
-        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "B2", "end_cell": "C3"})) == [
+        assert success_value(
+            await world.call("read_data_from_excel", {**PLACE, "start_cell": "B2", "end_cell": "C3"})
+        ) == [
             ["name", "sum"],
             ["Ada", 3],
         ]
-        assert told(await world.call("read_data_from_excel", PLACE)) == [
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == [
             [None, None, None],
             [None, "name", "sum"],
             [None, "Ada", 3],
         ]
-        told(await world.call("apply_formula", {**PLACE, "cell": "C4", "formula": "=SUM(C3:C3)"}))
-        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "C4", "end_cell": "C4"})) == "3"
+        success_value(await world.call("apply_formula", {**PLACE, "cell": "C4", "formula": "=SUM(C3:C3)"}))
+        assert (
+            success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": "C4", "end_cell": "C4"}))
+            == "3"
+        )
 
 
 async def test_inserted_and_deleted_rows_and_columns_shift_the_others(tmp_path: Path) -> None:
@@ -60,44 +65,46 @@ async def test_inserted_and_deleted_rows_and_columns_shift_the_others(tmp_path: 
         simulator(tmp_path, EXCEL, state={"workbooks": {"sales.xlsx": {"Sheet1": [[1, 2], [3, 4]]}}}) as sim,
         sim.open() as world,
     ):
-        told(await world.call("insert_rows", {**PLACE, "start_row": 2}))
-        assert told(await world.call("read_data_from_excel", PLACE)) == [[1, 2], [None, None], [3, 4]]
-        told(await world.call("delete_sheet_columns", {**PLACE, "start_col": 1}))
-        assert told(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [4]]
-        told(await world.call("delete_range", {**PLACE, "start_cell": "A3", "end_cell": "A3"}))
-        assert told(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [None]]
-        assert "Invalid row: 0" in refused(await world.call("insert_rows", {**PLACE, "start_row": 0}))
+        success_value(await world.call("insert_rows", {**PLACE, "start_row": 2}))
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == [[1, 2], [None, None], [3, 4]]
+        success_value(await world.call("delete_sheet_columns", {**PLACE, "start_col": 1}))
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [4]]
+        success_value(await world.call("delete_range", {**PLACE, "start_cell": "A3", "end_cell": "A3"}))
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == [[2], [None], [None]]
+        assert "Invalid row: 0" in error_text(await world.call("insert_rows", {**PLACE, "start_row": 0}))
 
 
 async def test_sheets_are_created_renamed_and_deleted_by_name(tmp_path: Path) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
-        told(await world.call("create_workbook", BOOK))
-        assert "already exists" in refused(await world.call("create_workbook", BOOK))
-        told(await world.call("create_worksheet", {**BOOK, "sheet_name": "Data"}))
-        told(await world.call("rename_worksheet", {**BOOK, "old_name": "Data", "new_name": "Facts"}))
-        assert told(await world.call("get_workbook_metadata", BOOK))["sheets"] == ["Sheet1", "Facts"]
-        told(await world.call("delete_worksheet", PLACE))
-        assert "at least one sheet" in refused(await world.call("delete_worksheet", {**BOOK, "sheet_name": "Facts"}))
-        assert "Available sheets: Facts" in refused(await world.call("read_data_from_excel", PLACE))
-        assert "Workbook not found: other.xlsx" in refused(
+        success_value(await world.call("create_workbook", BOOK))
+        assert "already exists" in error_text(await world.call("create_workbook", BOOK))
+        success_value(await world.call("create_worksheet", {**BOOK, "sheet_name": "Data"}))
+        success_value(await world.call("rename_worksheet", {**BOOK, "old_name": "Data", "new_name": "Facts"}))
+        assert success_value(await world.call("get_workbook_metadata", BOOK))["sheets"] == ["Sheet1", "Facts"]
+        success_value(await world.call("delete_worksheet", PLACE))
+        assert "at least one sheet" in error_text(await world.call("delete_worksheet", {**BOOK, "sheet_name": "Facts"}))
+        assert "Available sheets: Facts" in error_text(await world.call("read_data_from_excel", PLACE))
+        assert "Workbook not found: other.xlsx" in error_text(
             await world.call("read_data_from_excel", {**PLACE, "filepath": "other.xlsx"})
         )
         facts = {**BOOK, "sheet_name": "Facts"}
-        assert "Invalid cell reference: '3B'" in refused(
+        assert "Invalid cell reference: '3B'" in error_text(
             await world.call("apply_formula", {**facts, "cell": "3B", "formula": "=1"})
         )
-        told(await world.call("merge_cells", {**facts, "start_cell": "A1", "end_cell": "B1"}))
+        success_value(await world.call("merge_cells", {**facts, "start_cell": "A1", "end_cell": "B1"}))
 
 
 async def test_a_range_may_name_its_sheet(tmp_path: Path) -> None:
     place = {"spreadsheet_id": STRING, "range": STRING}
     tools = [tool("update_cells", {**place, "values": TABLE}), tool("get_sheet_values", place, {"values": TABLE})]
     async with simulator(tmp_path, tools, state={"spreadsheets": {"s1": {"Data": []}}}) as sim, sim.open() as world:
-        told(await world.call("update_cells", {"spreadsheet_id": "s1", "range": "Data!A1:B1", "values": [[1, 2]]}))
-        assert told(await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Data!A:B"})) == {
+        success_value(
+            await world.call("update_cells", {"spreadsheet_id": "s1", "range": "Data!A1:B1", "values": [[1, 2]]})
+        )
+        assert success_value(await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Data!A:B"})) == {
             "values": [[1, 2]]
         }
-        assert "Sheet 'Nope' not found" in refused(
+        assert "Sheet 'Nope' not found" in error_text(
             await world.call("get_sheet_values", {"spreadsheet_id": "s1", "range": "Nope!A1"})
         )
 
@@ -109,7 +116,7 @@ def test_columns_have_letters(number: int) -> None:
 
 @given(st.lists(st.lists(st.integers(), max_size=4), max_size=6), st.integers(0, 8), st.integers(1, 3))
 def test_deleting_inserted_rows_restores_the_sheet(rows: list[list[int]], at: int, count: int) -> None:
-    back = grids.without_rows(grids.with_rows(rows, at, count), at, count)
+    back = grids.delete_rows(grids.insert_rows(rows, at, count), at, count)
     assert [row for row in back if row] == [row for row in rows if row]
 
 
@@ -124,24 +131,26 @@ FORMULAS = {
 async def test_formulas_are_read_as_their_values(tmp_path: Path, formula: str, value: Json) -> None:
     read = tool("read_range", {**SHEET, "range": STRING}, {"values": TABLE})
     async with simulator(tmp_path, [*EXCEL, read]) as sim, sim.open() as world:
-        told(await world.call("create_workbook", BOOK))
+        success_value(await world.call("create_workbook", BOOK))
         rows = [[1, 5], [2, "=A1+A3*2"], [3, None], [formula]]
-        told(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
-        assert told(await world.call("read_range", {**PLACE, "range": "A4"})) == {"values": [[value]]}
+        success_value(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
+        assert success_value(await world.call("read_range", {**PLACE, "range": "A4"})) == {"values": [[value]]}
 
 
 async def test_an_invalid_formula_is_refused_and_a_circular_one_is_an_error_value(
     tmp_path: Path,
 ) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
-        told(await world.call("create_workbook", BOOK))
+        success_value(await world.call("create_workbook", BOOK))
         cell = {**PLACE, "cell": "A1"}
-        assert "VLOOKUP" in refused(await world.call("apply_formula", {**cell, "formula": "=VLOOKUP(1, A1:B2, 2)"}))
-        assert "at ')'" in refused(await world.call("apply_formula", {**cell, "formula": "=1+)"}))
-        assert "too deeply" in refused(await world.call("apply_formula", {**cell, "formula": "=" + "(" * 1900}))
-        told(await world.call("apply_formula", {**cell, "formula": "B1"}))
-        told(await world.call("apply_formula", {**cell, "cell": "B1", "formula": "=A1"}))
-        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"})) == [["#REF!", "#REF!"]]
+        assert "VLOOKUP" in error_text(await world.call("apply_formula", {**cell, "formula": "=VLOOKUP(1, A1:B2, 2)"}))
+        assert "at ')'" in error_text(await world.call("apply_formula", {**cell, "formula": "=1+)"}))
+        assert "too deeply" in error_text(await world.call("apply_formula", {**cell, "formula": "=" + "(" * 1900}))
+        success_value(await world.call("apply_formula", {**cell, "formula": "B1"}))
+        success_value(await world.call("apply_formula", {**cell, "cell": "B1", "formula": "=A1"}))
+        assert success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"})) == [
+            ["#REF!", "#REF!"]
+        ]
 
 
 def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
@@ -162,29 +171,34 @@ def column_of(*first: Json, formula: str, count: int) -> list[list[Json]]:
 )
 async def test_chains_of_formulas_end(tmp_path: Path, rows: list[list[Json]], value: str) -> None:
     async with simulator(tmp_path, EXCEL) as sim, sim.open() as world:
-        told(await world.call("create_workbook", BOOK))
-        told(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
+        success_value(await world.call("create_workbook", BOOK))
+        success_value(await world.call("write_data_to_excel", {**PLACE, "data": rows}))
         last = f"A{len(rows)}"
-        assert told(await world.call("read_data_from_excel", {**PLACE, "start_cell": last, "end_cell": last})) == value
-        whole: Json = told(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"}))
+        assert (
+            success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": last, "end_cell": last}))
+            == value
+        )
+        whole: Json = success_value(await world.call("read_data_from_excel", {**PLACE, "start_cell": "A1"}))
         assert str(whole[-1][0]) == value
 
 
 async def test_the_size_of_a_sheet_is_limited(tmp_path: Path) -> None:
     insert = tool("insert_columns", {**SHEET, "start_col": INTEGER, "count": INTEGER})
     async with simulator(tmp_path, [*EXCEL, insert]) as sim, sim.open() as world:
-        told(await world.call("create_workbook", BOOK))
+        success_value(await world.call("create_workbook", BOOK))
         write = {**PLACE, "data": [[1]] * 1000}
-        assert "18,278,000 cells" in refused(await world.call("write_data_to_excel", {**write, "start_cell": "ZZZ1"}))
-        told(await world.call("write_data_to_excel", {**write, "start_cell": "A99001"}))
+        assert "18,278,000 cells" in error_text(
+            await world.call("write_data_to_excel", {**write, "start_cell": "ZZZ1"})
+        )
+        success_value(await world.call("write_data_to_excel", {**write, "start_cell": "A99001"}))
         everything = {**PLACE, "start_cell": "A1", "end_cell": "ZZZ100000"}
-        assert "at most 1,000,000" in refused(await world.call("read_data_from_excel", everything))
-        told(await world.call("apply_formula", {**PLACE, "cell": "B1", "formula": "=SUM(A1:ZZZ100000)"}))
-        told(await world.call("apply_formula", {**PLACE, "cell": "B2", "formula": "=SUM(A2:ZZZ100000)"}))
+        assert "at most 1,000,000" in error_text(await world.call("read_data_from_excel", everything))
+        success_value(await world.call("apply_formula", {**PLACE, "cell": "B1", "formula": "=SUM(A1:ZZZ100000)"}))
+        success_value(await world.call("apply_formula", {**PLACE, "cell": "B2", "formula": "=SUM(A2:ZZZ100000)"}))
         one = {**PLACE, "start_cell": "B2", "end_cell": "B2"}
-        assert told(await world.call("read_data_from_excel", one)) == "#REF!"
-        assert "beyond the sheet" in refused(await world.call("insert_rows", {**PLACE, "start_row": 1, "count": 9}))
-        assert "cells" in refused(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
+        assert success_value(await world.call("read_data_from_excel", one)) == "#REF!"
+        assert "beyond the sheet" in error_text(await world.call("insert_rows", {**PLACE, "start_row": 1, "count": 9}))
+        assert "cells" in error_text(await world.call("insert_columns", {**PLACE, "start_col": 1, "count": 99_000}))
 
 
 MORE = [
@@ -201,25 +215,29 @@ GIVEN = {"workbooks": {"sales.xlsx": {"Sheet1": [["a", 1], ["b", 2]]}}}
 
 async def test_cells_are_copied_and_merges_are_listed_until_undone(tmp_path: Path) -> None:
     async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
-        told(await world.call("copy_range", {**PLACE, "source_start": "A1", "source_end": "A2", "target_start": "D1"}))
+        success_value(
+            await world.call("copy_range", {**PLACE, "source_start": "A1", "source_end": "A2", "target_start": "D1"})
+        )
         copied = [["a", 1, None, "a"], ["b", 2, None, "b"]]
-        assert told(await world.call("read_data_from_excel", PLACE)) == copied
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == copied
         both = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
-        assert "A1:B1" in told(await world.call("merge_cells", both))
-        assert told(await world.call("get_merged_cells", PLACE)) == ["A1:B1"]
-        told(await world.call("unmerge_cells", both))
-        assert told(await world.call("get_merged_cells", PLACE)) == []
+        assert "A1:B1" in success_value(await world.call("merge_cells", both))
+        assert success_value(await world.call("get_merged_cells", PLACE)) == ["A1:B1"]
+        success_value(await world.call("unmerge_cells", both))
+        assert success_value(await world.call("get_merged_cells", PLACE)) == []
 
 
 async def test_formulas_and_ranges_are_validated(tmp_path: Path) -> None:
     async with simulator(tmp_path, MORE, state=GIVEN) as sim, sim.open() as world:
-        assert "valid" in told(await world.call("validate_formula_syntax", {**PLACE, "cell": "C1", "formula": "=B1"}))
+        assert "valid" in success_value(
+            await world.call("validate_formula_syntax", {**PLACE, "cell": "C1", "formula": "=B1"})
+        )
         bad = {**PLACE, "cell": "C1", "formula": "=SUM(B1"}
-        assert "=SUM(B1" in refused(await world.call("validate_formula_syntax", bad))
+        assert "=SUM(B1" in error_text(await world.call("validate_formula_syntax", bad))
         inside = {**PLACE, "start_cell": "A1", "end_cell": "B1"}
-        assert "A1:B2" in told(await world.call("validate_excel_range", inside))
-        assert "ZZ" in refused(await world.call("validate_excel_range", {**inside, "end_cell": "ZZ"}))
-        assert told(await world.call("read_data_from_excel", PLACE)) == [["a", 1], ["b", 2]]
+        assert "A1:B2" in success_value(await world.call("validate_excel_range", inside))
+        assert "ZZ" in error_text(await world.call("validate_excel_range", {**inside, "end_cell": "ZZ"}))
+        assert success_value(await world.call("read_data_from_excel", PLACE)) == [["a", 1], ["b", 2]]
 
 
 def test_replacing_texts_in_files_does_not_match(tmp_path: Path) -> None:
@@ -258,32 +276,37 @@ SHELF = {**STOCK, "sheet": "Shelf"}
 
 async def test_cells_are_written_at_an_anchor_read_by_rows_and_found_by_content(tmp_path: Path) -> None:
     async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
-        told(await world.call("create_workbook", {**STOCK, "sheets": ["Shelf", "Notes"]}))
-        told(await world.call("write_range", {**SHELF, "at": "A1", "rows": [["bolt", 4], ["nut", 9]]}))
-        assert told(await world.call("read_range", SHELF)) == {"range": "A1:B2", "values": [["bolt", 4], ["nut", 9]]}
-        assert told(await world.call("read_sheet", {**SHELF, "start_row": 2, "end_row": 2})) == [["nut", 9]]
-        assert told(await world.call("find_cells", {**STOCK, "query": "NUT"})) == [
+        success_value(await world.call("create_workbook", {**STOCK, "sheets": ["Shelf", "Notes"]}))
+        success_value(await world.call("write_range", {**SHELF, "at": "A1", "rows": [["bolt", 4], ["nut", 9]]}))
+        assert success_value(await world.call("read_range", SHELF)) == {
+            "range": "A1:B2",
+            "values": [["bolt", 4], ["nut", 9]],
+        }
+        assert success_value(await world.call("read_sheet", {**SHELF, "start_row": 2, "end_row": 2})) == [["nut", 9]]
+        assert success_value(await world.call("find_cells", {**STOCK, "query": "NUT"})) == [
             {"sheet": "Shelf", "cell": "A2", "value": "nut"}
         ]
-        told(await world.call("replace_cells", {**SHELF, "query": "nut", "replacement": "washer"}))
-        told(await world.call("insert_rows_or_columns", {**SHELF, "axis": "columns", "start": 2}))
-        told(await world.call("copy_range", {**SHELF, "range": "A2:C2", "at": "A1", "to_sheet": "Notes"}))
-        assert told(await world.call("read_sheet", {**STOCK, "sheet": "Notes"})) == [["washer", None, 9]]
-        assert told(await world.call("get_sheet_dimensions", SHELF)) == {"rows": 2, "columns": 3}
+        success_value(await world.call("replace_cells", {**SHELF, "query": "nut", "replacement": "washer"}))
+        success_value(await world.call("insert_rows_or_columns", {**SHELF, "axis": "columns", "start": 2}))
+        success_value(await world.call("copy_range", {**SHELF, "range": "A2:C2", "at": "A1", "to_sheet": "Notes"}))
+        assert success_value(await world.call("read_sheet", {**STOCK, "sheet": "Notes"})) == [["washer", None, 9]]
+        assert success_value(await world.call("get_sheet_dimensions", SHELF)) == {"rows": 2, "columns": 3}
 
 
 async def test_workbooks_are_copied_and_listed_and_a_chart_needs_an_existing_sheet(tmp_path: Path) -> None:
     async with simulator(tmp_path, OTHER) as sim, sim.open() as world:
-        told(await world.call("create_workbook", STOCK))
-        assert told(await world.call("add_sheet", {**STOCK, "name": "Shelf"})) == "Shelf"
-        told(await world.call("copy_workbook", {"source": "/data/stock.xlsx", "destination": "/data/old.xlsx"}))
-        assert told(await world.call("list_workbooks", {"directory": "/data"})) == [
+        success_value(await world.call("create_workbook", STOCK))
+        assert success_value(await world.call("add_sheet", {**STOCK, "name": "Shelf"})) == "Shelf"
+        success_value(
+            await world.call("copy_workbook", {"source": "/data/stock.xlsx", "destination": "/data/old.xlsx"})
+        )
+        assert success_value(await world.call("list_workbooks", {"directory": "/data"})) == [
             "/data/old.xlsx",
             "/data/stock.xlsx",
         ]
-        assert told(await world.call("list_workbooks", {"directory": "/home"})) == []
-        told(await world.call("create_chart", {**SHELF, "chart_type": "bar"}))
-        assert "Roof" in refused(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
+        assert success_value(await world.call("list_workbooks", {"directory": "/home"})) == []
+        success_value(await world.call("create_chart", {**SHELF, "chart_type": "bar"}))
+        assert "Roof" in error_text(await world.call("create_chart", {**STOCK, "sheet": "Roof", "chart_type": "bar"}))
 
 
 async def test_a_missing_sheet_is_created_if_the_call_says_so(tmp_path: Path) -> None:
@@ -292,6 +315,8 @@ async def test_a_missing_sheet_is_created_if_the_call_says_so(tmp_path: Path) ->
     tools = [writes, tool("read_sheet", bare)]
     place = {"file_absolute_path": "/a.xlsx", "sheet_name": "Plan", "range": "A1:B1"}
     async with simulator(tmp_path, tools, state={"workbooks": {"/a.xlsx": {"Team": []}}}) as sim, sim.open() as world:
-        assert "Plan" in refused(await world.call("write_to_sheet", {**place, "new_sheet": False, "values": [[1, 2]]}))
-        told(await world.call("write_to_sheet", {**place, "new_sheet": True, "values": [[1, 2]]}))
-        assert told(await world.call("read_sheet", place)) == [[1, 2]]
+        assert "Plan" in error_text(
+            await world.call("write_to_sheet", {**place, "new_sheet": False, "values": [[1, 2]]})
+        )
+        success_value(await world.call("write_to_sheet", {**place, "new_sheet": True, "values": [[1, 2]]}))
+        assert success_value(await world.call("read_sheet", place)) == [[1, 2]]

@@ -59,7 +59,7 @@ def login(tool: Tool, plan: Plan) -> Operate:
 
 def logout(tool: Tool, plan: Plan) -> Operate:
     """Log out. Without a login this is an error, or a flag if the result has a boolean."""
-    says_so = any(main_type(part) == "boolean" for part in properties(tool.output_schema or {}).values())
+    returns_flag = any(main_type(part) == "boolean" for part in properties(tool.output_schema or {}).values())
 
     def operate(turn: Turn) -> Outcome:
         record = _session(turn, plan)
@@ -67,7 +67,7 @@ def logout(tool: Tool, plan: Plan) -> Operate:
             return Outcome(
                 "Logged out successfully", {"done": True}, "done", changes=(_put(turn, plan, log_out(record)),)
             )
-        if not says_so:
+        if not returns_flag:
             raise Refused("unauthorized", _NOT_LOGGED_IN)
         return Outcome(_NOT_LOGGED_IN, {"done": False}, "done")
 

@@ -66,19 +66,19 @@ def _with_login(
     return replace(plan, login=f"{session.name}.{proof}") if proof is not None and writes else plan
 
 
-def _requires_login(said: str) -> bool:
+def _requires_login(description: str) -> bool:
     """Return whether a sentence says that a login is required, without a negation."""
-    sentences = (one for one in said.split(".") if _REQUIRES_LOGIN.search(one))
+    sentences = (one for one in description.split(".") if _REQUIRES_LOGIN.search(one))
     return any(not _REQUIRES_NO_LOGIN.search(one) for one in sentences)
 
 
 def _login_of(profile: ToolProfile, logins: Sequence[tuple[ToolProfile, Plan]]) -> Plan | None:
     """Return the login of the service that a tool belongs to; if there is only one, that one."""
-    near = [one for one in logins if one[0].tool.server == profile.tool.server]
-    if len(near) == 1:
-        return near[0][1]
-    alike = [(_kinship(profile, login), plan) for login, plan in near]
-    closest = max(alike, key=lambda one: one[0], default=None)
+    candidates = [one for one in logins if one[0].tool.server == profile.tool.server]
+    if len(candidates) == 1:
+        return candidates[0][1]
+    ranked = [(_kinship(profile, login), plan) for login, plan in candidates]
+    closest = max(ranked, key=lambda one: one[0], default=None)
     return closest[1] if closest is not None and closest[0] >= _ALIKE else None
 
 

@@ -76,23 +76,23 @@ def _asks_who(profile: ToolProfile) -> bool:
 def match_sessions(
     evidence: ServerEvidence, found: list[MatchedTool], logins: list[MatchedTool], places: list[Scope]
 ) -> Match:
-    """Each tool under the session of its login; who is asked about only where a login is sure."""
+    """Return the match: each tool belongs to the session of its login."""
     names = {login.profile.tool.id: _session_name(login, logins) for login in logins}
-    homes = {login.profile.tool.id: _state_of(login, logins, places) for login in logins}
+    states = {login.profile.tool.id: _state_of(login, logins, places) for login in logins}
     plans: list[Plan] = []
     for one in found:
         login = one if one in logins else max(logins, key=lambda other: _nearness(one, other))
-        plans.append(_plan(one, names[login.profile.tool.id], homes[login.profile.tool.id]))
+        plans.append(_plan(one, names[login.profile.tool.id], states[login.profile.tool.id]))
     entities: dict[str, Entity] = {}
     records: dict[str, list[Record]] = {}
     state = evidence.state
     for login in logins:
-        name, home = names[login.profile.tool.id], homes[login.profile.tool.id]
-        body = session_part(home.body) if home is not None else {}
+        name, state_part = names[login.profile.tool.id], states[login.profile.tool.id]
+        body = session_part(state_part.body) if state_part is not None else {}
         entities[name] = Entity(name, name, fields=_fields(body), singleton=True)
-        if home is not None:
+        if state_part is not None:
             records[name] = [body]
-            state = without(state, home.path, body.keys())
+            state = without(state, state_part.path, body.keys())
     return Match(plans, [*entities.values()], records, state)
 
 
@@ -117,9 +117,11 @@ def _nearness(one: MatchedTool, login: MatchedTool) -> tuple[int, int]:
     return len(shared), common_prefix_length(one.profile.tool.description, login.profile.tool.description)
 
 
-def _plan(one: MatchedTool, entity: str, home: Scope | None) -> Plan:
+def _plan(one: MatchedTool, entity: str, state_part: Scope | None) -> Plan:
     verb = "update" if one.operation in {"login", "logout"} else "get"
-    users = next((snake(name) for name, part in (home.body if home else {}).items() if _is_users(name, part)), None)
+    users = next(
+        (snake(name) for name, part in (state_part.body if state_part else {}).items() if _is_users(name, part)), None
+    )
     fixed: Record = {"users": users} if users is not None and one.operation == "login" else {}
     made = operation_plan(
         one.profile, one.operation, "auth", one.arguments, 0.85, (one.reason,), verb=verb, entity=entity

@@ -74,11 +74,11 @@ class DocumentOperations(WholeDocuments):
         record = self._document(turn)
         holder = str(self.plan.fixed["holder"])
         at, parts = self._place(turn, record, "anchor", holder), [*as_list(record.get("parts"))]
-        held = [*as_list(parts[at].get("elements")), {**self._part(turn, self.noun), "inside": True}]
-        parts[at] = {**parts[at], "elements": held}
+        elements = [*as_list(parts[at].get("elements")), {**self._part(turn, self.noun), "inside": True}]
+        parts[at] = {**parts[at], "elements": elements}
         place = f"{holder} {self._argument(turn, 'anchor')}"
         message = f"{_capitalized(self.noun)} added to {place}"
-        facts: Record = {f"{holder}_index": self._argument(turn, "anchor"), f"{self.noun}_index": len(held) - 1}
+        facts: Record = {f"{holder}_index": self._argument(turn, "anchor"), f"{self.noun}_index": len(elements) - 1}
         return self._store(turn, {**record, "parts": parts}, message, **facts)
 
     def _check_level(self, turn: Turn) -> None:

@@ -88,16 +88,16 @@ class DocumentTool:
 
     def _part(self, turn: Turn, kind: str) -> Record:
         """Return a part as the call describes it: all arguments but those for the document and the position."""
-        beside = {self.plan.arguments.get(role) for role in ("document", "index", "anchor", "text", "near", "side")}
-        fields = {name: value for name, value in turn.call.arguments.items() if name not in beside}
+        excluded = {self.plan.arguments.get(role) for role in ("document", "index", "anchor", "text", "near", "side")}
+        fields = {name: value for name, value in turn.call.arguments.items() if name not in excluded}
         text = self._argument(turn, "text")
         return {"kind": kind, **({"text": text} if text is not None else {}), **fields}
 
     def _render_part(self, part: Mapping[str, Json]) -> Record:
         """Return a part with its text under the tools' name for it."""
         fields = {self.text_name if name == "text" else name: value for name, value in part.items() if name != "inside"}
-        held = [self._render_part(one) for one in as_list(part.get("elements"))]
-        return {**fields, "elements": held} if held else fields
+        elements = [self._render_part(one) for one in as_list(part.get("elements"))]
+        return {**fields, "elements": elements} if elements else fields
 
 
 def _text_name(domain: Domain) -> str:

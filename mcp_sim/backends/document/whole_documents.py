@@ -19,18 +19,18 @@ class WholeDocuments(DocumentTool):
     """The operations on whole documents."""
 
     def _make(self, turn: Turn) -> Outcome:
-        name, beside = self._name(turn), self.plan.arguments.get("document")
+        name, document = self._name(turn), self.plan.arguments.get("document")
         if turn.view.get(DOCUMENT, name) is not None:
             raise Refused("conflict", f"Document {name} already exists")
-        fields = {snake(key): value for key, value in turn.call.arguments.items() if key not in (beside, "parts")}
+        fields = {snake(key): value for key, value in turn.call.arguments.items() if key not in (document, "parts")}
         return self._store(
             turn, document_of(name, [], **fields), f"Document {name} created successfully", **{self.key: name}
         )
 
     def _describe(self, turn: Turn) -> Outcome:
         """Set properties of a document. An object among the arguments holds properties."""
-        record, beside = self._document(turn), self.plan.arguments.get("document")
-        fields = {snake(key): value for key, value in turn.call.arguments.items() if key != beside}
+        record, document = self._document(turn), self.plan.arguments.get("document")
+        fields = {snake(key): value for key, value in turn.call.arguments.items() if key != document}
         objects = [as_object(value) for value in fields.values() if isinstance(value, dict)]
         plain_ones = {name: value for name, value in fields.items() if not isinstance(value, dict)}
         properties = {name: value for one in (plain_ones, *objects) for name, value in one.items() if name not in _OWN}

@@ -88,7 +88,7 @@ def batch_operation(tool: Tool, known: Mapping[str, Callable[[Request], Outcome]
     """Return the function of a tool that takes a list of operations."""
     profile = profiles_of_tool(tool)[0]
     name = operation_list(profile)
-    ways = item_operations(profile, name) if name is not None else {}
+    operations = item_operations(profile, name) if name is not None else {}
     selector = (
         next((one.selector for one in item_purposes(profile, name) if one.selector), "") if name is not None else ""
     )
@@ -97,7 +97,7 @@ def batch_operation(tool: Tool, known: Mapping[str, Callable[[Request], Outcome]
         before = request.tree.view
         rows: list[Json] = []
         for item in as_list(request.get("operations")):
-            rows.append(_run_item(request, as_object(item), selector, ways, known))
+            rows.append(_run_item(request, as_object(item), selector, operations, known))
             if "error" in rows[-1] and request.flag("stop"):
                 break
         if request.flag("dry"):
@@ -111,13 +111,13 @@ def _run_item(
     request: Request,
     item: Record,
     selector: str,
-    ways: Mapping[str, OperationCall],
+    operations: Mapping[str, OperationCall],
     known: Mapping[str, Callable[[Request], Outcome]],
 ) -> Record:
     """Run one operation. If it fails, the others still run."""
-    operation, roles = ways.get(str(item.get(selector)), ("", {}))
+    operation, roles = operations.get(str(item.get(selector)), ("", {}))
     if operation not in known:
-        choices = ", ".join(ways)
+        choices = ", ".join(operations)
         return {**item, "success": False, "error": f"Unknown {selector}: {item.get(selector)}; choose {choices}"}
     try:
         done = known[operation](replace(request, given=item, roles=roles))

@@ -78,12 +78,12 @@ def _home(given: Given, plans: Sequence[Plan]) -> str:
 def _complete_tree(tables: Tables, prefix: str) -> dict[str, Mapping[Key, Record]]:
     """Return the tables with normalized paths, the folder of each path, and all parent directories."""
     files: dict[Key, Record] = {path: row for path, row in _by_path(tables.get(prefix + FILE, {})) if path != ROOT}
-    held = dict(_by_path(tables.get(prefix + DIRECTORY, {})))
+    given = dict(_by_path(tables.get(prefix + DIRECTORY, {})))
     directories: dict[Key, Record] = {}
-    for path, row in (*held.items(), *_by_path(files)):
-        for one in (*directories_above(path), *([path] if path in held else [])):
+    for path, row in (*given.items(), *_by_path(files)):
+        for one in (*directories_above(path), *([path] if path in given else [])):
             if one not in directories and one not in files and one != ROOT:
-                directories[one] = held.get(one) or {**_times(row), "path": one, "folder": parent(one)}
+                directories[one] = given.get(one) or {**_times(row), "path": one, "folder": parent(one)}
     return {prefix + FILE: files, prefix + DIRECTORY: directories}
 
 

@@ -79,11 +79,13 @@ def _make_absolute(given: Given) -> Given:
         working = given.working or ROOT
         moved = {path: join_path(working, path.lstrip("/")) for path in given.bare if not is_within(path, [working])}
     files = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.files.items()}
-    held = {moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.directories.items()}
+    directories = {
+        moved.get(path, path): {**row, "path": moved.get(path, path)} for path, row in given.directories.items()
+    }
     for place in {given.root or ROOT, given.working or ROOT} - {ROOT}:
-        held.setdefault(place, {"path": place})
+        directories.setdefault(place, {"path": place})
     seen = given.allowed or ([given.root] if given.root is not None else [])
-    return replace(given, files=files, directories=held, allowed=seen, working=given.working or given.root)
+    return replace(given, files=files, directories=directories, allowed=seen, working=given.working or given.root)
 
 
 def _extract_files(name: str, value: Json, given: Given) -> Json:
@@ -105,9 +107,9 @@ def _extract_files(name: str, value: Json, given: Given) -> Json:
     left: Record = {}
     for part, inner in body.items():
         if not _read_shell_setting(snake(part), inner, given):
-            kept = _extract_files(part, inner, given)
-            if kept is not None or inner is None:
-                left[part] = kept
+            remaining = _extract_files(part, inner, given)
+            if remaining is not None or inner is None:
+                left[part] = remaining
     return left if left or not body else None
 
 
@@ -171,18 +173,18 @@ def _leaves(body: Record) -> Iterator[tuple[str, Json]]:
             yield name, value
 
 
-def read_nested_files(path: str, held: Json) -> Iterator[Found]:
+def read_nested_files(path: str, content: Json) -> Iterator[Found]:
     """Yield the files and directories in the content of the directory at a path."""
-    named = [(str(as_object(one)["name"]), one) for one in as_list(held)] if isinstance(held, list) else None
-    for name, node in named if named is not None else as_object(held).items():
-        here = join_path(path, name)
+    named = [(str(as_object(one)["name"]), one) for one in as_list(content)] if isinstance(content, list) else None
+    for name, node in named if named is not None else as_object(content).items():
+        child = join_path(path, name)
         if not isinstance(node, dict):
-            yield here, {"content": _text(node)}
+            yield child, {"content": _text(node)}
         elif _is_node(node) and not _is_directory(node):
-            yield here, _fields(cast("Record", node))
+            yield child, _fields(cast("Record", node))
         else:
-            yield here, None
-            yield from read_nested_files(here, _directory_content(cast("Record", node)))
+            yield child, None
+            yield from read_nested_files(child, _directory_content(cast("Record", node)))
 
 
 def _is_directory(node: Json) -> bool:
@@ -194,8 +196,8 @@ def _directory_content(node: Record) -> Json:
     """Return the content of a directory."""
     if not _is_node(node):
         return node
-    held: list[Json] = [node[name] for name in _CONTENT_KEYS if isinstance(node.get(name), dict | list)]
-    return held[0] if held else None
+    contents: list[Json] = [node[name] for name in _CONTENT_KEYS if isinstance(node.get(name), dict | list)]
+    return contents[0] if contents else None
 
 
 # flat -----------------------------------------------------------------------------------------------------------------

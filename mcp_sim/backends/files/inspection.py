@@ -43,8 +43,8 @@ def listing(request: Request) -> Outcome:
 def _notes(request: Request, base: Entry) -> Outcome:
     """Return the notes below a directory, each by its path; only direct children if the call is not recursive."""
     deep = "recursive" not in request.roles or request.flag("recursive")
-    held = request.tree.below(base.path, request.levels) if deep else request.tree.inside(base.path)
-    notes = [one for one in held if one.is_file and _is_included(request, one, base)]
+    entries = request.tree.below(base.path, request.levels) if deep else request.tree.inside(base.path)
+    notes = [one for one in entries if one.is_file and _is_included(request, one, base)]
     rows: list[Record] = [{**request.entry_facts(one), "path": request.named(one.path)} for one in notes]
     paths = [str(row["path"]) for row in rows]
     facts: Record = {"entries": rows, "path": request.path, "count": len(rows)}
@@ -91,9 +91,9 @@ def _nodes(request: Request, base: str, directory: str, depth: int | None) -> li
     for entry in request.tree.inside(directory):
         if not request.is_left_out(entry, base):
             node: Record = {"name": entry.name, "type": "file" if entry.is_file else "directory"}
-            further = None if depth is None else depth - 1
-            held = {} if entry.is_file else {"children": _nodes(request, base, entry.path, further)}
-            found.append({**node, **held})
+            next_depth = None if depth is None else depth - 1
+            children = {} if entry.is_file else {"children": _nodes(request, base, entry.path, next_depth)}
+            found.append({**node, **children})
     return found
 
 

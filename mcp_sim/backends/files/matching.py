@@ -59,10 +59,10 @@ class MatchedTool:
 def plans_of(listed: Sequence[ToolProfile]) -> list[Plan]:
     """Return the plans of the tools that work on files; none if the evidence is too weak."""
     found = _with_spaces(listed, _keep_file_tools([one for profile in listed for one in matched_operations(profile)]))
-    sure = [one for one in found if one.named]
-    operations = {one.operation for one in sure}
+    named = [one for one in found if one.named]
+    operations = {one.operation for one in named}
     reads = operations & {"read", "read_many", "read_ranges", "list", "tree"}
-    paths = sum(1 for one in sure if {"path", "paths", "files", "source"} & one.arguments.keys())
+    paths = sum(1 for one in named if {"path", "paths", "files", "source"} & one.arguments.keys())
     if not paths or len(operations) < (2 if reads else 3) or not operations - {"exists", "stat", "diff", "pwd"}:
         found = [one for one in found if one.operation == "run"]
     if not found or sum(1 for one in found if _returns_records(one)) > len(found) / 4:
@@ -121,22 +121,22 @@ def _without_space(one: MatchedTool) -> MatchedTool:
     )
 
 
-def _plans(found: Sequence[MatchedTool], company: int) -> Iterator[Plan]:
+def _plans(found: Sequence[MatchedTool], kinds: int) -> Iterator[Plan]:
     by_tool: dict[str, list[MatchedTool]] = {}
     for one in found:
         by_tool.setdefault(one.profile.tool.id, []).append(one)
-    for tool, ways in by_tool.items():
-        first = ways[0]
+    for tool, matched in by_tool.items():
+        first = matched[0]
         reasons = (
             f"'{' '.join(first.profile.words)}' means {first.operation}",
-            f"{company} kinds of tools work on files",
+            f"{kinds} kinds of tools work on files",
         )
         confidence = 0.9 if first.named else 0.7
         if first.profile.selector is None:
             verb, operation, arguments = VERBS[first.operation], first.operation, first.arguments
         else:
             verb, operation = (
-                "update" if any(VERBS[one.operation] in {"create", "update", "delete"} for one in ways) else "get",
+                "update" if any(VERBS[one.operation] in {"create", "update", "delete"} for one in matched) else "get",
                 "",
             )
             arguments = {"operation": first.profile.selector}
@@ -164,14 +164,14 @@ def matched_operations(profile: ToolProfile) -> Iterator[MatchedTool]:
         return
     arguments = assign_arguments(profile, operation)
     used = set(arguments.values())
-    lost = [name for name in profile.needed if name not in used and name not in _IDLE]
-    lacks = [
+    unassigned = [name for name in profile.needed if name not in used and name not in _IDLE]
+    missing = [
         role
         for role in MUST.get(operation, "").split()
         if role not in arguments and not is_alternative(role, arguments)
     ]
-    lost = [name for name in lost if main_type(profile.arguments.get(name, {})) != "boolean"]
-    if lost or lacks:
+    unassigned = [name for name in unassigned if main_type(profile.arguments.get(name, {})) != "boolean"]
+    if unassigned or missing:
         return
     yield MatchedTool(profile, operation, arguments, is_named(profile))
 

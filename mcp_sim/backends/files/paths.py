@@ -102,9 +102,9 @@ def find_mount_point(path: str, exists: Callable[[str], bool]) -> str | None:
     names = split_path(path)
     if names and exists(ROOT + names[0]):
         return ROOT
-    for kept in (names, names[:-1]):
-        for start in range(1, len(kept)):
-            if exists(ROOT + "/".join(kept[start:])):
+    for candidate in (names, names[:-1]):
+        for start in range(1, len(candidate)):
+            if exists(ROOT + "/".join(candidate[start:])):
                 return ROOT + "/".join(names[:start])
     return None
 

@@ -74,11 +74,11 @@ def _read_one(request: Request, wanted: Json) -> Record:
 
 
 def head(request: Request) -> Outcome:
-    return _choose_lines(request, lambda lines, many: lines[:many])
+    return _choose_lines(request, lambda lines, count: lines[:count])
 
 
 def tail(request: Request) -> Outcome:
-    return _choose_lines(request, lambda lines, many: lines[-many:] if many else [])
+    return _choose_lines(request, lambda lines, count: lines[-count:] if count else [])
 
 
 def sort(request: Request) -> Outcome:
@@ -86,7 +86,7 @@ def sort(request: Request) -> Outcome:
 
 
 def _choose_lines(request: Request, choose: Callable[[list[str], int], list[str]]) -> Outcome:
-    many = request.number("lines")
+    count = request.number("lines")
     content = (request.tree.file(request.path).content or "").splitlines()
-    text = "\n".join(choose(content, _DEFAULT_LINES if many is None else max(many, 0)))
+    text = "\n".join(choose(content, _DEFAULT_LINES if count is None else max(count, 0)))
     return Outcome(text, {"content": text, "path": request.path}, "content")

@@ -94,7 +94,7 @@ class Result:
     """The result of a command line: output, errors and exit code."""
 
     output: str = ""
-    wrong: str = ""
+    errors: str = ""
     code: int = 0
 
 
@@ -104,13 +104,13 @@ class Failed(Exception):
 
 @dataclass(slots=True)
 class Shell:
-    """The execution of one command line. `name` is the current command, `wrong` holds error messages."""
+    """The execution of one command line. `name` is the current command, `errors` holds error messages."""
 
     tree: Tree
-    here: str
-    commands: Mapping[str, Does]
+    cwd: str
+    commands: Mapping[str, CommandFunction]
     name: str = ""
-    wrong: list[str] = field(default_factory=list[str])
+    errors: list[str] = field(default_factory=list[str])
     seen: int = 0
 
     def run(self, pipes: Sequence[Pipe], given: str = "") -> Result:
@@ -127,11 +127,11 @@ class Shell:
         output = "".join(outputs)
         if len(output) > _MAX_OUTPUT:
             raise Refused("invalid", f"The command tells more than {_MAX_OUTPUT:,} characters")  # prose: data
-        return Result(output, "\n".join(self.wrong), code)
+        return Result(output, "\n".join(self.errors), code)
 
     def _one(self, command: Command, given: str) -> tuple[str, int]:
         name, *args = command.words or ("true",)
-        self.name, before = name, len(self.wrong)
+        self.name, before = name, len(self.errors)
         try:
             text = given if command.source is None else self.content(command.source)
             output = self._does(name)(self, self._spread(name, args), text)
@@ -139,11 +139,11 @@ class Shell:
                 self.write(command.into, output, appends=command.appends)
                 output = ""
         except Failed as failed:
-            self.wrong += [f"{name}: {failed}"] if str(failed) else []
+            self.errors += [f"{name}: {failed}"] if str(failed) else []
             return "", 127 if name not in self.commands else 1
-        return output, int(len(self.wrong) > before)
+        return output, int(len(self.errors) > before)
 
-    def _does(self, name: str) -> Does:
+    def _does(self, name: str) -> CommandFunction:
         if name not in self.commands:
             raise Failed("command not found")
         return self.commands[name]
@@ -158,15 +158,15 @@ class Shell:
         ]
 
     def _matching(self, word: str) -> list[str]:
-        if not any(sign in word for sign in "*?[") or "/" in word or self.tree.find(self.here) is None:
+        if not any(sign in word for sign in "*?[") or "/" in word or self.tree.find(self.cwd) is None:
             return [word]
-        return [one.name for one in self.tree.inside(self.here) if fnmatchcase(one.name, word)] or [word]
+        return [one.name for one in self.tree.inside(self.cwd) if fnmatchcase(one.name, word)] or [word]
 
     # used by commands
 
     def at(self, path: str) -> str:
         try:
-            return self.tree.at(resolve_path(path, self.here))
+            return self.tree.at(resolve_path(path, self.cwd))
         except Refused as refused:
             raise Failed(str(refused)) from None
 
@@ -210,10 +210,10 @@ class Shell:
             try:
                 yield path, self.content(path)
             except Failed as failed:
-                self.wrong.append(f"{self.name}: {failed}")
+                self.errors.append(f"{self.name}: {failed}")
 
 
-Does: TypeAlias = Callable[[Shell, list[str], str], str]
+CommandFunction: TypeAlias = Callable[[Shell, list[str], str], str]
 """A command: takes the shell, its arguments and its input, and returns its output."""
 
 

@@ -9,7 +9,7 @@ from mcp_sim.backends.files.paths import join_path, split_path
 from mcp_sim.backends.files.request import Request
 from mcp_sim.backends.files.shell import (
     MISSING,
-    Does,
+    CommandFunction,
     Failed,
     Pipe,
     Shell,
@@ -62,14 +62,14 @@ def _long(entry: Entry, name: str) -> str:
 
 
 def _pwd(shell: Shell, _args: list[str], _given: str) -> str:
-    return f"{shell.here}\n"
+    return f"{shell.cwd}\n"
 
 
 def _cd(shell: Shell, args: list[str], _given: str) -> str:
     entry = shell.find(args[0] if args else shell.tree.working)
     if entry.is_file:
         raise Failed(f"{args[0]}: Not a directory")
-    shell.here = entry.path
+    shell.cwd = entry.path
     return ""
 
 
@@ -257,7 +257,7 @@ def _false(_shell: Shell, _args: list[str], _given: str) -> str:
     raise Failed("")
 
 
-COMMANDS: Mapping[str, Does] = {
+COMMANDS: Mapping[str, CommandFunction] = {
     "basename": _base, "cat": _cat, "cd": _cd, "cp": _cp, "date": _date, "echo": _echo, "false": _false,
     "find": _find, "grep": _grep, "head": _head, "ls": _ls, "mkdir": _mkdir, "mv": _mv, "pwd": _pwd, "rm": _rm,
     "rmdir": _rmdir, "sort": _sort, "tail": _tail, "touch": _touch, "true": lambda _shell, _args, _given: "",
@@ -273,14 +273,14 @@ def run(request: Request) -> Outcome:
 
     A command that fails is an error, unless the result has a field for the exit code, or the command is only started.
     """
-    here = request.tree.directory(request.text("cwd", request.tree.working)).path
-    ran = Shell(request.tree, here, COMMANDS).run(_parse_request(request), request.text("stdin"))
-    text = ran.output + (f"\n{ran.wrong}" if ran.output and ran.wrong else ran.wrong)
+    cwd = request.tree.directory(request.text("cwd", request.tree.working)).path
+    ran = Shell(request.tree, cwd, COMMANDS).run(_parse_request(request), request.text("stdin"))
+    text = ran.output + (f"\n{ran.errors}" if ran.output and ran.errors else ran.errors)
     changes = tuple(request.tree.changes)
     is_started = bool(_STARTS.intersection(words(request.tool.name)))
     if ran.code and request.tool.output_schema is None and not changes and not is_started:
         raise Refused("invalid", text or f"Command failed with exit code {ran.code}", code=ran.code)
-    facts: Record = {"stdout": ran.output, "stderr": ran.wrong, "exit_code": ran.code, "success": ran.code == 0}
+    facts: Record = {"stdout": ran.output, "stderr": ran.errors, "exit_code": ran.code, "success": ran.code == 0}
     return Outcome(text, {**facts, "output": text}, changes=changes)
 
 

@@ -153,11 +153,11 @@ class Tree:
 
     def below(self, directory: str, levels: int | None = None) -> Iterator[Entry]:
         """Yield everything below a directory, each directory before its content, down to `levels`."""
-        further = None if levels is None else levels - 1
+        deeper = None if levels is None else levels - 1
         for entry in self.inside(directory):
             yield entry
-            if not entry.is_file and further != 0:
-                yield from self.below(entry.path, further)
+            if not entry.is_file and deeper != 0:
+                yield from self.below(entry.path, deeper)
 
     # write
 
@@ -187,9 +187,9 @@ class Tree:
         if entry.is_file:
             self.write(path, entry.content or "")
             return
-        held = list(self.inside(entry.path))
+        children = list(self.inside(entry.path))
         self.make(path)
-        for one in held:
+        for one in children:
             self.copy(one, join_path(path, one.name))
 
     def go(self, path: str) -> None:

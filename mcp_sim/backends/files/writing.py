@@ -12,7 +12,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import snake, words
 
-_MAKING = (
+_CREATES_PARENTS = (
     "create parent", "creates parent", "creating parent", "create director", "creates director", "missing director",
     "directories as needed", "directories if", "necessary director",
 )  # fmt: skip
@@ -92,7 +92,7 @@ def prepare(request: Request, path: str) -> None:
 
 
 def _makes_directories(request: Request) -> bool:
-    return request.flag("parents") or request.says(*_MAKING)
+    return request.flag("parents") or request.says(*_CREATES_PARENTS)
 
 
 def append(request: Request) -> Outcome:

@@ -44,13 +44,13 @@ def initialize_tables(tables: Tables, prefix: str, seed: int) -> Tables:
 
 def _tree(tables: Tables, prefix: str, files: Mapping[str, Record]) -> dict[str, Mapping[Key, Record]]:
     """Return files under normalized paths, and their parent directories."""
-    held: dict[Key, Record] = {path: {**row, "path": path, "folder": parent(path)} for path, row in files.items()}
+    rows: dict[Key, Record] = {path: {**row, "path": path, "folder": parent(path)} for path, row in files.items()}
     known = tables.get(prefix + DIRECTORY, {})
     needed = dict.fromkeys(above for path in files for above in directories_above(path))
     missing: dict[Key, Record] = {
         one: {"path": one, "folder": parent(one), **_times(files, one)} for one in needed if one not in known
     }
-    return {prefix + FILE: held, prefix + DIRECTORY: {**known, **missing}}
+    return {prefix + FILE: rows, prefix + DIRECTORY: {**known, **missing}}
 
 
 def _times(files: Mapping[str, Record], directory: str) -> Record:
@@ -105,8 +105,8 @@ class _Builder:
 
     def _tip(self, prefix: Json, otherwise: str | None) -> str | None:
         """Return the commit of an abbreviated id; by default `otherwise`, else the newest commit."""
-        alike = (one for one in self._commits if prefix and one.startswith(str(prefix)))
-        return next(alike, otherwise or next(reversed(self._commits), None))
+        matches = (one for one in self._commits if prefix and one.startswith(str(prefix)))
+        return next(matches, otherwise or next(reversed(self._commits), None))
 
     def _contents(self, rows: Sequence[Record]) -> Iterator[Record]:
         """Yield what each commit changed, by absolute path."""

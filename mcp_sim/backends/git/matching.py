@@ -199,10 +199,10 @@ def _mentions_git(profile: ToolProfile) -> bool:
     return bool(named & _MENTIONS)
 
 
-def _plan(profile: ToolProfile, operation: str, arguments: Mapping[str, str], company: int) -> Plan:
+def _plan(profile: ToolProfile, operation: str, arguments: Mapping[str, str], kinds: int) -> Plan:
     reasons = (
         f"'{' '.join(profile.words)}' means {operation} of a repository",
-        f"{company} kinds of tools work on a repository",
+        f"{kinds} kinds of tools work on a repository",
     )
     verb = VERBS[operation]
     if profile.selector is not None:
@@ -213,14 +213,14 @@ def _plan(profile: ToolProfile, operation: str, arguments: Mapping[str, str], co
 def matched_operations(profile: ToolProfile) -> Iterator[OperationCall]:
     """Yield the operation of a tool on a repository, if it has one."""
     if not any(snake(name) in _OWNERS for name in profile.arguments):
-        ways = ((one, _arguments(profile, one)) for one in _possible(profile))
-        yield from [way for way in ways if _understands(profile, *way)][:1]
+        candidates = ((one, _arguments(profile, one)) for one in _possible(profile))
+        yield from [way for way in candidates if _understands(profile, *way)][:1]
 
 
 def _understands(profile: ToolProfile, operation: str, arguments: Mapping[str, str]) -> bool:
     """Return whether all required roles have arguments and all required arguments have roles."""
-    lost = [name for name in profile.needed if name not in arguments.values() and snake(name) not in _IGNORED]
-    return not lost and all(role in arguments for role in _MUST.get(operation, "").split())
+    unassigned = [name for name in profile.needed if name not in arguments.values() and snake(name) not in _IGNORED]
+    return not unassigned and all(role in arguments for role in _MUST.get(operation, "").split())
 
 
 def _possible(profile: ToolProfile) -> Iterator[str]:

@@ -68,8 +68,8 @@ def _update_remote(request: Request, name: str, fields: Record) -> tuple[list[Re
 
 def show_remote(request: Request) -> Outcome:
     """Return the URL of a remote."""
-    there = _remote(request)
-    return Outcome(there["url"], _render_remote(there), "url")
+    target = _remote(request)
+    return Outcome(target["url"], _render_remote(target), "url")
 
 
 def remote(request: Request) -> Outcome:
@@ -96,31 +96,31 @@ def _remote(request: Request) -> Record:
 
 def push(request: Request) -> Outcome:
     """Push the new commits of a branch to a remote."""
-    repo, there = request.repository, _remote(request)
+    repo, target = request.repository, _remote(request)
     branch = request.text("branch") or repo.branch or "HEAD"
     tip = repo.resolve(branch)
-    pushed = as_object(there.get("branches"))
-    facts: Record = {"remote": there["name"], "branch": branch, "commit": tip, "url": there["url"]}
+    pushed = as_object(target.get("branches"))
+    facts: Record = {"remote": target["name"], "branch": branch, "commit": tip, "url": target["url"]}
     if pushed.get(branch) == tip:
         return Outcome("Everything up-to-date", {**facts, "pushed": [], "count": 0})
     before = {row["hash"] for row in repo.history(pushed.get(branch))}
     count = sum(row["hash"] not in before for row in repo.history(tip))
     rows = [
-        {**row, "branches": {**pushed, branch: tip}} if row["name"] == there["name"] else row
+        {**row, "branches": {**pushed, branch: tip}} if row["name"] == target["name"] else row
         for row in _all_remotes(request)
     ]
     span = f"{str(pushed[branch])[:7]}..{tip[:7]}" if branch in pushed else "[new branch]"
     facts |= {"pushed": [branch], "count": count}
-    return _save(request, rows, f"To {there['url']}\n   {span}  {branch} -> {branch}", facts)
+    return _save(request, rows, f"To {target['url']}\n   {span}  {branch} -> {branch}", facts)
 
 
 def pull(request: Request) -> Outcome:
     """Report that the branch is up to date: a remote never has commits that are not here."""
-    there = _remote(request)
-    facts: Record = {"remote": there["name"], "branch": request.text("branch") or request.repository.branch}
+    target = _remote(request)
+    facts: Record = {"remote": target["name"], "branch": request.text("branch") or request.repository.branch}
     return Outcome("Already up to date.", {**facts, "files_changed": 0, "conflicts": False, "up_to_date": True})
 
 
 def fetch(request: Request) -> Outcome:
-    there = _remote(request)
-    return Outcome(f"Fetched from {there['name']}", {"remote": there["name"], "url": there["url"]})
+    target = _remote(request)
+    return Outcome(f"Fetched from {target['name']}", {"remote": target["name"], "url": target["url"]})

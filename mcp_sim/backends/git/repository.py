@@ -197,8 +197,8 @@ class Repository:
             return name
         found = self.view.find(self.prefix + COMMIT, "short_hash", name[:7]) if len(name) >= 7 else ()
         rows = [row for _, row in found] if len(name) >= 7 else self.rows(COMMIT) if len(name) >= 4 else []
-        alike = [row["hash"] for row in rows if row["hash"].startswith(name.lower())]
-        return alike[0] if len(alike) == 1 else None
+        matches = [row["hash"] for row in rows if row["hash"].startswith(name.lower())]
+        return matches[0] if len(matches) == 1 else None
 
     # write
 

@@ -89,8 +89,8 @@ def read_given_pages(state: Json) -> tuple[str, list[Record], Json]:
 
 def _match_tool(profile: ToolProfile, made: set[str]) -> MatchedTool | None:
     query, place = profile.argument(_QUERIES, ("string",)), profile.argument(_PLACES, ("string", "strings"))
-    beside = {"limit": _LIMITS, "offset": _OFFSETS, "length": _LENGTHS}
-    numbers = {role: profile.argument(names, ("integer", "number")) for role, names in beside.items()}
+    number_roles = {"limit": _LIMITS, "offset": _OFFSETS, "length": _LENGTHS}
+    numbers = {role: profile.argument(names, ("integer", "number")) for role, names in number_roles.items()}
     more = {role: name for role, name in numbers.items() if name is not None}
     if query is not None and profile.needed <= {query} and _searches_pages(profile, made):
         return MatchedTool(profile, "search", {"query": query, **more})

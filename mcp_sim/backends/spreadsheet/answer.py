@@ -72,9 +72,9 @@ class CellSearch(SheetTool):
         old, new = str(self._argument(turn, "query")), str(self._argument(turn, "new_text"))
         if not old:
             raise Refused("invalid", "The text to find must not be empty")
-        held = [(one, _count_cells(one, old)) for one in self._searched_sheets(turn)]
-        counts = {record["name"]: count for record, count in held if count}
-        changes = [self._change(turn, _replace_text(record, old, new)) for record, count in held if count]
+        counted = [(one, _count_cells(one, old)) for one in self._searched_sheets(turn)]
+        counts = {record["name"]: count for record, count in counted if count}
+        changes = [self._change(turn, _replace_text(record, old, new)) for record, count in counted if count]
         many = sum(counts.values())
         return done(f"Replaced '{old}' with '{new}' in {many} cells", *changes, replaced=counts, count=many)
 
@@ -116,7 +116,7 @@ class SheetOperations(WholeSheets, CellSearch):
         single = (cells.top, cells.left) == (cells.bottom, cells.right)
         value = (values[0][0] if values and values[0] else None) if single else values
         shown = value if value is not None or not single else ""
-        place = address(grids.filled(record["rows"], cells))
+        place = address(grids.trim_to_values(record["rows"], cells))
         facts: Record = {"values": values, "sheet_name": record["name"], "range": place}
         if "values" in properties(expanded(self.tool.output_schema or {})):
             return Outcome(as_text(values), facts, "values", is_json=True)
@@ -125,16 +125,16 @@ class SheetOperations(WholeSheets, CellSearch):
     def _write(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
         values = self._values(turn)
-        rows = grids.written(record["rows"], cells.top, cells.left, values)
+        rows = grids.write_values(record["rows"], cells.top, cells.left, values)
         count = sum(len(row) for row in values)
         place = f"{grids.letters(cells.left)}{cells.top + 1}"
         if self._argument(turn, "values") is None:
             message = f"Set cell {place} of {record['name']} to '{values[0][0]}'"
             return self._store_rows(turn, record, rows, message, cell=place)
-        wide = max((len(row) for row in values), default=1)
-        written = address(grids.Area(cells.top, cells.left, cells.top + len(values) - 1, cells.left + wide - 1))
+        width = max((len(row) for row in values), default=1)
+        range_text = address(grids.Area(cells.top, cells.left, cells.top + len(values) - 1, cells.left + width - 1))
         message = f"Wrote {count} cells to {record['name']} at {place}"
-        return self._store_rows(turn, record, rows, message, range=written, cells_written=count)
+        return self._store_rows(turn, record, rows, message, range=range_text, cells_written=count)
 
     def _values(self, turn: Turn) -> list[list[Json]]:
         given: Json = self._argument(turn, "values")
@@ -156,13 +156,13 @@ class SheetOperations(WholeSheets, CellSearch):
     def _append(self, turn: Turn) -> Outcome:
         record, _ = self._area(turn)
         values = self._values(turn)
-        rows = grids.written(record["rows"], len(record["rows"]), 0, values)
+        rows = grids.write_values(record["rows"], len(record["rows"]), 0, values)
         return self._store_rows(turn, record, rows, f"Appended {len(values)} rows to {record['name']}")
 
     def _clear(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
         return self._store_rows(
-            turn, record, grids.cleared(record["rows"], cells), f"Cleared {self._address(turn)} of {record['name']}"
+            turn, record, grids.clear_cells(record["rows"], cells), f"Cleared {self._address(turn)} of {record['name']}"
         )
 
     def _mark(self, turn: Turn) -> Outcome:
@@ -200,27 +200,27 @@ class SheetOperations(WholeSheets, CellSearch):
             check_formulas([[self._value(turn)]])
             return done("Formula is valid", valid=True, formula=formula)
         record, _ = self._area(turn)
-        used = grids.used(record["rows"])
-        message = f"Range {self._address(turn)} is valid; the sheet holds data in {used}"
-        return done(message, valid=True, range=self._address(turn), data_range=used)
+        used_cells = grids.used_range(record["rows"])
+        message = f"Range {self._address(turn)} is valid; the sheet holds data in {used_cells}"
+        return done(message, valid=True, range=self._address(turn), data_range=used_cells)
 
     def _copy_cells(self, turn: Turn) -> Outcome:
         record, cells = self._area(turn)
         values = grids.read(record["rows"], cells)
         _, place = grids.area(str(self._argument(turn, "target")))
         into = self._sheet(turn, self._argument(turn, "new") or record["name"])
-        rows = grids.written(into["rows"], place.top, place.left, values)
+        rows = grids.write_values(into["rows"], place.top, place.left, values)
         return self._store_rows(turn, into, rows, f"Copied {self._address(turn)} to {self._argument(turn, 'target')}")
 
     def _insert_rows(self, turn: Turn) -> Outcome:
-        shifted = self._shift(turn, grids.with_rows, "Inserted", "row")
+        shifted = self._shift(turn, grids.insert_rows, "Inserted", "row")
         return self._filled(turn, shifted) if self._argument(turn, "values") is not None else shifted
 
     def _filled(self, turn: Turn, shifted: Outcome) -> Outcome:
         """Write the given values into inserted rows."""
         record = as_object(shifted.changes[0].record)
         at = int(self._argument(turn, "at")) - self._first()
-        rows = grids.written(record["rows"], at, 0, self._values(turn))
+        rows = grids.write_values(record["rows"], at, 0, self._values(turn))
         return replace(shifted, changes=(replace(shifted.changes[0], record={**record, "rows": rows}),))
 
     def _shift_by_axis(self, turn: Turn) -> Outcome:
@@ -228,19 +228,19 @@ class SheetOperations(WholeSheets, CellSearch):
         noun = "column" if str(self._argument(turn, "axis")).lower().startswith("c") else "row"
         puts_in = bool(MAKES & set(words(self.tool.name)))
         changes = {
-            ("row", True): grids.with_rows, ("row", False): grids.without_rows,
-            ("column", True): grids.with_columns, ("column", False): grids.without_columns,
+            ("row", True): grids.insert_rows, ("row", False): grids.delete_rows,
+            ("column", True): grids.insert_columns, ("column", False): grids.delete_columns,
         }  # fmt: skip
         return self._shift(turn, changes[noun, puts_in], "Inserted" if puts_in else "Deleted", noun)
 
     def _delete_rows(self, turn: Turn) -> Outcome:
-        return self._shift(turn, grids.without_rows, "Deleted", "row")
+        return self._shift(turn, grids.delete_rows, "Deleted", "row")
 
     def _insert_columns(self, turn: Turn) -> Outcome:
-        return self._shift(turn, grids.with_columns, "Inserted", "column")
+        return self._shift(turn, grids.insert_columns, "Inserted", "column")
 
     def _delete_columns(self, turn: Turn) -> Outcome:
-        return self._shift(turn, grids.without_columns, "Deleted", "column")
+        return self._shift(turn, grids.delete_columns, "Deleted", "column")
 
     def _first(self) -> int:
         """Return the number of the first row, from the description or the argument's name."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from mcp_sim.backends.refusal import Refused
 from mcp_sim.backends.spreadsheet.formula_functions import FormulaError, Value
 from mcp_sim.backends.spreadsheet.formulas import compile_formula, evaluate, is_formula
-from mcp_sim.backends.spreadsheet.grids import Area, filled, read
+from mcp_sim.backends.spreadsheet.grids import Area, read, trim_to_values
 from mcp_sim.types import Json, Record
 
 _MOST = 1_000_000
@@ -35,7 +35,7 @@ class Calculation:
         self._sheet = sheet
         self._sheets = dict[str, Record]()
         self._known = dict[Place, Json]()
-        self._begun = dict[Place, Value]()
+        self._compiled = dict[Place, Value]()
         self._looked_at = 0
 
     def shown(self, sheet: Record, cells: Area) -> list[list[Json]]:
@@ -48,9 +48,9 @@ class Calculation:
 
     def _formulas(self, sheet: Record, rows: list[list[Json]], cells: Area) -> Iterator[Place]:
         """Yield the places of formulas that are not evaluated yet."""
-        for at, row in enumerate(rows):
-            for beside, value in enumerate(row):
-                place = (str(sheet["name"]), cells.top + at, cells.left + beside)
+        for row_number, row in enumerate(rows):
+            for column, value in enumerate(row):
+                place = (str(sheet["name"]), cells.top + row_number, cells.left + column)
                 if is_formula(value) and place not in self._known:
                     yield place
 
@@ -58,10 +58,12 @@ class Calculation:
         name = str(sheet["name"])
         return [
             [
-                self._known.get((name, cells.top + at, cells.left + beside), "#REF!") if is_formula(value) else value
-                for beside, value in enumerate(row)
+                self._known.get((name, cells.top + row_number, cells.left + column), "#REF!")
+                if is_formula(value)
+                else value
+                for column, value in enumerate(row)
             ]
-            for at, row in enumerate(rows)
+            for row_number, row in enumerate(rows)
         ]
 
     def _settle(self, first: Place) -> None:
@@ -83,22 +85,22 @@ class Calculation:
         if self._looked_at > _MOST:
             return "#REF!"
         try:
-            if place not in self._begun:
-                self._begun[place] = compile_formula(str(sheet["rows"][place[1]][place[2]]))
+            if place not in self._compiled:
+                self._compiled[place] = compile_formula(str(sheet["rows"][place[1]][place[2]]))
         except Refused:
             return "#NAME?"
-        return evaluate(self._begun[place], lambda name, area: self._seen(sheet, name, area))
+        return evaluate(self._compiled[place], lambda name, area: self._seen(sheet, name, area))
 
     def _seen(self, own: Record, name: str | None, area: Area) -> list[list[Json]]:
         """Return the values of an area for a formula. Raises `_Pending`, or `FormulaError` for an unknown sheet."""
         sheet = own if name is None else self._sheet(name)
         if sheet is None:
             raise FormulaError("#REF!")
-        cells = filled(sheet["rows"], area)
+        cells = trim_to_values(sheet["rows"], area)
         rows = read(sheet["rows"], cells)
         self._sheets[str(sheet["name"])] = sheet
         self._looked_at += sum(len(row) + 1 for row in rows)
-        pending = [place for place in self._formulas(sheet, rows, cells) if place not in self._begun]
+        pending = [place for place in self._formulas(sheet, rows, cells) if place not in self._compiled]
         if pending:
             raise _Pending(pending)
         return self._values(sheet, rows, cells)

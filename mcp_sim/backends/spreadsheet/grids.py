@@ -54,10 +54,10 @@ def letters(number: int) -> str:
     return text
 
 
-def used(rows: Rows) -> str:
+def used_range(rows: Rows) -> str:
     """Return the range of all values, `A1:A1` for an empty sheet."""
-    wide, high = max((len(row) for row in rows), default=0), len(rows)
-    return f"A1:{letters(max(wide, 1) - 1)}{max(high, 1)}"
+    width, height = max((len(row) for row in rows), default=0), len(rows)
+    return f"A1:{letters(max(width, 1) - 1)}{max(height, 1)}"
 
 
 def area(address: str) -> tuple[str | None, Area]:
@@ -87,14 +87,14 @@ def read(rows: Rows, cells: Area) -> list[list[Json]]:
     ]
 
 
-def filled(rows: Rows, cells: Area) -> Area:
+def trim_to_values(rows: Rows, cells: Area) -> Area:
     """Return the part of an area that contains values."""
     bottom = min(len(rows) - 1, cells.bottom if cells.bottom is not None else len(rows) - 1)
     widest = max((len(row) for row in rows[cells.top : bottom + 1]), default=0)
     return replace(cells, bottom=bottom, right=min(widest - 1, widest if cells.right is None else cells.right))
 
 
-def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
+def write_values(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
     """Return the rows with these values written from a cell on."""
     _check_rows(top + len(values))
     before = (len(rows[top + at]) if top + at < len(rows) else 0 for at in range(len(values)))
@@ -109,32 +109,32 @@ def written(rows: Rows, top: int, left: int, values: Rows) -> list[list[Json]]:
     return changed
 
 
-def cleared(rows: Rows, cells: Area) -> list[list[Json]]:
+def clear_cells(rows: Rows, cells: Area) -> list[list[Json]]:
     """Return the rows without the values of an area."""
     return [
         [None if _within(cells, at, place) else value for place, value in enumerate(row)] for at, row in enumerate(rows)
     ]
 
 
-def with_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
+def insert_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """Return the rows with `count` empty rows inserted before an index."""
     _check_rows(max(len(rows), at) + count)
     fitting = [[*row] for row in rows] + [[] for _ in range(max(0, at - len(rows)))]
     return fitting[:at] + [[] for _ in range(count)] + fitting[at:]
 
 
-def without_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
+def delete_rows(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """Return the rows without `count` rows from an index on."""
     return [[*row] for row in [*rows[:at], *rows[at + count :]]]
 
 
-def with_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
+def insert_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """Return the rows with `count` empty columns inserted before an index."""
     _check_growth(rows, sum(count for row in rows if len(row) > at))
     return [[*row[:at], *([None] * count), *row[at:]] if len(row) > at else [*row] for row in rows]
 
 
-def without_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
+def delete_columns(rows: Rows, at: int, count: int) -> list[list[Json]]:
     """Return the rows without `count` columns from an index on."""
     return [[*row[:at], *row[at + count :]] for row in rows]
 

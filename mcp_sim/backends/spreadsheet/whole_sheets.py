@@ -134,7 +134,7 @@ class WholeSheets(SheetTool):
         if self._returns_rows():
             rows: list[Json] = [{"name": row["name"], **_extent(row)} for row in sheets]
             return Outcome(as_text(rows), {**facts, "sheets": rows}, is_json=True)
-        ranges = {row["name"]: grids.used(row["rows"]) for row in sheets}
+        ranges = {row["name"]: grids.used_range(row["rows"]) for row in sheets}
         arguments = turn.call.arguments
         wants = any(value is True and "range" in name.lower() for name, value in arguments.items())
         facts |= {"used_ranges": ranges} if wants else {}
@@ -150,7 +150,7 @@ def _extent(record: Record) -> Record:
     """Return the used range and the number of rows and columns."""
     rows = record["rows"]
     wide = max((len(row) for row in rows), default=0)
-    return {"used_range": grids.used(rows).removesuffix(":A1"), "row_count": len(rows), "column_count": wide}
+    return {"used_range": grids.used_range(rows).removesuffix(":A1"), "row_count": len(rows), "column_count": wide}
 
 
 def is_of(mark: Json, word: str) -> bool:

@@ -29,7 +29,7 @@ class Copy:
     entity: str
     columns: tuple[str, ...]
     key: str | None
-    places: bool
+    sets_rowid: bool
     origin: Mapping[Key, Record] = field(default_factory=dict[Key, Record])
     positions: dict[Key, int] = field(default_factory=dict[Key, int])
     applied: Mapping[Key, Written] = field(default_factory=dict[Key, Written])
@@ -45,7 +45,7 @@ def create_copy(connection: sqlite3.Connection, name: str, statement: str, entit
     columns = tuple(row[1] for row in columns_info)
     is_number = any(row[1] == key and str(row[2]).upper() == "INTEGER" for row in columns_info)
     has_rowid = any(column.lower() == ROWID for column in columns)
-    return Copy(name, statement, entity, columns, key, places=not is_number and not has_rowid)
+    return Copy(name, statement, entity, columns, key, sets_rowid=not is_number and not has_rowid)
 
 
 def update_copy(connection: sqlite3.Connection, copy: Copy, view: View) -> None:
@@ -117,13 +117,13 @@ def _changed_rows(copy: Copy, wanted: Mapping[Key, Written], moved: Iterable[Key
 
 def _insert(connection: sqlite3.Connection, copy: Copy, rows: Iterable[tuple[int, Key, Record]]) -> None:
     """Insert rows in order. A row whose key is an integer has it as its number."""
-    named = f"_rowid_, {_columns(copy)}" if copy.places else _columns(copy)
-    marks = ", ".join("?" * (len(copy.columns) + copy.places))
+    named = f"_rowid_, {_columns(copy)}" if copy.sets_rowid else _columns(copy)
+    marks = ", ".join("?" * (len(copy.columns) + copy.sets_rowid))
     statement = f"INSERT INTO {quoted(copy.name)} ({named}) VALUES ({marks})"  # noqa: S608 (quoted)
     for place, key, record in rows:
         values = tuple(to_sql(record.get(column)) for column in copy.columns)
         number: Any = key if copy.key is None else place
-        cursor = connection.execute(statement, (number, *values) if copy.places else values)
+        cursor = connection.execute(statement, (number, *values) if copy.sets_rowid else values)
         rowid = cursor.lastrowid or 0
         copy.keys[rowid], copy.rows[key] = key, rowid
 

@@ -17,7 +17,7 @@ from mcp_sim.backends.sql.catalogs import VIEWS
 from mcp_sim.backends.sql.copies import LOG, Copy, Row, create_copy, creates_table, row_of, rows_of, update_copy
 from mcp_sim.backends.sql.matching import SCHEMA
 from mcp_sim.backends.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
-from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, shown, to_sql
+from mcp_sim.backends.sql.tables import ROWID, entity_statement, from_sql, quoted, result_value, to_sql
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, type_name
@@ -99,10 +99,10 @@ class Database:
 
     def _statements(self) -> dict[str, tuple[str, str]]:
         """Return the tables of entities: table -> its statement, and the entity."""
-        shown: Mapping[str, Entity] = self._entities if self._shows_entities else {}
-        kept = {name: entity for name, entity in shown.items() if self._is_table(name, entity)}
-        names = {name: plural(name.removeprefix(self._prefix)) for name in kept}
-        return {names[name]: (entity_statement(names[name], entity, names), name) for name, entity in kept.items()}
+        entities: Mapping[str, Entity] = self._entities if self._shows_entities else {}
+        tables = {name: entity for name, entity in entities.items() if self._is_table(name, entity)}
+        names = {name: plural(name.removeprefix(self._prefix)) for name in tables}
+        return {names[name]: (entity_statement(names[name], entity, names), name) for name, entity in tables.items()}
 
     def _is_table(self, name: str, entity: Entity) -> bool:
         return not entity.singleton and name != self._schema and name.startswith(self._prefix) and entity.key != ROWID
@@ -125,10 +125,10 @@ class Database:
         self._connection.execute("PRAGMA foreign_keys = OFF")
         if self._created() != tables:
             self._reshape(tables)
-        said = {word.lower() for statement in statements for word in _WORD.findall(statement)}
+        mentioned = {word.lower() for statement in statements for word in _WORD.findall(statement)}
         everything = any(_REACHES.search(statement) for statement in tables.values())
         for name, copy in self._copies.items():
-            if everything or said.intersection(_WORD.findall(name.lower())):
+            if everything or mentioned.intersection(_WORD.findall(name.lower())):
                 update_copy(self._connection, copy, view)
         self._connection.execute("PRAGMA foreign_keys = ON" if self._own else "PRAGMA foreign_keys = OFF")
 
@@ -275,7 +275,7 @@ def _fetched(cursor: sqlite3.Cursor, columns: Sequence[str]) -> Iterator[Record]
             raise Refused("invalid", f"The result has more than {MAX_ROWS:,} rows; add a LIMIT")
         if size > MAX_CHARACTERS:
             raise Refused("invalid", f"The result has more than {MAX_CHARACTERS:,} characters; add a LIMIT")
-        yield dict(zip(columns, map(shown, row), strict=True))
+        yield dict(zip(columns, map(result_value, row), strict=True))
 
 
 def _bound(parameters: Json) -> Any:

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_sim.backends.sql.tables import ROWID, rows_statement, shown
+from mcp_sim.backends.sql.tables import ROWID, result_value, rows_statement
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -95,7 +95,7 @@ def _create_tables(script: list[str], found: dict[str, tuple[str | None, list[Re
         columns = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
         keys = [row[1] for row in columns if row[5]]
         stored = connection.execute(f'SELECT * FROM "{name}"').fetchall()  # noqa: S608 (a name of sqlite_master)
-        rows = [dict(zip([row[1] for row in columns], map(shown, row), strict=True)) for row in stored]
+        rows = [dict(zip([row[1] for row in columns], map(result_value, row), strict=True)) for row in stored]
         given = found[name][1] if name in found else []
         made.append(Table(name, statement, keys[0] if len(keys) == 1 else None, given or rows))
     return made

@@ -63,8 +63,8 @@ _MIN_ROW_OPERATIONS = 3
 
 def _dialect(tools: Iterable[Tool]) -> str:
     """Return the database that most tools mention, in sqlglot's terms; '' for SQLite or none."""
-    said = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
-    counts = {name: sum(1 for one in said if pattern.search(one)) for name, pattern in _DIALECTS.items()}
+    texts = [" ".join((tool.server, tool.name, tool.description)).lower() for tool in tools]
+    counts = {name: sum(1 for one in texts if pattern.search(one)) for name, pattern in _DIALECTS.items()}
     name = max(counts, key=lambda name: counts[name])
     return name if counts[name] and name != "sqlite" else ""
 

@@ -83,11 +83,11 @@ def rewrite_ordered_aggregate(node: Any) -> exp.Expr:
     if not isinstance(order, exp.Order):
         return node
     by: Any = order.expressions[0]
-    behind = [by.this, exp.Literal.number(1 if by.args.get("desc") else 0)]
+    ordering = [by.this, exp.Literal.number(1 if by.args.get("desc") else 0)]
     if isinstance(node, exp.ArrayAgg):
-        return exp.Anonymous(this="ARRAY_AGG", expressions=[order.this, *behind])
+        return exp.Anonymous(this="ARRAY_AGG", expressions=[order.this, *ordering])
     between: Any = node.args.get("separator") or exp.Literal.string(",")
-    return exp.Anonymous(this="JOINED_BY", expressions=[order.this, between, *behind])
+    return exp.Anonymous(this="JOINED_BY", expressions=[order.this, between, *ordering])
 
 
 def rewrite_percentile(node: Any) -> exp.Expr:

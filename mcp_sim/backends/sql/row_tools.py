@@ -85,12 +85,12 @@ def row_statement(operation: str, roles: Mapping[str, str], given: Mapping[str, 
             return _insertion(table, [as_object(one) for one in as_list(args["data"]) or [args["data"]]])
         case "modify":
             data = _filled(as_object(args["data"]))
-            behind, values = _where(args)
+            clauses, values = _where(args)
             assignments = ", ".join(f"{quoted(name)} = ?" for name in data)
-            return f"UPDATE {quoted(table)} SET {assignments}{behind}", [*map(to_sql, data.values()), *values]  # noqa: S608
+            return f"UPDATE {quoted(table)} SET {assignments}{clauses}", [*map(to_sql, data.values()), *values]  # noqa: S608
         case "remove":
-            behind, values = _where(args)
-            return f"DELETE FROM {quoted(table)}{behind}", values  # noqa: S608 (quoted)
+            clauses, values = _where(args)
+            return f"DELETE FROM {quoted(table)}{clauses}", values  # noqa: S608 (quoted)
         case "make":
             return f"CREATE TABLE {quoted(table)} ({', '.join(_definitions(args['columns']))})", []
         case "drop":
@@ -98,9 +98,9 @@ def row_statement(operation: str, roles: Mapping[str, str], given: Mapping[str, 
         case "rename":
             return f"ALTER TABLE {quoted(table)} RENAME TO {quoted(str(args['new']))}", []
         case _:
-            behind, values = _where(args)
+            clauses, values = _where(args)
             columns = _columns(args.get("columns"))
-            return f"SELECT {columns} FROM {quoted(table)}{behind}{_end(args)}", values  # noqa: S608 (quoted)
+            return f"SELECT {columns} FROM {quoted(table)}{clauses}{_end(args)}", values  # noqa: S608 (quoted)
 
 
 def _filled(data: Record) -> Record:
@@ -126,8 +126,8 @@ def _columns(given: Json) -> str:
 def _end(values: Mapping[str, Json]) -> str:
     order = f" ORDER BY {values['order']}" if values.get("order") else ""
     limit, offset = values.get("limit"), values.get("offset")
-    behind = f" LIMIT {int(limit)}" if isinstance(limit, int | float) else " LIMIT -1" if offset else ""
-    return order + behind + (f" OFFSET {int(offset)}" if isinstance(offset, int | float) and offset else "")
+    clauses = f" LIMIT {int(limit)}" if isinstance(limit, int | float) else " LIMIT -1" if offset else ""
+    return order + clauses + (f" OFFSET {int(offset)}" if isinstance(offset, int | float) and offset else "")
 
 
 def _definitions(given: Json) -> Iterator[str]:

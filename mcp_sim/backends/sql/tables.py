@@ -96,7 +96,7 @@ def from_sql(value: object, like: str) -> Json:
     return value
 
 
-def shown(value: object) -> Json:
+def result_value(value: object) -> Json:
     """Return a value of a result as JSON."""
     if isinstance(value, bytes):
         return value.hex()

@@ -147,9 +147,11 @@ def _info(store: Store, request: Request) -> Outcome:
 
 def _add(store: Store, request: Request) -> Outcome:
     store.known(request.name)
-    there = [id_ for id_ in request.ids if store.text(request.name, id_) is not None]
-    if there:
-        raise Refused("conflict", f"IDs already exist in collection {request.name}: {', '.join(there)}", key=there[0])
+    existing = [id_ for id_ in request.ids if store.text(request.name, id_) is not None]
+    if existing:
+        raise Refused(
+            "conflict", f"IDs already exist in collection {request.name}: {', '.join(existing)}", key=existing[0]
+        )
     return _put(store, request, "added")
 
 
